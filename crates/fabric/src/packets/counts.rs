@@ -61,7 +61,7 @@ impl Network {
     /// have begun to leave.
     fn present(&self, end: u64) -> Vec<i128> {
         let mut areas = vec![0_i128; self.plan.channels.len()];
-        for (_, packet) in self.packets.in_switches() {
+        for (_, packet) in self.packets.in_inputs() {
             let stay_ps = end.saturating_sub(packet.came_ps);
             areas[packet.input.index()] += i128::from(packet.wire_bytes) * i128::from(stay_ps);
         }
@@ -74,6 +74,11 @@ impl Network {
             let (wire_bytes, _) = self.links.last(channel);
             areas[input.index()] -= i128::from(wire_bytes) * i128::from(early_ps);
         }
+        for (input, wire_bytes, early_ps) in
+            self.output_buffers.iter().flat_map(|buffers| buffers.staying(end))
+        {
+            areas[input.index()] -= i128::from(wire_bytes) * i128::from(early_ps);
+        }
         areas
     }
 
@@ -82,10 +87,6 @@ impl Network {
     fn is_at_rest(&self, channel: ChannelId, end: u64) -> bool {
         if self.links.busy_until_ps(channel) > end || !self.links.is_into_switch(channel) {
             return self.links.busy_until_ps(channel) <= end;
-        }
-        let of_outputs = self.output_buffers.as_ref();
-        if of_outputs.is_some_and(|of| !of.is_at_rest(channel, end)) {
-            return false;
         }
         if let Some(pauses) = &self.pauses {
             return pauses.is_at_rest(channel, end);

@@ -24,6 +24,9 @@ use gingham_model::{Arbitration, PacketsPlan, Plan};
 use gingham_topology::ChannelId;
 use std::collections::VecDeque;
 
+/// What is kept of packets that cross before it is looked through.
+const CROSSING_MIN: usize = 64;
+
 /// A packet in the buffer of an output.
 #[derive(Clone, Copy, Debug)]
 struct Crossed {
@@ -31,12 +34,13 @@ struct Crossed {
     crossed_ps: u64,
 }
 
-/// What of a channel into a switch is in buffers of outputs.
-#[derive(Clone, Copy, Debug, Default)]
-struct Came {
-    packets: u32,
-    /// When the last tail leaves of those that have begun to.
-    until_ps: u64,
+/// A packet whose tail has not left its input yet, when it crossed.
+#[derive(Clone, Copy, Debug)]
+struct Crossing {
+    input: ChannelId,
+    wire_bytes: u32,
+    /// When it has.
+    left_ps: u64,
 }
 
 /// The buffers of all outputs.
@@ -48,8 +52,10 @@ pub(crate) struct OutputBuffers {
     lines: Vec<VecDeque<Crossed>>,
     /// Space of lanes, as of an instant.
     room: Credits,
-    /// By channel.
-    came: Vec<Came>,
+    /// What may be on its way through the switch.
+    crossing: Vec<Crossing>,
+    /// As many of these are looked through for what is not any more.
+    crossing_max: usize,
 }
 
 impl OutputBuffers {
@@ -63,7 +69,8 @@ impl OutputBuffers {
             arbitration: packets.arbitration,
             lines: vec![VecDeque::new(); channels * lane_count],
             room: Credits::new(plan, &blocks, |_| Span::ZERO),
-            came: vec![Came::default(); channels],
+            crossing: Vec::new(),
+            crossing_max: CROSSING_MIN,
         })
     }
 
@@ -120,10 +127,22 @@ impl OutputBuffers {
         next.map(|(_, lane, id)| (lane, id))
     }
 
-    /// Whether nothing that came by a channel is in a buffer of an output after an instant.
-    pub(crate) fn is_at_rest(&self, input: ChannelId, end_ps: u64) -> bool {
-        let came = self.came[input.index()];
-        came.packets == 0 && came.until_ps <= end_ps
+    /// A packet crosses, whose tail has left its input at an instant.
+    fn keep(&mut self, crossing: Crossing, now: u64) {
+        if self.crossing.len() >= self.crossing_max {
+            self.crossing.retain(|crossing| crossing.left_ps > now);
+            self.crossing_max = CROSSING_MIN.max(2 * self.crossing.len());
+        }
+        self.crossing.push(crossing);
+    }
+
+    /// By packets on their way through a switch at an instant: where they came in, their bytes, and
+    /// for how long their tails stay there.
+    pub(crate) fn staying(&self, end_ps: u64) -> impl Iterator<Item = (ChannelId, u32, u64)> + '_ {
+        self.crossing.iter().map(move |crossing| {
+            let Crossing { input, wire_bytes, left_ps } = *crossing;
+            (input, wire_bytes, left_ps.saturating_sub(end_ps))
+        })
     }
 
     /// Checks that the space of a lane is free or taken by what stands there; for tests.
@@ -138,8 +157,8 @@ impl Switches {
     /// A busy output takes in what it can, if it has a buffer.
     #[inline]
     pub(crate) fn try_cross(&mut self, output: ChannelId, network: &mut Network) {
-        // What a host sends came by no channel.
-        if network.output_buffers.is_some() && network.links.came_by(output).is_some() {
+        // At hosts nothing waits so.
+        if network.output_buffers.is_some() && network.links.is_any_waiting(output) {
             self.cross_and_start(output, network);
         }
     }
@@ -196,12 +215,14 @@ impl Network {
         let takes = self.links.line(stay.input).bytes.of(stay.wire_bytes.into());
         let come_ps = stay.came_ps + takes.as_ps();
         let last_byte = self.links.line(output).bytes.of(1);
-        self.free_space(stay, come_ps.max(now + last_byte.as_ps()));
+        let left_ps = come_ps.max(now + last_byte.as_ps());
+        self.leave_buffer(stay, left_ps);
         let buffers = self.output_buffers.as_mut().expect("outputs have buffers");
         buffers.room.take(output, lane, blocks_of(stay.wire_bytes));
         let place = output.index() * buffers.lane_count + usize::from(lane);
         buffers.lines[place].push_back(Crossed { id, crossed_ps: now });
-        buffers.came[stay.input.index()].packets += 1;
+        let Stay { input, wire_bytes, .. } = stay;
+        buffers.keep(Crossing { input, wire_bytes, left_ps }, now);
     }
 
     /// What is first of a lane of an idle output starts, with space for it at the other end.
@@ -213,14 +234,10 @@ impl Network {
         let Crossed { id, .. } = buffers.lines[place].remove(first).expect("it stands there");
         self.links.wait_no_more(output);
         let (stay, end_ps) = self.start(id, output, lane);
-        let Stay { input, lane: came_on, wire_bytes, came_ps } = stay;
-        self.credits.leave(input, came_on, wire_bytes, end_ps - came_ps);
         let Self { output_buffers, clock, .. } = self;
         let buffers = output_buffers.as_mut().expect("outputs have buffers");
-        buffers.room.give_back(output, lane, blocks_of(wire_bytes), end_ps, clock);
-        let came = &mut buffers.came[input.index()];
-        came.packets -= 1;
-        came.until_ps = came.until_ps.max(end_ps);
-        self.links.begin(output, wire_bytes, end_ps, Some(input));
+        buffers.room.give_back(output, lane, blocks_of(stay.wire_bytes), end_ps, clock);
+        // What it leaves is no buffer of an input.
+        self.links.begin(output, stay.wire_bytes, end_ps, None);
     }
 }

@@ -156,14 +156,10 @@ impl Packets {
         &mut self.packets[id.index()]
     }
 
-    /// Those that are in a switch, or come to one, and have not begun to leave it.
-    pub(crate) fn in_switches(&self) -> impl Iterator<Item = (PacketId, &Moving)> {
-        let ids = (0..self.packets.len()).map(PacketId::new);
-        ids.zip(&self.packets).filter(|(_, packet)| packet.place != Place::Leaving)
-    }
-
-    /// Those of them that take space of the buffer of an input.
+    /// Those that take space of the buffer of an input and have not begun to leave it.
     pub(crate) fn in_inputs(&self) -> impl Iterator<Item = (PacketId, &Moving)> {
-        self.in_switches().filter(|(_, packet)| packet.place != Place::Crossed)
+        let ids = (0..self.packets.len()).map(PacketId::new);
+        let is_there = |place| !matches!(place, Place::Crossed | Place::Leaving);
+        ids.zip(&self.packets).filter(move |(_, packet)| is_there(packet.place))
     }
 }

@@ -101,19 +101,13 @@ impl Network {
         }
     }
 
-    /// A packet begins to leave the switch in whose buffer it waited, and has left at an instant.
+    /// A packet begins to leave the buffer in which it waited, and has left it at an instant: what
+    /// it took will be known to be free.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
     #[inline(always)]
     pub(crate) fn leave_buffer(&mut self, of: Stay, end_ps: u64) {
-        self.credits.leave(of.input, of.lane, of.wire_bytes, end_ps - of.came_ps);
-        self.free_space(of, end_ps);
-    }
-
-    /// A packet has left its buffer at an instant: what it took will be known to be free.
-    #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
-    #[inline(always)]
-    pub(crate) fn free_space(&mut self, of: Stay, end_ps: u64) {
         let Stay { input, lane, wire_bytes, came_ps } = of;
+        self.credits.leave(input, lane, wire_bytes, end_ps - came_ps);
         if self.wanted.read {
             self.standing.leave(input, lane, came_ps, end_ps);
         }

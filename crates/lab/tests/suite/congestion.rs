@@ -87,6 +87,11 @@ fn shares(marking: &str, buffer: &str) -> ([f64; 3], [u64; 2]) {
         let rate = report.class(ClassId::new(class)).accepted_bytes_per_ps;
         1_000.0 * rate.expect("all classes deliver").mean
     };
+    for class in [0, 1] {
+        // Equal flows of a type; one of ten that stood still would make it .9.
+        let fairness = report.class_flows(ClassId::new(class)).and_then(|flows| flows.fairness);
+        assert!(fairness.is_some_and(|index| index.mean > 0.98), "{marking}: {fairness:?}");
+    }
     let marks = [Trigger::Input, Trigger::Output]
         .map(|trigger| ClassId::first(3).map(|class| report.marked_packets(class, trigger)).sum());
     ([of(0), of(1), of(2)], marks)

@@ -91,11 +91,6 @@ impl Input {
         self.occupancy_byte_ps += filled(&left, now);
     }
 
-    /// What came by this port was in a buffer of an output so long.
-    pub(crate) fn add_occupancy(&mut self, byte_ps: u128) {
-        self.occupancy_byte_ps += byte_ps;
-    }
-
     /// Bytes whose first has arrived and that have not left, in the buffer of a lane.
     pub(crate) fn waiting_bytes(&self, lane: u8, now: Time) -> u64 {
         let arrived = self.lane(lane).iter().filter(|buffered| buffered.came <= now);

@@ -29,12 +29,8 @@ pub(crate) struct Crossed {
     pub(crate) blocks: u64,
     level: usize,
     dateline_class: DatelineClass,
-    /// By which it came.
-    input: ChannelId,
     /// `x`.
     since: Time,
-    /// `y`: when its tail has left the buffer of the input.
-    left_input: Time,
     pub(crate) has_started: bool,
 }
 
@@ -45,14 +41,6 @@ pub(crate) struct OutputLane {
     holds: u64,
     /// In the order in which they crossed.
     pub(crate) packets: Vec<Crossed>,
-}
-
-impl Crossed {
-    /// Bytes times picoseconds since its tail left the input, up to `end`.
-    fn filled(&self, end: Time) -> u128 {
-        let since = end.max(self.left_input).since(self.left_input);
-        u128::from(self.wire_bytes) * u128::from(since.as_ps())
-    }
 }
 
 impl OutputLane {
@@ -72,11 +60,11 @@ impl OutputLane {
 
     /// Which would start first.
     fn first(&self, arbitration: Arbitration) -> Option<&Crossed> {
-        let stays = self.packets.iter().filter(|crossed| !crossed.has_started);
+        let mut stays = self.packets.iter().filter(|crossed| !crossed.has_started);
         match arbitration {
             // The first of equal ones.
             Arbitration::StrictPriority => stays.min_by_key(|crossed| Reverse(crossed.level)),
-            Arbitration::OldestFirst | Arbitration::RoundRobin => stays.min_by_key(|_| 0),
+            Arbitration::OldestFirst | Arbitration::RoundRobin => stays.next(),
         }
     }
 
@@ -110,26 +98,14 @@ impl Simulation {
         free.is_some_and(|free| self.waiting(waiting).blocks > free)
     }
 
-    /// Bytes times picoseconds of what came by a channel and is in buffers of outputs.
-    pub(crate) fn crossed_byte_ps(&self, input: ChannelId, end: Time) -> u128 {
-        let node = self.plan.ends(input).target.node;
-        let outputs = self.plan.fabric.channels_from(node);
-        let lanes = outputs.filter_map(|output| self.outputs[output.index()].buffer.as_ref());
-        let crossed = lanes.flatten().flat_map(|lane| &lane.packets);
-        let of_input = crossed.filter(|crossed| crossed.input == input);
-        of_input.map(|crossed| crossed.filled(end)).sum()
-    }
-
     // Phase 2: left.
 
     /// The tail of a packet has left the buffer of an output.
     pub(crate) fn left_output(&mut self, output: ChannelId, lane: u8, packet: JourneyId) {
-        let now = self.timeline.now;
         let of = &mut self.output_lane_mut(output, lane).packets;
         let place = of.iter().position(|crossed| crossed.packet == packet);
-        let crossed = of.remove(place.expect("it was here"));
-        self.input_mut(crossed.input).add_occupancy(crossed.filled(now));
-        self.timeline.cause(now, Event::Start { channel: output });
+        of.remove(place.expect("it was here"));
+        self.timeline.cause(self.timeline.now, Event::Start { channel: output });
     }
 
     // Phase 6: start.
@@ -172,9 +148,7 @@ impl Simulation {
             blocks: buffered.blocks,
             level: buffered.level,
             dateline_class: buffered.dateline_class,
-            input,
             since: now,
-            left_input,
             has_started: false,
         };
         self.output_lane_mut(output, lane).packets.push(crossed);

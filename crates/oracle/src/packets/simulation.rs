@@ -109,9 +109,7 @@ impl Simulation {
                 data_flits: bytes(channel),
                 stops: pausing.map_or(0, |of| of.pauses),
                 stopped_ps: pausing.map_or(0, |of| of.paused_ps(end)),
-                occupancy_flit_ps: input.as_ref().map_or(0, |input| {
-                    input.occupancy_byte_ps(end) + self.crossed_byte_ps(channel, end)
-                }),
+                occupancy_flit_ps: input.as_ref().map_or(0, |input| input.occupancy_byte_ps(end)),
                 ..ChannelCount::default()
             }
         };

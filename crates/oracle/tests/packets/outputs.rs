@@ -58,16 +58,16 @@ fn an_input_is_free_when_the_tail_has_crossed() {
 }
 
 #[test]
-fn a_packet_is_counted_where_it_came_in_until_it_has_left() {
-    // The first is in the switch from 25 to 2,685, the second from 715 on, the third from 1,405 on.
+fn an_input_is_filled_until_the_tail_has_crossed() {
+    // By the first from 25 to 665, the second from 715 to 1,355, the third from 1,405 to 2,725, and
+    // the fourth, entered at 2,750, from 2,775 on.
     let mut plan = onto_a_slow_cable();
     holding(&mut plan, 1, &[2]);
     plan.stop = stop_at(3_000);
     let way = channel(&plan.fabric, "h0", "s0");
     let mut simulation = gingham_oracle::start(plan.into());
     while *simulation.advance(1) == Status::Running {}
-    // And the fourth, entered at 2,750, from 2,775 on.
-    let stays = 2_660 + (3_000 - 715) + (3_000 - 1_405) + (3_000 - 2_775);
+    let stays = 640 + 640 + 1_320 + (3_000 - 2_775);
     assert_eq!(simulation.channel_counts()[way.index()].occupancy_flit_ps, 64 * stays);
 }
 
