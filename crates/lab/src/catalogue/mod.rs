@@ -12,7 +12,7 @@ mod names;
 mod support;
 
 pub(crate) use keys::refuse_foreign;
-pub(crate) use names::refuse_unsupported;
+pub(crate) use names::{name_of, refuse_unsupported};
 pub use support::{KINDS, Support, SwitchingKind};
 
 use crate::scenario::Scenario;

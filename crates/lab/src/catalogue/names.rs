@@ -34,6 +34,9 @@ pub(crate) fn refuse_unsupported(source: &ScenarioSource) -> Result<(), LabError
     if let Some(arbitration) = scenario.network.arbitration {
         refuse("arbitration", "network.arbitration", name_of(arbitration))?;
     }
+    if let Some(marking) = &scenario.network.marking {
+        refuse("marking", "network.marking", name_of(marking))?;
+    }
     refuse("routing", "routing.algorithm", name_of(&scenario.routing.algorithm))?;
     if let Some(algorithm) = alternative.and_then(|of| of.algorithm.as_ref()) {
         refuse("routing", "routing.alternative.algorithm", name_of(algorithm))?;
@@ -57,7 +60,7 @@ fn refusal(concept: &str, name: &str, kind: &SwitchingKind) -> Option<&'static s
 }
 
 /// The name of a variant, as a scenario writes it.
-fn name_of(variant: impl Serialize) -> String {
+pub(crate) fn name_of(variant: impl Serialize) -> String {
     match serde_json::to_value(variant) {
         Ok(Value::String(name)) => name,
         Ok(Value::Object(fields)) if fields.len() == 1 => fields.into_iter().next().expect("one").0,

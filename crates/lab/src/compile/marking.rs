@@ -1,6 +1,7 @@
 //! Marks and what flows make of them: what no switch can do, and what comes to nothing.
 
 use super::gathered::Gathered;
+use crate::catalogue::name_of;
 use crate::error::LabError;
 use crate::scenario::ScenarioSource;
 use gingham_kernel::Bytes;
@@ -15,7 +16,7 @@ pub(super) fn check(
     gathered: &mut Gathered,
 ) -> Result<(), LabError> {
     if let Some(marking) = &plan.marking {
-        check_kind(source, plan, marking)?;
+        check_place(source, plan, marking)?;
         check_threshold(source, plan, marking)?;
         check_fill(source, plan, marking)?;
     }
@@ -23,20 +24,13 @@ pub(super) fn check(
     Ok(())
 }
 
-fn check_kind(source: &ScenarioSource, plan: &Plan, marking: &Marking) -> Result<(), LabError> {
+/// Refuses what looks at inputs where packets do not wait there. Other kinds are refused by the catalogue.
+fn check_place(source: &ScenarioSource, plan: &Plan, marking: &Marking) -> Result<(), LabError> {
     if !marking.looks_at_outputs() || plan.switching.tells_switched() {
         return Ok(());
     }
-    let message = match &plan.switching {
-        Switching::Packets(_) => {
-            "this policy looks at what fills inputs and waits there, and with buffers at outputs packets wait in those: leave \
-             out network.packets.output_buffer, or take another policy"
-        }
-        Switching::Wormhole(_) | Switching::VirtualLanes(_) => {
-            "only switches that keep whole packets at their inputs tell what waits for their outputs, which this policy looks \
-             at: say network.switching = \"packets\", or take periodic or threshold"
-        }
-    };
+    let message = "this policy looks at what fills inputs and waits there, and with buffers at outputs packets wait in those: leave \
+                   out network.packets.output_buffer, or take another policy";
     Err(source.refuse("network.marking", message).into())
 }
 
@@ -58,7 +52,7 @@ fn check_threshold(
         "the inputs of a switch hold no more than {most} packets, so that never more than {threshold} wait for an output: lower \
          the threshold, or raise network.packets.buffer"
     );
-    let key = format!("network.marking.{}.threshold", marking.name());
+    let key = format!("network.marking.{}.threshold", name_of(marking));
     Err(source.refuse(&key, message).into())
 }
 
@@ -77,7 +71,7 @@ fn check_fill(source: &ScenarioSource, plan: &Plan, marking: &Marking) -> Result
          network.packets.buffer",
         Bytes(most)
     );
-    let key = format!("network.marking.{}.fill", marking.name());
+    let key = format!("network.marking.{}.fill", name_of(marking));
     Err(source.refuse(&key, message).into())
 }
 

@@ -20,7 +20,7 @@
 use super::{Mark, Trigger};
 use crate::{BLOCK_BYTES, PacketsPlan, Plan, Stay, Switching};
 use gingham_kernel::{Bytes, Time};
-use gingham_topology::{ChannelId, Fabric};
+use gingham_topology::{ChannelId, Fabric, NodeId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -38,6 +38,11 @@ pub enum Scan {
 /// Whole blocks that are no less than so many bytes.
 pub(super) fn blocks_of(fill: Option<Bytes>) -> Option<u64> {
     fill.map(|fill| fill.0.div_ceil(BLOCK_BYTES.into()))
+}
+
+/// Whether a packet whose tail is leaving counts, unless given.
+pub(super) const fn yes() -> bool {
+    true
 }
 
 /// What a full buffer concerns.
@@ -98,8 +103,10 @@ pub(crate) struct Congestion {
     outputs: Vec<Output>,
     /// By lane, in blocks.
     holds: Vec<u64>,
-    /// By channel that leads into a switch: all that do.
-    inputs_beside: Vec<Vec<ChannelId>>,
+    /// By channel: the node to which it leads.
+    targets: Vec<NodeId>,
+    /// By node: the channels that lead to it, which a direct scan goes through.
+    inputs: Vec<Vec<ChannelId>>,
 }
 
 impl Congestion {
@@ -109,11 +116,8 @@ impl Congestion {
         };
         let lane_count = usize::from(plan.lanes.count);
         let channels = plan.channels.len();
-        let beside = |channel| {
-            let node = plan.ends(channel).target.node;
-            let into = plan.fabric.channels_from(node).map(Fabric::reverse);
-            if plan.is_switch(node) { into.collect() } else { Vec::new() }
-        };
+        let into = |node| plan.fabric.channels_from(node).map(Fabric::reverse).collect();
+        let target = |channel| plan.ends(channel).target.node;
         let output =
             Output { waiting: 0, busy_until: Time::ZERO, to_mark: 0, trigger: Trigger::Input };
         Self {
@@ -122,7 +126,8 @@ impl Congestion {
             buffers: vec![Vec::new(); channels * lane_count],
             outputs: vec![output; channels],
             holds: packets.buffer_blocks.iter().copied().map(u64::from).collect(),
-            inputs_beside: ChannelId::first(channels).map(beside).collect(),
+            targets: ChannelId::first(channels).map(target).collect(),
+            inputs: plan.fabric.node_ids().map(into).collect(),
         }
     }
 
@@ -170,8 +175,8 @@ impl Congestion {
             (of.to_mark, of.trigger) = (to_mark, trigger);
             return;
         }
-        for place in 0..self.inputs_beside[input.index()].len() {
-            let first = self.inputs_beside[input.index()][place].index() * self.lane_count;
+        for beside in &self.inputs[self.targets[input.index()].index()] {
+            let first = beside.index() * self.lane_count;
             for standing in self.buffers[first..first + self.lane_count].iter_mut().flatten() {
                 if standing.output == output && standing.left.is_none() {
                     standing.flag = Some(trigger);

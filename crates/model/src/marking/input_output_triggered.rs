@@ -25,18 +25,22 @@ pub struct InputOutputTriggered {
     pub scan: Scan,
     /// Whether a packet whose tail is leaving still counts as waiting for its output; it does unless
     /// given.
-    #[serde(default = "yes")]
+    #[serde(default = "super::congestion::yes")]
     pub counts_leaving: bool,
-}
-
-const fn yes() -> bool {
-    true
 }
 
 impl Policy for InputOutputTriggered {
     type Memory = Congestion;
 
     const LOOKS_AT_OUTPUTS: bool = true;
+
+    fn threshold(&self) -> Option<u32> {
+        Some(self.threshold)
+    }
+
+    fn fill(&self) -> Option<Bytes> {
+        self.fill
+    }
 
     fn start(&self, plan: &Plan) -> Congestion {
         let triggers = Triggers {

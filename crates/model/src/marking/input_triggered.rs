@@ -35,6 +35,10 @@ impl Policy for InputTriggered {
 
     const LOOKS_AT_OUTPUTS: bool = true;
 
+    fn fill(&self) -> Option<Bytes> {
+        self.fill
+    }
+
     fn start(&self, plan: &Plan) -> Congestion {
         let triggers = Triggers {
             fill_blocks: blocks_of(self.fill),

@@ -63,6 +63,16 @@ pub(crate) trait Policy {
     /// Whether it looks at what waits for outputs, and marks packets as they start there.
     const LOOKS_AT_OUTPUTS: bool = false;
 
+    /// More packets than this for an output mark what waits for it.
+    fn threshold(&self) -> Option<u32> {
+        None
+    }
+
+    /// From where on a buffer counts as full, if that is said.
+    fn fill(&self) -> Option<Bytes> {
+        None
+    }
+
     fn start(&self, plan: &Plan) -> Self::Memory;
 }
 
@@ -101,6 +111,20 @@ macro_rules! policies {
             pub(crate) fn start(&self, plan: &Plan) -> Marker {
                 match self {
                     $(Self::$name(of) => Marker::$name(of.start(plan)),)*
+                }
+            }
+
+            /// More packets than this for an output mark what waits for it.
+            pub fn threshold(&self) -> Option<u32> {
+                match self {
+                    $(Self::$name(of) => of.threshold(),)*
+                }
+            }
+
+            /// From where on a buffer counts as full, if that is said.
+            pub fn fill(&self) -> Option<Bytes> {
+                match self {
+                    $(Self::$name(of) => of.fill(),)*
                 }
             }
 
@@ -177,39 +201,4 @@ policies! {
     #[schemars(extend("x-source" = "Santos et al. 2002, section IV.C, which does not adopt it"))]
     #[schemars(extend("x-example" = "{ output-triggered = { threshold = 8 } }"))]
     OutputTriggered,
-}
-
-impl Marking {
-    /// More packets than this for an output mark what waits for it.
-    pub const fn threshold(&self) -> Option<u32> {
-        match self {
-            Self::InputOutputTriggered(of) => Some(of.threshold),
-            Self::OutputTriggered(of) => Some(of.threshold),
-            Self::Periodic(_) | Self::Threshold(_) | Self::Naive(_) | Self::InputTriggered(_) => {
-                None
-            }
-        }
-    }
-
-    /// From where on a buffer counts as full, if that is said.
-    pub const fn fill(&self) -> Option<Bytes> {
-        match self {
-            Self::Naive(of) => of.fill,
-            Self::InputTriggered(of) => of.fill,
-            Self::InputOutputTriggered(of) => of.fill,
-            Self::Periodic(_) | Self::Threshold(_) | Self::OutputTriggered(_) => None,
-        }
-    }
-
-    /// Its name.
-    pub const fn name(&self) -> &'static str {
-        match self {
-            Self::Periodic(_) => "periodic",
-            Self::Threshold(_) => "threshold",
-            Self::Naive(_) => "naive",
-            Self::InputTriggered(_) => "input-triggered",
-            Self::InputOutputTriggered(_) => "input-output-triggered",
-            Self::OutputTriggered(_) => "output-triggered",
-        }
-    }
 }

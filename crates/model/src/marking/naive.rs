@@ -23,6 +23,10 @@ impl Policy for Naive {
 
     const LOOKS_AT_OUTPUTS: bool = true;
 
+    fn fill(&self) -> Option<Bytes> {
+        self.fill
+    }
+
     fn start(&self, plan: &Plan) -> Congestion {
         let triggers = Triggers {
             fill_blocks: blocks_of(self.fill),

@@ -35,6 +35,14 @@ impl Default for Aimd {
 impl Respond for Aimd {
     type Memory = Additive;
 
+    fn lowest(&self) -> Option<f64> {
+        Some(self.lowest)
+    }
+
+    fn factor(&self) -> Option<f64> {
+        Some(self.factor)
+    }
+
     fn start(&self, limits: &Limits) -> Additive {
         Additive { rate: Rate::new(self.lowest, limits), factor: self.factor }
     }

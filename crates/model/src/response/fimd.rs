@@ -33,6 +33,14 @@ impl Default for Fimd {
 impl Respond for Fimd {
     type Memory = Exponential;
 
+    fn lowest(&self) -> Option<f64> {
+        Some(self.lowest)
+    }
+
+    fn factor(&self) -> Option<f64> {
+        Some(self.factor)
+    }
+
     fn start(&self, limits: &Limits) -> Exponential {
         Exponential { rate: Rate::new(self.lowest, limits), factor: self.factor }
     }

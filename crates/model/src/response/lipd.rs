@@ -30,6 +30,10 @@ impl Default for Lipd {
 impl Respond for Lipd {
     type Memory = Linear;
 
+    fn lowest(&self) -> Option<f64> {
+        Some(self.lowest)
+    }
+
     fn start(&self, limits: &Limits) -> Linear {
         Linear(Rate::new(self.lowest, limits))
     }

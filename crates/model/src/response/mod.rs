@@ -41,6 +41,16 @@ pub(crate) trait Respond {
     /// What a flow remembers.
     type Memory: Adapt;
 
+    /// The lowest rate, as a share of the highest, if it changes rates.
+    fn lowest(&self) -> Option<f64> {
+        None
+    }
+
+    /// By how much a mark divides the rate, if it does that.
+    fn factor(&self) -> Option<f64> {
+        None
+    }
+
     /// That of a new flow with these limits.
     fn start(&self, limits: &Limits) -> Self::Memory;
 }
@@ -66,6 +76,25 @@ macro_rules! responses {
         }
 
         impl Response {
+            /// Whether it changes the pace of flows, which then have one.
+            pub fn is_paced(&self) -> bool {
+                self.lowest().is_some()
+            }
+
+            /// The lowest rate, as a share of the highest, if it changes rates.
+            pub fn lowest(&self) -> Option<f64> {
+                match self {
+                    $(Self::$name(of) => of.lowest(),)*
+                }
+            }
+
+            /// By how much a mark divides the rate, if it does that.
+            pub fn factor(&self) -> Option<f64> {
+                match self {
+                    $(Self::$name(of) => of.factor(),)*
+                }
+            }
+
             /// That of a new flow.
             pub(crate) fn start(&self, limits: &Limits) -> Responder {
                 match self {
@@ -106,33 +135,6 @@ responses! {
     /// the same time.
     #[schemars(extend("x-source" = "Chiu and Jain 1989; the increase is reconstructed from Santos, Turner, Janakiraman, INFOCOM 2003"))]
     Aimd,
-}
-
-impl Response {
-    /// Whether it changes the pace of flows, which then have one.
-    pub const fn is_paced(&self) -> bool {
-        !matches!(self, Self::Fixed(_))
-    }
-
-    /// Its name.
-    pub const fn name(&self) -> &'static str {
-        match self {
-            Self::Fixed(_) => "fixed",
-            Self::Lipd(_) => "lipd",
-            Self::Fimd(_) => "fimd",
-            Self::Aimd(_) => "aimd",
-        }
-    }
-
-    /// The lowest rate, as a share of the highest, and the factor of a decrease, of those that have them.
-    pub const fn parameters(&self) -> (Option<f64>, Option<f64>) {
-        match self {
-            Self::Fixed(_) => (None, None),
-            Self::Lipd(of) => (Some(of.lowest), None),
-            Self::Fimd(of) => (Some(of.lowest), Some(of.factor)),
-            Self::Aimd(of) => (Some(of.lowest), Some(of.factor)),
-        }
-    }
 }
 
 impl Default for Response {

@@ -1,6 +1,7 @@
 //! What holds back the flows of a class: a window of packets under way, and a pace.
 
 use super::context::ClassContext;
+use crate::catalogue::name_of;
 use crate::compile::longest::{longest_anywhere, sent_as};
 use crate::compile::measure::TIME_MAX;
 use crate::error::LabError;
@@ -36,16 +37,17 @@ impl ClassContext<'_> {
 
     /// Refuses rates that no flow can have.
     fn check_response(&self, response: Response) -> Result<(), LabError> {
-        let (lowest, factor) = response.parameters();
-        let key = |of: &str| format!("window.response.{}.{of}", response.name());
-        if let Some(lowest) = lowest.filter(|share| !(*share > 0.0 && *share <= 1.0)) {
+        let key = |of: &str| format!("window.response.{}.{of}", name_of(response));
+        if let Some(lowest) = response.lowest().filter(|share| !(*share > 0.0 && *share <= 1.0)) {
             let message = format!(
                 "the lowest rate of a flow is a share of its highest, which is the pace of the class or the full rate of the link: \
                  above 0 and at most 1, not {lowest}"
             );
             return Err(self.error(&key("lowest"), message).into());
         }
-        if let Some(factor) = factor.filter(|factor| !(*factor > 1.0 && *factor <= FACTOR_MAX)) {
+        if let Some(factor) =
+            response.factor().filter(|factor| !(*factor > 1.0 && *factor <= FACTOR_MAX))
+        {
             let message = format!(
                 "a mark divides the rate by more than 1, and by no more than {FACTOR_MAX}, not by {factor}"
             );
@@ -97,7 +99,7 @@ pub(in crate::compile) fn check_paces(
             let is_sent_so = sent_as(plan, class).any(|other| std::ptr::eq(other, paced));
             let Some(pace) = paced.pace.as_ref().filter(|_| is_sent_so) else { continue };
             let response = paced.window.map(|window| window.response);
-            let lowest = response.and_then(|response| response.parameters().0);
+            let lowest = response.and_then(|response| response.lowest());
             let Some(longest) = too_long(class, paced, pace, lowest) else { continue };
             let has = match longest {
                 u32::MAX => "may be of any length".to_owned(),
@@ -111,7 +113,7 @@ pub(in crate::compile) fn check_paces(
             );
             let key = match response.filter(Response::is_paced) {
                 None => format!("traffic.{index}.pace"),
-                Some(of) => format!("traffic.{index}.window.response.{}.lowest", of.name()),
+                Some(of) => format!("traffic.{index}.window.response.{}.lowest", name_of(of)),
             };
             return Err(source.refuse(&key, message).into());
         }
