@@ -29,6 +29,8 @@ pub enum Purpose {
     Topology,
     /// Which of two paths a packet takes.
     PathChoice,
+    /// Whether a switch marks a packet.
+    Mark,
     /// Orders that must not matter; tests draw them to show it.
     Shuffle,
     /// Whether a channel loses a packet.
@@ -55,6 +57,7 @@ impl Purpose {
             Self::Permutation => b"permutation",
             Self::Topology => b"topology",
             Self::PathChoice => b"path-choice",
+            Self::Mark => b"mark",
             Self::Shuffle => b"shuffle",
             Self::Loss => b"loss",
             Self::LossBurst => b"loss-burst",

@@ -118,6 +118,7 @@ impl Endpoints {
             read: is_probed || plan.marking.as_ref().is_some_and(|of| !of.looks_at_outputs()),
             switched: plan.switching.tells_switched()
                 && (is_probed || plan.marking.as_ref().is_some_and(Marking::looks_at_outputs)),
+            space: is_probed || plan.marking.as_ref().is_some_and(Marking::looks_at_space),
         };
         let is_causal = plan.is_controlled() || !repliers.is_empty();
         let mut endpoints = Self {

@@ -10,6 +10,7 @@
 
 use crate::messages::{Messages, Queue};
 use crate::response::{Limits, Responder};
+use crate::window::Receipt;
 use crate::{ClassId, ClassPlan, FlowId, FlowKey, Hold, MessageSlot, Pace, PacePlan, Plan};
 use gingham_kernel::Time;
 use std::collections::BTreeMap;
@@ -56,9 +57,12 @@ pub(crate) struct Flow {
     pub(crate) limits: Limits,
     /// What changes these, where answers come.
     responder: Option<Responder>,
-    /// Packets that are under way and not answered; none of a flow without a window, which has no
-    /// answers.
+    /// Packets that are under way and not answered; none of a flow of which not all are answered.
     under_way_packets: u32,
+    /// Whether they are.
+    is_answered: bool,
+    /// At the other end: what arrived and is not answered yet.
+    pub(crate) receipt: Receipt,
     /// From when on its pace allows the next packet.
     pub(crate) earliest: Time,
     /// Since when it waits for an answer, if it has something to send.
@@ -138,7 +142,10 @@ impl Flows {
         if is_done {
             flow.queue.pop_front(messages);
         }
-        flow.under_way_packets += u32::from(flow.responder.is_some());
+        flow.under_way_packets += u32::from(flow.is_answered);
+        if let Some(responder) = &mut flow.responder {
+            responder.sends(payload_bytes, &mut flow.limits, now);
+        }
         if let Some(pace) = flow.limits.pace {
             flow.earliest = pace.next_start(now, payload_bytes);
         }
@@ -154,14 +161,26 @@ impl Flows {
         }
     }
 
-    /// A packet of a flow was answered, which had been marked or not. Returns what that changes
-    /// for the flow, if it has something to send.
-    pub(crate) fn answered(&mut self, id: FlowId, marked: bool, now: Time) -> Option<Standing> {
+    /// So many packets of a flow were answered, some of which had been marked or not. Returns what that
+    /// changes for the flow, if it has something to send.
+    pub(crate) fn answered(
+        &mut self,
+        id: FlowId,
+        packets: u32,
+        marked: bool,
+        now: Time,
+    ) -> Option<Standing> {
         let flow = self.get_mut(id);
-        flow.under_way_packets =
-            flow.under_way_packets.checked_sub(1).expect("what is answered was sent");
+        if flow.is_answered {
+            let left = flow.under_way_packets.checked_sub(packets);
+            flow.under_way_packets = left.expect("what is answered was sent");
+        }
         if let Some(responder) = &mut flow.responder {
-            responder.answered(marked, &mut flow.limits);
+            if marked {
+                responder.down(&mut flow.limits, now);
+            } else {
+                (0..packets).for_each(|_| responder.up(&mut flow.limits, now));
+            }
         }
         let is_shut = flow.under_way_packets >= flow.limits.window_packets;
         match flow.shut_since {
@@ -242,9 +261,10 @@ impl Flows {
 impl Flow {
     fn new(plan: &Plan, key: FlowKey) -> Self {
         let class = &plan.classes[key.class.index()];
+        let window = class.window.as_ref();
         let pace = |pace: &PacePlan| Pace::new(pace.refill[key.source.index()]);
         let limits = Limits {
-            window_packets: class.window.map_or(u32::MAX, |window| window.packets),
+            window_packets: window.map_or(u32::MAX, |window| window.packets),
             pace: class.pace.as_ref().map(pace),
         };
         Self {
@@ -252,8 +272,10 @@ impl Flow {
             is_controlled: class.is_controlled(),
             queue: Queue::default(),
             limits,
-            responder: class.window.map(|window| window.response.start(&limits)),
+            responder: window.map(|window| window.response.start(&limits)),
             under_way_packets: 0,
+            is_answered: window.is_some_and(|window| window.answered.is_of_all()),
+            receipt: Receipt::default(),
             earliest: Time::ZERO,
             shut_since: None,
             short_since: None,

@@ -55,8 +55,8 @@ pub use in_transit::{
 };
 pub use lanes::{Crossbar, Granularity, LaneArbiter, LanePlan, PipelinePlan, Scheduler, scheduler};
 pub use marking::{
-    InputOutputTriggered, InputTriggered, Marking, Naive, OutputTriggered, Periodic, Scan,
-    Threshold, Trigger,
+    Concerns, Fecn, InputOutputTriggered, InputTriggered, Marking, Naive, OutputTriggered,
+    Periodic, Red, Scan, THRESHOLD_MAX, Threshold, Trigger, Triggers, UtilisationTriggered,
 };
 pub use message::{Delivery, Message};
 pub use messages::Arrival;
@@ -71,11 +71,11 @@ pub use pauses::PausesPlan;
 pub use plan::{ClassPlan, Ends, FollowPlan, KeptMessages, MeasurePlan, Plan, Quantity, StopPlan};
 pub use policing::{Conformance, Excess, PolicingPlan, REFILL_BYTES, TokenBucket};
 pub use probe::{Noted, ProbePlan};
-pub use response::{Aimd, Fimd, Fixed, Lipd, Response};
+pub use response::{Aimd, Becn, Dcqcn, Delay, Fimd, Fixed, Lipd, Response};
 pub use segmentation::{Adaptive, Segmentation, SegmentationPlan};
 pub use simulation::Simulation;
 pub use slack::{SlackBuffer, SlackError};
 pub use switching::{FlowControl, Switching};
 pub use waits::{Status, Wait, WaitCycle};
-pub use window::{AnswerPlan, FlowKey, Hold, Pace, PacePlan, WindowPlan};
+pub use window::{AnswerPlan, Answered, FlowKey, Hold, Pace, PacePlan, WindowPlan};
 pub use wormhole::{Arbitration, WormholePlan};

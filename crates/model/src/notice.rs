@@ -22,6 +22,7 @@
 use crate::measure::ChannelCount;
 use crate::{Arrival, Packet};
 use gingham_kernel::{Span, Time};
+use gingham_topology::routing::LaneSet;
 use gingham_topology::{ChannelId, EndpointId};
 
 /// What happened.
@@ -88,6 +89,9 @@ pub enum Notice<'a> {
     Settled {
         /// Where it is, or was.
         stay: Stay,
+        /// Whether its output knows of space for one as long, on a lane that it may take; true where
+        /// nobody wants to know ([`Wanted::space`]).
+        has_space: bool,
     },
     /// The instant has come at which an endpoint wanted to be woken.
     Woken {
@@ -115,6 +119,8 @@ pub struct Stay {
     pub wire_bytes: u64,
     /// The channel by which it goes on.
     pub output: ChannelId,
+    /// The lanes that it may take there.
+    pub lanes: LaneSet,
 }
 
 /// What is to be done on account of a notice.
@@ -163,6 +169,8 @@ pub struct Wanted {
     pub read: bool,
     /// [`Notice::Queued`], [`Notice::Forwarded`] and [`Notice::Settled`].
     pub switched: bool,
+    /// Whether there is space, as [`Notice::Settled`] says.
+    pub space: bool,
 }
 
 /// Of which packets a notice is wanted.

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   data      a message travels as one packet or as several, its segments
-//!   answer    says that a data packet has come, and whether it was marked
+//!   answer    says that data packets have come, and which were marked
 //!   control   anything else that adapters and switches tell each other
 //! ```
 //!
@@ -37,10 +37,12 @@ impl Priority {
 pub enum Content {
     /// Payload of a message, as it comes together at its destination.
     Data(MessageSlot),
-    /// News that a data packet of its flow has arrived.
+    /// News that data packets of its flow have arrived.
     Answer {
-        /// Whether that was marked.
-        marked: bool,
+        /// How many.
+        packets: u32,
+        /// How many of these were marked.
+        marked: u32,
     },
     /// Something that no message is behind and that answers nothing.
     Control,

@@ -62,7 +62,7 @@ impl ClassPlan {
 
     /// The levels of its packets and of those that answer them.
     pub fn priorities(&self) -> impl Iterator<Item = Priority> {
-        let of_answers = self.window.map(|window| window.answer.priority);
+        let of_answers = self.window.as_ref().map(|window| window.answer.priority);
         std::iter::once(self.priority).chain(of_answers)
     }
 

@@ -31,6 +31,8 @@ pub struct Noted {
     pub lane: u8,
     /// What stands in the buffer, where a head was read.
     pub waiting_flits: u64,
+    /// Whether there is space for one more, where all has happened to which a head led.
+    pub has_space: Option<bool>,
     /// To which packet.
     pub packet: Option<Packet>,
 }

@@ -6,6 +6,9 @@
 //!   destination     a1 a2 a3 ──────────────          each packet that has arrived whole is answered
 //! ```
 //!
+//! Or one answer is to several packets, or only those that were marked are answered, which no window
+//! can wait for.
+//!
 //! Source: windows of unacknowledged packets, textbook; answers of 20 bytes, one a packet, Santos
 //! et al. 2002, section I and table I.
 //!
@@ -16,6 +19,8 @@ use crate::{ClassId, Priority, REFILL_BYTES, Response};
 use gingham_kernel::{Span, Time};
 use gingham_topology::EndpointId;
 use gingham_topology::routing::VcClass;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// What makes packets one flow.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -29,14 +34,85 @@ pub struct FlowKey {
 }
 
 /// How many packets of a flow may be under way.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct WindowPlan {
-    /// Packets that were sent and are not answered, at the most; at least 1.
+    /// Packets that were sent and are not answered, at the most; at least 1, and no limit where not
+    /// all are answered.
     pub packets: u32,
-    /// How each of them is answered.
+    /// Which of them are answered.
+    pub answered: Answered,
+    /// How.
     pub answer: AnswerPlan,
     /// What the flow makes of marks that come back.
     pub response: Response,
+}
+
+/// Which packets a destination answers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Answered {
+    /// Each by itself.
+    #[default]
+    All,
+    /// So many of a flow at once: the answer says whether any of them was marked.
+    Every(
+        /// From 1 to 1,000,000.
+        u32,
+    ),
+    /// Only such as were marked, and those of a flow at least so long one after the other: congestion
+    /// notification packets.
+    Marked(
+        /// That time.
+        Span,
+    ),
+}
+
+impl Answered {
+    /// Whether every packet is, by itself or with others.
+    pub const fn is_of_all(self) -> bool {
+        !matches!(self, Self::Marked(_))
+    }
+}
+
+/// What the destination of a flow has received and not answered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Receipt {
+    packets: u32,
+    marked: u32,
+    /// When it answered last.
+    answered: Option<Time>,
+}
+
+impl Receipt {
+    /// A packet has arrived. Returns what is to be answered now: how many packets, and how many of
+    /// these were marked.
+    pub(crate) fn arrive(
+        &mut self,
+        answered: Answered,
+        marked: bool,
+        now: Time,
+    ) -> Option<(u32, u32)> {
+        let marked = u32::from(marked);
+        match answered {
+            Answered::All => Some((1, marked)),
+            Answered::Every(packets) => {
+                (self.packets, self.marked) = (self.packets + 1, self.marked + marked);
+                let due = (self.packets >= packets).then_some((self.packets, self.marked));
+                if due.is_some() {
+                    (self.packets, self.marked) = (0, 0);
+                }
+                due
+            }
+            Answered::Marked(apart) => {
+                let is_due = self.answered.is_none_or(|before| now >= before + apart);
+                let due = (marked > 0 && is_due).then_some((1, 1));
+                if due.is_some() {
+                    self.answered = Some(now);
+                }
+                due
+            }
+        }
+    }
 }
 
 /// The packet with which a destination answers one that it received.
@@ -92,5 +168,35 @@ impl Pace {
         let parts = u128::from(self.refill.as_ps()) * u128::from(payload_bytes);
         let span = parts.div_ceil(u128::from(REFILL_BYTES));
         now + Span::from_ps(u64::try_from(span).expect("a packet starts within a run"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// By packet, of which some are marked, one a microsecond: what is answered.
+    fn answers(answered: Answered, marked: &[bool]) -> Vec<Option<(u32, u32)>> {
+        let mut receipt = Receipt::default();
+        let arrive = |(index, marked): (usize, &bool)| {
+            let now = Time::from_ps(1_000_000 * (index as u64 + 1));
+            receipt.arrive(answered, *marked, now)
+        };
+        marked.iter().enumerate().map(arrive).collect()
+    }
+
+    #[test]
+    fn one_answer_is_to_one_packet_or_to_several_or_to_such_as_are_marked() {
+        let marked = [false, true, true, true, false, true];
+        let each = answers(Answered::All, &marked);
+        assert_eq!(each[..2], [Some((1, 0)), Some((1, 1))]);
+        assert!(each.iter().all(Option::is_some));
+        let pairs = answers(Answered::Every(2), &marked);
+        assert_eq!(pairs, [None, Some((2, 1)), None, Some((2, 2)), None, Some((2, 1))]);
+        // At 2 us, no sooner than at 4, and then no sooner than at 6.
+        let apart = answers(Answered::Marked(Span::from_ps(2_000_000)), &marked);
+        assert_eq!(apart, [None, Some((1, 1)), None, Some((1, 1)), None, Some((1, 1))]);
+        let apart = answers(Answered::Marked(Span::from_ps(2_000_001)), &marked);
+        assert_eq!(apart, [None, Some((1, 1)), None, None, None, Some((1, 1))]);
     }
 }

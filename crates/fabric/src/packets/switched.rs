@@ -4,14 +4,14 @@
 use crate::packets::network::Network;
 use crate::packets::packet::{Moving, PacketId, Place};
 use gingham_kernel::Time;
-use gingham_model::{Notice, Stay};
+use gingham_model::{Notice, PacketsPlan, Stay};
 use gingham_topology::ChannelId;
 
 impl From<&Moving> for Stay {
     fn from(packet: &Moving) -> Self {
-        let Moving { input, lane, came_ps, wire_bytes, output, .. } = *packet;
+        let Moving { input, lane, came_ps, wire_bytes, output, lanes, .. } = *packet;
         let came = Time::from_ps(came_ps);
-        Self { input, lane, came, wire_bytes: wire_bytes.into(), output }
+        Self { input, lane, came, wire_bytes: wire_bytes.into(), output, lanes }
     }
 }
 
@@ -46,8 +46,22 @@ impl Network {
         let mut read = std::mem::take(&mut self.read);
         read.sort_unstable_by_key(|stay| stay.input);
         for stay in read.drain(..) {
-            self.tell(Notice::Settled { stay });
+            let has_space = !self.wanted.space || self.has_space_for(&stay);
+            self.tell(Notice::Settled { stay, has_space });
         }
         self.read = read;
+    }
+
+    /// Whether an output knows of space for a packet as long as one, on a lane that it may take.
+    fn has_space_for(&mut self, stay: &Stay) -> bool {
+        let Self { links, credits, pauses, clock, .. } = self;
+        if !links.is_into_switch(stay.output) {
+            return true;
+        }
+        let blocks = PacketsPlan::blocks(stay.wire_bytes);
+        stay.lanes.lanes().any(|lane| match pauses {
+            Some(pauses) => !pauses.is_paused(stay.output, lane),
+            None => u64::from(credits.free_now(stay.output, lane, clock.now())) >= blocks,
+        })
     }
 }

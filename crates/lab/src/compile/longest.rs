@@ -24,7 +24,7 @@ pub(super) fn answers<'a>(
     plan: &'a Plan,
     class: &'a ClassPlan,
 ) -> impl Iterator<Item = AnswerPlan> + 'a {
-    sent_as(plan, class).filter_map(|other| Some(other.window?.answer))
+    sent_as(plan, class).filter_map(|other| Some(other.window.as_ref()?.answer))
 }
 
 /// The lanes on which answers may go somewhere.
@@ -57,7 +57,7 @@ pub(super) fn longest_anywhere(class: &ClassPlan, message_bytes: u32) -> u32 {
 /// The lanes of all classes and answers.
 pub(super) fn used_lanes(plan: &Plan) -> LaneSet {
     let classes = plan.classes.iter().map(|class| plan.lanes_of(class));
-    let answers = plan.classes.iter().filter_map(|class| class.window);
+    let answers = plan.classes.iter().filter_map(|class| class.window.as_ref());
     let answers = answers.map(|window| lanes_of_answers(plan, window.answer));
     classes.chain(answers).fold(LaneSet::EMPTY, |all, of| all | of)
 }
@@ -72,7 +72,7 @@ pub(super) fn longest_on(plan: &Plan, lanes: LaneSet) -> Option<u32> {
         messages.filter_map(sent).max().unwrap_or(0)
     };
     let packets = plan.classes.iter().filter(uses).map(payload);
-    let answers = plan.classes.iter().filter_map(|class| Some(class.window?.answer));
+    let answers = plan.classes.iter().filter_map(|class| Some(class.window.as_ref()?.answer));
     let goes = |answer: &AnswerPlan| !(lanes_of_answers(plan, *answer) & lanes).is_empty();
     packets.chain(answers.filter(goes).map(|answer| answer.payload_bytes)).max()
 }

@@ -17,6 +17,10 @@ pub(super) fn check(
 ) -> Result<(), LabError> {
     if let Some(marking) = &plan.marking {
         check_place(source, plan, marking)?;
+        if let Err((key, message)) = marking.check() {
+            let key = format!("network.marking.{}.{key}", name_of(marking));
+            return Err(source.refuse(&key, message).into());
+        }
         check_threshold(source, plan, marking)?;
         check_fill(source, plan, marking)?;
     }
@@ -40,8 +44,8 @@ fn check_threshold(
     plan: &Plan,
     marking: &Marking,
 ) -> Result<(), LabError> {
-    let (Some(threshold), Switching::Packets(packets)) = (marking.threshold(), &plan.switching)
-    else {
+    let threshold = marking.triggers().and_then(|triggers| triggers.threshold);
+    let (Some(threshold), Switching::Packets(packets)) = (threshold, &plan.switching) else {
         return Ok(());
     };
     let most = most_packets(plan, packets);
@@ -58,7 +62,8 @@ fn check_threshold(
 
 /// Refuses a fill that no buffer reaches, or that all always have.
 fn check_fill(source: &ScenarioSource, plan: &Plan, marking: &Marking) -> Result<(), LabError> {
-    let (Some(fill), Switching::Packets(packets)) = (marking.fill(), &plan.switching) else {
+    let fill = marking.triggers().and_then(|triggers| triggers.fill);
+    let (Some(fill), Switching::Packets(packets)) = (fill, &plan.switching) else {
         return Ok(());
     };
     let lanes = packets.buffer_blocks.iter().take(plan.lanes.count.into());
@@ -97,7 +102,7 @@ fn most_packets(plan: &Plan, packets: &PacketsPlan) -> u64 {
 /// Says where marks change nothing: nobody hears of them, or nobody makes anything of them, or there
 /// are none.
 fn note_unheard(plan: &Plan, gathered: &mut Gathered) {
-    let mut windows = plan.classes.iter().filter_map(|class| class.window);
+    let mut windows = plan.classes.iter().filter_map(|class| class.window.as_ref());
     let responds = windows.clone().any(|window| window.response.is_paced());
     let note = match (&plan.marking, windows.next()) {
         (Some(_), None) => {

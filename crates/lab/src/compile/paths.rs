@@ -252,7 +252,8 @@ pub(super) fn note_unused(choice: &PathChoice, classes: &[ClassPlan], gathered: 
     if *choice == PathChoice::Only || sources().next().is_none() {
         return;
     }
-    let answers = classes.iter().filter_map(|class| Some(class.window?.answer.payload_bytes));
+    let answers =
+        classes.iter().filter_map(|class| Some(class.window.as_ref()?.answer.payload_bytes));
     let lengths =
         sources().map(SourcePlan::payload_bytes).chain(answers.map(|bytes| bytes..=bytes));
     let used = lengths.map(|payload| sets_used(choice, &payload));

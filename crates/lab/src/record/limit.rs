@@ -48,7 +48,7 @@ impl Limit {
             return Some(Self::Pace);
         }
         let held = view.report.class_flows(id)?.held.of(Hold::Window);
-        let packets = class.window?.packets;
+        let packets = class.window.as_ref()?.packets;
         (held >= MUCH).then_some(Self::Window { packets, held })
     }
 }

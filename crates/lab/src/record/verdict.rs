@@ -245,7 +245,8 @@ mod tests {
     use crate::scenario::{Overrides, ScenarioSource};
     use gingham_kernel::Span;
     use gingham_model::{
-        AnswerPlan, FlowId, FlowKey, Message, MessageId, PacePlan, Priority, Response, WindowPlan,
+        AnswerPlan, Answered, FlowId, FlowKey, Message, MessageId, PacePlan, Priority, Response,
+        WindowPlan,
     };
     use gingham_topology::EndpointId;
     use std::path::Path;
@@ -274,7 +275,7 @@ mod tests {
     fn window(packets: u32) -> WindowPlan {
         let answer =
             AnswerPlan { payload_bytes: 20, priority: Priority::default(), vc_class: None };
-        WindowPlan { packets, answer, response: Response::default() }
+        WindowPlan { packets, answered: Answered::All, answer, response: Response::default() }
     }
 
     /// A class of a plan with these limits.

@@ -1,7 +1,7 @@
 //! How much of a flow may be under way, and how fast it may go.
 
 use gingham_kernel::Bytes;
-use gingham_model::Response;
+use gingham_model::{Answered, Response};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -9,9 +9,15 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Window {
-    /// Packets of a flow that were sent and are not answered, at the most; from 1 to 1,000,000.
+    /// Packets of a flow that were sent and are not answered, at the most; from 1 to 1,000,000. Required,
+    /// but where only marked packets are answered, for which no window can wait.
     #[schemars(range(min = 1, max = 1_000_000))]
-    pub packets: i64,
+    pub packets: Option<i64>,
+    /// Which packets are answered: each, `{ every = 4 }` of a flow at once (coalesced answers), or only
+    /// such as are marked, those of a flow at least so long apart, `{ marked = "50 us" }` (congestion
+    /// notification packets, CNP). Each unless given.
+    #[serde(default)]
+    pub answered: Answered,
     /// The packet with which a host answers each packet of the class that it has received whole.
     #[serde(default)]
     pub answer: Answer,

@@ -4,9 +4,9 @@
 use gingham_kernel::{Bytes, Purpose, Span, Stream, Time};
 use gingham_model::traffic::{LengthPlan, MessagePlan, ReplyPlan, SourcePlan};
 use gingham_model::{
-    Aimd, AnswerPlan, ClassId, ClassPlan, Fimd, FlowKey, FollowPlan, Lipd, Marking, MeasurePlan,
-    PacePlan, PathLength, Periodic, Plan, Priority, ProbePlan, REFILL_BYTES, Response, Threshold,
-    WhenFull, WindowPlan,
+    Aimd, AnswerPlan, Answered, Becn, ClassId, ClassPlan, Dcqcn, Fimd, FlowKey, FollowPlan, Lipd,
+    Marking, MeasurePlan, PacePlan, PathLength, Periodic, Plan, Priority, ProbePlan, REFILL_BYTES,
+    Response, Threshold, WhenFull, WindowPlan,
 };
 use gingham_topology::{ChannelId, EndpointId};
 use std::num::NonZeroU64;
@@ -32,7 +32,12 @@ pub(crate) fn with_closed_loops(plan: &Plan, seed: u64) -> Plan {
                 vc_class: vc_classes[usize::try_from(draw.below(vc_classes.len() as u64)).unwrap()],
             };
             let packets = 1 + small(&mut draw, 4);
-            class.window = Some(WindowPlan { packets, answer, response: Response::default() });
+            class.window = Some(WindowPlan {
+                packets,
+                answered: Answered::All,
+                answer,
+                response: Response::default(),
+            });
         }
         if kind == 1 || kind == 2 {
             class.pace = Some(random_pace(&mut draw, &byte_ps));
@@ -67,11 +72,36 @@ fn add_responses(plan: &mut Plan, byte_ps: &[u64], seed: u64) {
         let Some(window) = &mut class.window else { continue };
         let lowest = [1.0, 0.5, 0.1, 1.0 / 256.0][usize::try_from(draw.below(4)).unwrap()];
         let factor = [1.1, 2.0, 8.0][usize::try_from(draw.below(3)).unwrap()];
-        window.response = match draw.below(4) {
+        window.response = match draw.below(6) {
             0 => Response::Fimd(Fimd { lowest, factor }),
             1 => Response::Aimd(Aimd { lowest, factor }),
+            2 => Response::Becn(Becn {
+                increase: 1 + u8::try_from(draw.below(3)).unwrap(),
+                timer: 1 + u16::try_from(draw.below(20)).unwrap(),
+                min: u16::try_from(draw.below(2)).unwrap(),
+                limit: 1 + u16::try_from(draw.below(40)).unwrap(),
+                table: Vec::new(),
+            }),
+            3 => Response::Dcqcn(Dcqcn {
+                g: [1.0, 0.5, 1.0 / 256.0][usize::try_from(draw.below(3)).unwrap()],
+                alpha_timer: Span::from_ps(1_000 * (1 + draw.below(20_000))),
+                timer: Span::from_ps(1_000 * (1 + draw.below(20_000))),
+                byte_counter: Bytes(1 + draw.below(10_000)),
+                fast_recovery: 1 + u32::try_from(draw.below(5)).unwrap(),
+                lowest,
+                ..Dcqcn::default()
+            }),
             _ => Response::Lipd(Lipd { lowest }),
         };
+        let every = 1 + u32::try_from(draw.below(window.packets.into())).unwrap();
+        window.answered = match draw.below(5) {
+            0 | 1 => Answered::Every(every),
+            2 => Answered::Marked(Span::from_ps(1_000 * draw.below(50_000))),
+            _ => Answered::All,
+        };
+        if !window.answered.is_of_all() {
+            window.packets = u32::MAX;
+        }
         if class.pace.is_none() {
             class.pace = Some(random_pace(&mut draw, byte_ps));
         }

@@ -6,9 +6,10 @@ use gingham_kernel::{Bytes, Purpose, Span, Stream, Time};
 use gingham_lab::compile;
 use gingham_model::traffic::SourcePlan;
 use gingham_model::{
-    Among, Arbitration, BLOCK_BYTES, ClassId, ClassPlan, CreditLossPlan, InputOutputTriggered,
-    InputTriggered, Marking, Naive, OutputTriggered, OvertakingPlan, PacketsPlan, PausesPlan, Plan,
-    Read, Scan, SegmentationPlan, Switching, Trigger,
+    Among, Arbitration, BLOCK_BYTES, ClassId, ClassPlan, CreditLossPlan, Fecn,
+    InputOutputTriggered, InputTriggered, Marking, Naive, OutputTriggered, OvertakingPlan,
+    PacketsPlan, PausesPlan, Plan, Read, Red, Scan, SegmentationPlan, Switching, Trigger,
+    UtilisationTriggered,
 };
 use gingham_topology::{ChannelId, Fabric};
 use std::collections::BTreeMap;
@@ -83,15 +84,48 @@ fn marks_at_outputs(needed: u32, packets: &PacketsPlan, seed: u64) -> Marking {
     let threshold = pick(&mut draw, &[0, 1, 2, held, held + 1, 3 * held]);
     let fill = pick(&mut draw, &[None, None, Some(1), Some(100), Some(u64::from(needed) * 64)]);
     let fill = fill.map(Bytes);
-    match draw.below(4) {
-        0 => Marking::Naive(Naive { fill }),
-        1 => Marking::InputTriggered(InputTriggered { fill, scan, counts_leaving }),
-        2 => Marking::OutputTriggered(OutputTriggered { threshold, scan, counts_leaving }),
-        _ => Marking::InputOutputTriggered(InputOutputTriggered {
-            threshold,
+    let us = |count: u64| Span::from_ps(1_000_000 * count);
+    let spare_blocked = pick(&mut draw, &[None, None, Some(us(1)), Some(us(100))]);
+    let average = pick(&mut draw, &[None, None, Some(us(1)), Some(us(30))]);
+    let of_fill = average.filter(|_| fill.is_some());
+    match draw.below(7) {
+        0 => Marking::Naive(Naive { fill, average: of_fill, spare_blocked }),
+        1 => Marking::InputTriggered(InputTriggered {
             fill,
+            average: of_fill,
             scan,
             counts_leaving,
+            spare_blocked,
+        }),
+        2 => Marking::OutputTriggered(OutputTriggered {
+            average,
+            scan,
+            counts_leaving,
+            spare_blocked,
+            ..OutputTriggered::new(threshold)
+        }),
+        3 => Marking::UtilisationTriggered(UtilisationTriggered {
+            above: pick(&mut draw, &[0.1, 0.5, 0.9]),
+            average: average.unwrap_or(us(5)),
+        }),
+        4 => Marking::Fecn(Fecn {
+            threshold: pick(&mut draw, &[1, 8, 14, 15]),
+            packet_size: pick(&mut draw, &[0, 1, 8]),
+            marking_rate: pick(&mut draw, &[0, 1, 5]),
+            victim_mask: draw.below(2) == 0,
+        }),
+        5 => {
+            let k_min = Bytes(draw.below(1 + 64 * u64::from(needed)));
+            let k_max = Bytes(k_min.0 + draw.below(256 * u64::from(needed)));
+            Marking::Red(Red { k_min, k_max, p_max: pick(&mut draw, &[0.1, 0.5, 1.0]) })
+        }
+        _ => Marking::InputOutputTriggered(InputOutputTriggered {
+            fill,
+            average: of_fill,
+            scan,
+            counts_leaving,
+            spare_blocked,
+            ..InputOutputTriggered::new(threshold)
         }),
     }
 }
@@ -166,7 +200,8 @@ fn longest_bytes(classes: &[ClassPlan]) -> u32 {
     let of_class = |class: &ClassPlan| class.sources.iter().map(longest_message).max();
     let message = classes.iter().filter_map(of_class).max().unwrap_or(1);
     let packets = classes.iter().map(|class| message.min(longest_packet(class)));
-    let answers = classes.iter().filter_map(|class| Some(class.window?.answer.payload_bytes));
+    let answers =
+        classes.iter().filter_map(|class| Some(class.window.as_ref()?.answer.payload_bytes));
     packets.chain(answers).max().unwrap_or(1)
 }
 

@@ -4,8 +4,8 @@ use crate::common::add_class;
 use gingham_kernel::{Span, Time};
 use gingham_model::traffic::{Draft, LengthPlan, MessagePlan, ReplyPlan, Scheduled, SourcePlan};
 use gingham_model::{
-    AnswerPlan, ClassId, Content, Delivery, Noted, PacePlan, Packet, Plan, Priority, ProbePlan,
-    REFILL_BYTES, Response, Simulation, Status, WindowPlan,
+    AnswerPlan, Answered, ClassId, Content, Delivery, Noted, PacePlan, Packet, Plan, Priority,
+    ProbePlan, REFILL_BYTES, Response, Simulation, Status, WindowPlan,
 };
 use gingham_topology::EndpointId;
 use std::sync::Arc;
@@ -90,7 +90,9 @@ impl Run {
     /// Whether the answers say that what they answer was marked.
     pub(crate) fn marks(&self, host: usize) -> Vec<bool> {
         let answers = self.packets("received", host, Kind::Answer);
-        answers.map(|(_, packet)| packet.content == Content::Answer { marked: true }).collect()
+        answers
+            .map(|(_, packet)| packet.content == Content::Answer { packets: 1, marked: 1 })
+            .collect()
     }
 
     /// Everything at an instant: what, and the source, endpoint or channel where.
@@ -122,7 +124,7 @@ fn kind_of(packet: &Packet) -> Kind {
 pub(crate) fn window(packets: u32, answer_bytes: u32) -> WindowPlan {
     let answer =
         AnswerPlan { payload_bytes: answer_bytes, priority: Priority::default(), vc_class: None };
-    WindowPlan { packets, answer, response: Response::default() }
+    WindowPlan { packets, answered: Answered::All, answer, response: Response::default() }
 }
 
 /// A pace of so many picoseconds a byte and so many 64 Ki-th of one, at every host.

@@ -6,8 +6,8 @@ use gingham_kernel::Span;
 use gingham_lab::scenario::{Overrides, ScenarioSource};
 use gingham_lab::{ColumnData, Compiled, Engine, Record, Run, Table, compile};
 use gingham_model::{
-    AnswerPlan, ClassId, FlowKey, FollowPlan, Marking, Periodic, Plan, Priority, Response,
-    WindowPlan,
+    AnswerPlan, Answered, ClassId, FlowKey, FollowPlan, Marking, Periodic, Plan, Priority,
+    Response, WindowPlan,
 };
 use gingham_topology::EndpointId;
 use std::num::NonZeroU64;
@@ -58,7 +58,12 @@ fn record(preset: &str, change: impl Fn(&mut Plan)) -> Record {
 
 fn window(plan: &mut Plan) {
     let answer = AnswerPlan { payload_bytes: 20, priority: Priority::default(), vc_class: None };
-    plan.classes[0].window = Some(WindowPlan { packets: 1, answer, response: Response::default() });
+    plan.classes[0].window = Some(WindowPlan {
+        packets: 1,
+        answered: Answered::All,
+        answer,
+        response: Response::default(),
+    });
 }
 
 fn table<'a>(record: &'a Record, name: &str) -> &'a Table {

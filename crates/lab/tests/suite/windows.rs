@@ -78,7 +78,7 @@ fn error(text: &str, settings: &[(&str, &str)]) -> String {
 
 /// How the packets of the first class are answered.
 fn answer(compiled: &Compiled) -> AnswerPlan {
-    compiled.plan.classes[0].window.unwrap().answer
+    compiled.plan.classes[0].window.as_ref().unwrap().answer
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn answers_are_as_the_class_unless_they_say_otherwise() {
     let given = compiled(STAR, &[(WINDOW, "{ packets = 8 }")]);
     let class = &given.plan.classes[0];
     assert!(class.is_controlled() && !given.plan.classes[1].is_controlled());
-    assert_eq!(class.window.unwrap().packets, 8);
+    assert_eq!(class.window.as_ref().unwrap().packets, 8);
     let vc_class = Some(VcClass(0));
     assert_eq!(answer(&given), AnswerPlan { payload_bytes: 20, priority: priority(2), vc_class });
     assert_eq!(given.plan.highest_priority(), priority(2));

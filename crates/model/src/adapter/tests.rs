@@ -7,7 +7,7 @@ use super::*;
 use crate::flows::Standing;
 use crate::traffic::{MessagePlan, SourcePlan};
 use crate::{
-    AnswerPlan, Arbitration, ChannelPlan, ClassPlan, Content, FlowKey, FollowPlan, Hold,
+    AnswerPlan, Answered, Arbitration, ChannelPlan, ClassPlan, Content, FlowKey, FollowPlan, Hold,
     InTransitPlan, LanePlan, MeasurePlan, MessageId, Next, PacePlan, PathChoice, PathSet,
     PolicingPlan, REFILL_BYTES, Response, SegmentationPlan, StopPlan, Switching, WindowPlan,
     WormholePlan,
@@ -69,7 +69,7 @@ fn class(level: u8) -> ClassPlan {
 
 fn window(packets: u32) -> WindowPlan {
     let answer = AnswerPlan { payload_bytes: 20, priority: Priority::default(), vc_class: None };
-    WindowPlan { packets, answer, response: Response::default() }
+    WindowPlan { packets, answered: Answered::All, answer, response: Response::default() }
 }
 
 /// A pace of so many picoseconds a byte.
@@ -177,7 +177,7 @@ impl Sender {
 
     fn answered(&mut self, flow: FlowId, now: u64) {
         let priority = self.plan.classes[self.flows.get(flow).key.class.index()].priority;
-        match self.flows.answered(flow, false, at(now)) {
+        match self.flows.answered(flow, 1, false, at(now)) {
             Some(Standing::MayGo) => self.adapter.reopen(flow, VcClass(0), priority),
             Some(Standing::Shut) => self.adapter.shut(flow, VcClass(0), priority),
             Some(Standing::Empty) | None => {}

@@ -55,13 +55,15 @@ impl Endpoints {
             }
             Notice::Queued { stay } => {
                 if let Some(marker) = &mut self.marker {
-                    marker.queued(stay);
+                    marker.queued(&stay, now);
                 }
             }
-            Notice::Forwarded { stay, left, packet } => self.on_forwarded(stay, left, packet),
-            Notice::Settled { stay } => {
+            Notice::Forwarded { stay, left, packet } => {
+                self.on_forwarded(stay, left, packet, now);
+            }
+            Notice::Settled { stay, has_space } => {
                 if let Some(marker) = &mut self.marker {
-                    marker.settled(stay, now);
+                    marker.settled(&stay, has_space, now);
                 }
             }
             Notice::Woken { endpoint } => self.on_woken(endpoint, now),
@@ -244,10 +246,10 @@ impl Endpoints {
                     self.answer(flow, packet, arrival.arrived);
                 }
             }
-            Content::Answer { marked } => {
+            Content::Answer { packets, marked } => {
                 self.ordered_under_way -= 1;
                 let flow = packet.flow.expect("an answer is to a flow");
-                self.on_answered(flow, marked, arrival.arrived);
+                self.on_answered(flow, packets, marked, arrival.arrived);
             }
             Content::Control => self.ordered_under_way -= 1,
         }
@@ -260,15 +262,18 @@ impl Endpoints {
         }
     }
 
-    /// The destination of a data packet answers it, if its flow has a window.
+    /// The destination of a data packet answers it, or it and others, if its flow has a window.
     fn answer(&mut self, flow: FlowId, packet: &Packet, now: Time) {
-        let class = self.flows.get(flow).key.class;
-        let Some(window) = self.plan.classes[class.index()].window else { return };
+        let of = self.flows.get_mut(flow);
+        let class = of.key.class;
+        let Some(window) = &self.plan.classes[class.index()].window else { return };
+        let due = of.receipt.arrive(window.answered, packet.mark, now);
+        let Some((packets, marked)) = due else { return };
         let answer = window.answer;
         let of_pair =
             || self.plan.lanes.allowed.vc_class_of_pair(packet.destination, packet.source);
         let vc_class = answer.vc_class.unwrap_or_else(of_pair);
-        let content = Content::Answer { marked: packet.mark };
+        let content = Content::Answer { packets, marked };
         let queued =
             self.order_back(packet, answer.payload_bytes, content, answer.priority, vc_class, now);
         self.collector.on_answer_queue(class, queued);
@@ -304,9 +309,10 @@ impl Endpoints {
         self.adapters[endpoint.index()].order(ordered, now)
     }
 
-    fn on_answered(&mut self, flow: FlowId, marked: bool, now: Time) {
-        self.collector.on_answered(flow, marked, now);
-        let Some(standing) = self.flows.answered(flow, marked, now) else { return };
+    fn on_answered(&mut self, flow: FlowId, packets: u32, marked: u32, now: Time) {
+        self.collector.on_answered(flow, packets, marked, now);
+        let standing = self.flows.answered(flow, packets, marked > 0, now);
+        let Some(standing) = standing else { return };
         self.tell_held();
         let waiting = self.flows.get(flow).queue.front().expect("it has something to send");
         let (priority, vc_class) = self.messages.level_of(waiting);
@@ -327,9 +333,9 @@ impl Endpoints {
         }
     }
 
-    fn on_forwarded(&mut self, stay: Stay, left: Time, packet: &mut Packet) {
+    fn on_forwarded(&mut self, stay: Stay, left: Time, packet: &mut Packet, now: Time) {
         let Some(marker) = &mut self.marker else { return };
-        if let Some(trigger) = marker.forwarded(stay, left) {
+        if let Some(trigger) = marker.forwarded(&stay, left, now) {
             // Answers are no data, and nobody hears of their marks.
             if !packet.mark && matches!(packet.content, Content::Data(_)) {
                 self.collector.on_marked(packet.class, trigger);
@@ -399,7 +405,15 @@ impl Endpoints {
 
     #[cold]
     fn note(&mut self, time: Time, notice: &Notice<'_>) {
-        let at = |what, place| Noted { time, what, place, lane: 0, waiting_flits: 0, packet: None };
+        let at = |what, place| Noted {
+            time,
+            what,
+            place,
+            lane: 0,
+            waiting_flits: 0,
+            has_space: None,
+            packet: None,
+        };
         let noted = match notice {
             Notice::Created { source } => at("created", *source),
             Notice::Began { endpoint, packet } => {
@@ -419,7 +433,9 @@ impl Endpoints {
             Notice::Forwarded { stay, packet, .. } => {
                 Noted { packet: Some(**packet), ..noted_stay("forwarded", time, stay) }
             }
-            Notice::Settled { stay } => noted_stay("settled", time, stay),
+            Notice::Settled { stay, has_space } => {
+                Noted { has_space: Some(*has_space), ..noted_stay("settled", time, stay) }
+            }
             Notice::Woken { endpoint } => at("woken", endpoint.index()),
             Notice::Sampled { counts } => at("sampled", counts.len()),
         };
@@ -430,5 +446,6 @@ impl Endpoints {
 #[cold]
 fn noted_stay(what: &'static str, time: Time, stay: &Stay) -> Noted {
     let Stay { input, lane, wire_bytes, .. } = *stay;
-    Noted { time, what, place: input.index(), lane, waiting_flits: wire_bytes, packet: None }
+    let place = input.index();
+    Noted { time, what, place, lane, waiting_flits: wire_bytes, has_space: None, packet: None }
 }

@@ -17,56 +17,11 @@
 //!
 //! Invariant: a trigger marks as many packets as `cnt1` was, unless another one comes before.
 
-use super::{Mark, Trigger};
-use crate::{BLOCK_BYTES, PacketsPlan, Plan, Stay, Switching};
-use gingham_kernel::{Bytes, Time};
+use super::average::Average;
+use super::{Concerns, Mark, Scan, Trigger, Triggers};
+use crate::{PacketsPlan, Plan, Stay, Switching};
+use gingham_kernel::{Span, Time};
 use gingham_topology::{ChannelId, Fabric, NodeId};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-/// Which packets a trigger marks.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Scan {
-    /// The next that start on the output, as many as were counted: the first that leave.
-    #[default]
-    Counters,
-    /// Those that were there, whenever they start.
-    Direct,
-}
-
-/// Whole blocks that are no less than so many bytes.
-pub(super) fn blocks_of(fill: Option<Bytes>) -> Option<u64> {
-    fill.map(|fill| fill.0.div_ceil(BLOCK_BYTES.into()))
-}
-
-/// Whether a packet whose tail is leaving counts, unless given.
-pub(super) const fn yes() -> bool {
-    true
-}
-
-/// What a full buffer concerns.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Concerns {
-    /// Itself.
-    Buffer,
-    /// The outputs for which something waits in it.
-    Outputs,
-}
-
-/// When what is marked.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Triggers {
-    pub(super) full: Option<Concerns>,
-    /// A buffer counts as full from so many blocks on, instead of where there is no space for one more
-    /// packet.
-    pub(super) fill_blocks: Option<u64>,
-    /// More than so many for an output.
-    pub(super) threshold: Option<u32>,
-    pub(super) scan: Scan,
-    /// Whether a packet whose tail is leaving counts as waiting for its output.
-    pub(super) counts_leaving: bool,
-}
 
 /// A packet in a buffer.
 #[derive(Clone, Copy, Debug)]
@@ -77,6 +32,15 @@ struct Standing {
     /// When its tail has left, once it has started.
     left: Option<Time>,
     flag: Option<Trigger>,
+}
+
+/// The buffer of an input and lane.
+#[derive(Clone, Debug)]
+struct Buffer {
+    /// What was read and has not left, as far as was looked.
+    standing: Vec<Standing>,
+    /// Blocks, averaged.
+    average: Average,
 }
 
 /// An output.
@@ -90,6 +54,11 @@ struct Output {
     to_mark: u32,
     /// Who said so last.
     trigger: Trigger,
+    /// What starts before this instant is spared.
+    spared_until: Time,
+    /// `cnt1`, and the share of time for which it was busy, averaged.
+    average: Average,
+    busy: Average,
 }
 
 /// All switches.
@@ -98,7 +67,7 @@ pub(crate) struct Congestion {
     triggers: Triggers,
     lane_count: usize,
     /// By channel and lane.
-    buffers: Vec<Vec<Standing>>,
+    buffers: Vec<Buffer>,
     /// By channel.
     outputs: Vec<Output>,
     /// By lane, in blocks.
@@ -107,6 +76,73 @@ pub(crate) struct Congestion {
     targets: Vec<NodeId>,
     /// By node: the channels that lead to it, which a direct scan goes through.
     inputs: Vec<Vec<ChannelId>>,
+}
+
+impl Buffer {
+    /// What has left by an instant is here no more.
+    fn go_to(&mut self, now: Time, over: Option<Span>) {
+        if let Some(over) = over {
+            self.settle(now, over);
+        }
+        self.standing.retain(|standing| standing.left.is_none_or(|left| left > now));
+    }
+
+    /// Tells the average what stood here up to an instant.
+    fn settle(&mut self, now: Time, over: Span) {
+        let Self { standing, average } = self;
+        let mut ends: Vec<Time> = standing.iter().filter_map(|of| of.left).collect();
+        ends.retain(|end| (average.until()..now).contains(end));
+        ends.push(now);
+        ends.sort_unstable();
+        for end in ends {
+            let there = |of: &&Standing| of.left.is_none_or(|left| left >= end);
+            let blocks = standing.iter().filter(there).map(|of| of.blocks).sum();
+            average.tell(as_f64(blocks), end, over);
+        }
+    }
+
+    fn blocks(&self) -> u64 {
+        self.standing.iter().map(|standing| standing.blocks).sum()
+    }
+}
+
+impl Output {
+    const IDLE: Self = Self {
+        waiting: 0,
+        busy_until: Time::ZERO,
+        to_mark: 0,
+        trigger: Trigger::Input,
+        spared_until: Time::ZERO,
+        average: Average::ZERO,
+        busy: Average::ZERO,
+    };
+
+    /// `cnt1`: packets that wait for it.
+    fn count(&self, triggers: &Triggers, now: Time) -> u32 {
+        self.waiting + u32::from(triggers.counts_leaving && self.busy_until > now)
+    }
+
+    /// Tells the averages what was up to an instant.
+    fn settle(&mut self, triggers: &Triggers, now: Time) {
+        let Some(over) = triggers.average else { return };
+        // The tail of the last one may have left in between.
+        for end in [self.busy_until.min(now), now] {
+            let is_busy = end <= self.busy_until;
+            let count = self.waiting + u32::from(triggers.counts_leaving && is_busy);
+            self.average.tell(count.into(), end, over);
+            self.busy.tell(if is_busy { 1.0 } else { 0.0 }, end, over);
+        }
+    }
+
+    /// Whether too many wait for it, or it is too busy.
+    fn is_concerned(&self, triggers: &Triggers, now: Time) -> bool {
+        let is_above = |threshold: u32| match triggers.average {
+            Some(_) => self.average.value() > threshold.into(),
+            None => self.count(triggers, now) > threshold,
+        };
+        triggers.threshold.is_some_and(is_above)
+            || triggers.utilisation.is_some_and(|share| self.busy.value() > share)
+    }
 }
 
 impl Congestion {
@@ -118,44 +154,38 @@ impl Congestion {
         let channels = plan.channels.len();
         let into = |node| plan.fabric.channels_from(node).map(Fabric::reverse).collect();
         let target = |channel| plan.ends(channel).target.node;
-        let output =
-            Output { waiting: 0, busy_until: Time::ZERO, to_mark: 0, trigger: Trigger::Input };
+        let buffer = Buffer { standing: Vec::new(), average: Average::ZERO };
         Self {
             triggers,
             lane_count,
-            buffers: vec![Vec::new(); channels * lane_count],
-            outputs: vec![output; channels],
+            buffers: vec![buffer; channels * lane_count],
+            outputs: vec![Output::IDLE; channels],
             holds: packets.buffer_blocks.iter().copied().map(u64::from).collect(),
             targets: ChannelId::first(channels).map(target).collect(),
             inputs: plan.fabric.node_ids().map(into).collect(),
         }
     }
 
-    fn buffer_mut(&mut self, input: ChannelId, lane: u8) -> &mut Vec<Standing> {
+    fn buffer_mut(&mut self, input: ChannelId, lane: u8) -> &mut Buffer {
         &mut self.buffers[input.index() * self.lane_count + usize::from(lane)]
-    }
-
-    /// `cnt1`: packets that wait for an output.
-    fn waiting_for(&self, output: ChannelId, now: Time) -> u32 {
-        let of = &self.outputs[output.index()];
-        of.waiting + u32::from(self.triggers.counts_leaving && of.busy_until > now)
     }
 
     /// Whether a buffer is full: it has no space for one more like the last that came, or is filled as
     /// much as is said.
-    fn is_full(&mut self, stay: Stay) -> bool {
+    fn is_full(&mut self, stay: &Stay) -> bool {
         let holds = self.holds[usize::from(stay.lane)];
+        let (fill, average) = (self.triggers.fill_blocks(), self.triggers.average);
         let buffer = self.buffer_mut(stay.input, stay.lane);
-        let taken: u64 = buffer.iter().map(|standing| standing.blocks).sum();
-        match self.triggers.fill_blocks {
-            Some(fill) => taken >= fill,
-            None => taken + PacketsPlan::blocks(stay.wire_bytes) > holds,
+        match (fill, average) {
+            (Some(fill), Some(_)) => buffer.average.value() >= as_f64(fill),
+            (Some(fill), None) => buffer.blocks() >= fill,
+            (None, _) => buffer.blocks() + PacketsPlan::blocks(stay.wire_bytes) > holds,
         }
     }
 
-    fn on_full(&mut self, stay: Stay, concerns: Concerns, now: Time) {
-        let buffer = self.buffer_mut(stay.input, stay.lane);
-        let waiting = buffer.iter_mut().filter(|standing| standing.left.is_none());
+    fn on_full(&mut self, stay: &Stay, concerns: Concerns, now: Time) {
+        let standing = &mut self.buffer_mut(stay.input, stay.lane).standing;
+        let waiting = standing.iter_mut().filter(|standing| standing.left.is_none());
         if concerns == Concerns::Buffer {
             return waiting.for_each(|standing| standing.flag = Some(Trigger::Input));
         }
@@ -170,14 +200,14 @@ impl Congestion {
     /// Marks what waits for an output of the switch to which a channel leads.
     fn trigger(&mut self, input: ChannelId, output: ChannelId, trigger: Trigger, now: Time) {
         if self.triggers.scan == Scan::Counters {
-            let to_mark = self.waiting_for(output, now);
             let of = &mut self.outputs[output.index()];
-            (of.to_mark, of.trigger) = (to_mark, trigger);
+            (of.to_mark, of.trigger) = (of.count(&self.triggers, now), trigger);
             return;
         }
         for beside in &self.inputs[self.targets[input.index()].index()] {
             let first = beside.index() * self.lane_count;
-            for standing in self.buffers[first..first + self.lane_count].iter_mut().flatten() {
+            let buffers = self.buffers[first..first + self.lane_count].iter_mut();
+            for standing in buffers.flat_map(|buffer| &mut buffer.standing) {
                 if standing.output == output && standing.left.is_none() {
                     standing.flag = Some(trigger);
                 }
@@ -187,42 +217,59 @@ impl Congestion {
 }
 
 impl Mark for Congestion {
-    fn queued(&mut self, stay: Stay) {
-        let Stay { input, lane, came, wire_bytes, output } = stay;
+    fn queued(&mut self, stay: &Stay, now: Time) {
+        let Stay { input, lane, came, wire_bytes, output, .. } = *stay;
         let blocks = PacketsPlan::blocks(wire_bytes);
         let standing = Standing { came, output, blocks, left: None, flag: None };
-        self.buffer_mut(input, lane).push(standing);
-        self.outputs[output.index()].waiting += 1;
+        let triggers = self.triggers;
+        let buffer = self.buffer_mut(input, lane);
+        if let Some(over) = triggers.average {
+            buffer.settle(now, over);
+        }
+        buffer.standing.push(standing);
+        let of = &mut self.outputs[output.index()];
+        of.settle(&triggers, now);
+        of.waiting += 1;
     }
 
-    fn settled(&mut self, stay: Stay, now: Time) {
-        let buffer = self.buffer_mut(stay.input, stay.lane);
-        buffer.retain(|standing| standing.left.is_none_or(|left| left > now));
-        if let Some(concerns) = self.triggers.full
+    fn settled(&mut self, stay: &Stay, has_space: bool, now: Time) {
+        let triggers = self.triggers;
+        self.buffer_mut(stay.input, stay.lane).go_to(now, triggers.average);
+        let of = &mut self.outputs[stay.output.index()];
+        of.settle(&triggers, now);
+        if let Some(span) = triggers.spare_blocked
+            && !has_space
+        {
+            of.spared_until = now + span;
+        }
+        if let Some(concerns) = triggers.full
             && self.is_full(stay)
         {
             self.on_full(stay, concerns, now);
         }
-        if let Some(threshold) = self.triggers.threshold
-            && self.waiting_for(stay.output, now) > threshold
-        {
+        if self.outputs[stay.output.index()].is_concerned(&triggers, now) {
             self.trigger(stay.input, stay.output, Trigger::Output, now);
         }
     }
 
-    fn forwarded(&mut self, stay: Stay, left: Time) -> Option<Trigger> {
+    fn forwarded(&mut self, stay: &Stay, left: Time, now: Time) -> Option<Trigger> {
+        let triggers = self.triggers;
         let buffer = self.buffer_mut(stay.input, stay.lane);
-        let standing = buffer.iter_mut().find(|standing| standing.came == stay.came);
+        let standing = buffer.standing.iter_mut().find(|standing| standing.came == stay.came);
         let standing = standing.expect("what starts was read");
         standing.left = Some(left);
         let flag = standing.flag;
         let of = &mut self.outputs[stay.output.index()];
+        of.settle(&triggers, now);
         of.waiting -= 1;
         of.busy_until = left;
-        if of.to_mark > 0 {
-            of.to_mark -= 1;
-            return Some(of.trigger);
-        }
-        flag
+        let counted = (of.to_mark > 0).then_some(of.trigger);
+        of.to_mark = of.to_mark.saturating_sub(1);
+        counted.or(flag).filter(|_| now >= of.spared_until)
     }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "blocks of a buffer")]
+fn as_f64(blocks: u64) -> f64 {
+    blocks as f64
 }

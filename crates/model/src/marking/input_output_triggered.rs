@@ -3,10 +3,10 @@
 //!
 //! Source: Santos, Turner and Janakiraman 2002, section IV.C.
 
-use super::Policy;
-use super::congestion::{Concerns, Congestion, Scan, Triggers, blocks_of};
+use super::congestion::Congestion;
+use super::{Concerns, Policy, Scan, Triggers};
 use crate::Plan;
-use gingham_kernel::Bytes;
+use gingham_kernel::{Bytes, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -20,13 +20,33 @@ pub struct InputOutputTriggered {
     /// A buffer counts as full from so much on, in blocks of 64 B; where it has no space for one more
     /// packet like the last unless given (footnote 3).
     pub fill: Option<Bytes>,
+    /// Fills, and packets for an output, are averaged over so much time before they are compared; they are not unless given
+    /// (footnote 5).
+    pub average: Option<Span>,
     /// Which packets are marked; the next that start, as many as are counted, unless given.
     #[serde(default)]
     pub scan: Scan,
     /// Whether a packet whose tail is leaving still counts as waiting for its output; it does unless
     /// given.
-    #[serde(default = "super::congestion::yes")]
+    #[serde(default = "super::triggers::yes")]
     pub counts_leaving: bool,
+    /// What starts on an output is not marked for so long after a packet came for which that had no
+    /// space at the other end; nothing is spared unless given (footnote 4).
+    pub spare_blocked: Option<Span>,
+}
+
+impl InputOutputTriggered {
+    /// With a threshold alone, as in the paper.
+    pub const fn new(threshold: u32) -> Self {
+        Self {
+            threshold,
+            fill: None,
+            average: None,
+            scan: Scan::Counters,
+            counts_leaving: true,
+            spare_blocked: None,
+        }
+    }
 }
 
 impl Policy for InputOutputTriggered {
@@ -34,22 +54,20 @@ impl Policy for InputOutputTriggered {
 
     const LOOKS_AT_OUTPUTS: bool = true;
 
-    fn threshold(&self) -> Option<u32> {
-        Some(self.threshold)
-    }
-
-    fn fill(&self) -> Option<Bytes> {
-        self.fill
+    fn triggers(&self) -> Option<Triggers> {
+        Some(Triggers {
+            full: Some(Concerns::Outputs),
+            fill: self.fill,
+            threshold: Some(self.threshold),
+            average: self.average,
+            scan: self.scan,
+            counts_leaving: self.counts_leaving,
+            spare_blocked: self.spare_blocked,
+            ..Triggers::NONE
+        })
     }
 
     fn start(&self, plan: &Plan) -> Congestion {
-        let triggers = Triggers {
-            fill_blocks: blocks_of(self.fill),
-            full: Some(Concerns::Outputs),
-            threshold: Some(self.threshold),
-            scan: self.scan,
-            counts_leaving: self.counts_leaving,
-        };
-        Congestion::new(plan, triggers)
+        Congestion::new(plan, self.triggers().unwrap_or(Triggers::NONE))
     }
 }

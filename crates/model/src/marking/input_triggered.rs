@@ -3,10 +3,10 @@
 //!
 //! Source: Santos, Turner and Janakiraman 2002, section IV.B.
 
-use super::Policy;
-use super::congestion::{Concerns, Congestion, Scan, Triggers, blocks_of};
+use super::congestion::Congestion;
+use super::{Concerns, Policy, Scan, Triggers};
 use crate::Plan;
-use gingham_kernel::Bytes;
+use gingham_kernel::{Bytes, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -17,16 +17,28 @@ pub struct InputTriggered {
     /// A buffer counts as full from so much on, in blocks of 64 B; where it has no space for one more
     /// packet like the last unless given (footnote 3).
     pub fill: Option<Bytes>,
+    /// Fills are averaged over so much time before they are compared; they are not unless given
+    /// (footnote 5).
+    pub average: Option<Span>,
     /// Which packets are marked; the next that start, as many as are counted, unless given.
     pub scan: Scan,
     /// Whether a packet whose tail is leaving still counts as waiting for its output; it does unless
     /// given.
     pub counts_leaving: bool,
+    /// What starts on an output is not marked for so long after a packet came for which that had no
+    /// space at the other end; nothing is spared unless given (footnote 4).
+    pub spare_blocked: Option<Span>,
 }
 
 impl Default for InputTriggered {
     fn default() -> Self {
-        Self { fill: None, scan: Scan::Counters, counts_leaving: true }
+        Self {
+            fill: None,
+            average: None,
+            scan: Scan::Counters,
+            counts_leaving: true,
+            spare_blocked: None,
+        }
     }
 }
 
@@ -35,18 +47,19 @@ impl Policy for InputTriggered {
 
     const LOOKS_AT_OUTPUTS: bool = true;
 
-    fn fill(&self) -> Option<Bytes> {
-        self.fill
+    fn triggers(&self) -> Option<Triggers> {
+        Some(Triggers {
+            full: Some(Concerns::Outputs),
+            fill: self.fill,
+            average: self.average,
+            scan: self.scan,
+            counts_leaving: self.counts_leaving,
+            spare_blocked: self.spare_blocked,
+            ..Triggers::NONE
+        })
     }
 
     fn start(&self, plan: &Plan) -> Congestion {
-        let triggers = Triggers {
-            fill_blocks: blocks_of(self.fill),
-            full: Some(Concerns::Outputs),
-            threshold: None,
-            scan: self.scan,
-            counts_leaving: self.counts_leaving,
-        };
-        Congestion::new(plan, triggers)
+        Congestion::new(plan, self.triggers().unwrap_or(Triggers::NONE))
     }
 }

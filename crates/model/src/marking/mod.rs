@@ -14,25 +14,34 @@
 //!   forwarded ──► mark it?
 //! ```
 
+mod average;
 mod congestion;
+mod fecn;
 mod input_output_triggered;
 mod input_triggered;
 mod naive;
 mod output_triggered;
 mod periodic;
+mod red;
 mod threshold;
+mod triggers;
+mod utilisation_triggered;
+mod waiting;
 
-pub use congestion::Scan;
+pub use fecn::{Fecn, THRESHOLD_MAX};
 pub use input_output_triggered::InputOutputTriggered;
 pub use input_triggered::InputTriggered;
 pub use naive::Naive;
 pub use output_triggered::OutputTriggered;
 pub use periodic::Periodic;
+pub use red::Red;
 pub use threshold::Threshold;
+pub use triggers::{Concerns, Scan, Triggers};
+pub use utilisation_triggered::UtilisationTriggered;
 
 use crate::bare_names::accept_bare_names;
 use crate::{Plan, Stay};
-use gingham_kernel::{Bytes, Time};
+use gingham_kernel::Time;
 use gingham_topology::NodeId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -63,14 +72,19 @@ pub(crate) trait Policy {
     /// Whether it looks at what waits for outputs, and marks packets as they start there.
     const LOOKS_AT_OUTPUTS: bool = false;
 
-    /// More packets than this for an output mark what waits for it.
-    fn threshold(&self) -> Option<u32> {
+    /// When it marks what, where that is said in the terms of Santos et al.
+    fn triggers(&self) -> Option<Triggers> {
         None
     }
 
-    /// From where on a buffer counts as full, if that is said.
-    fn fill(&self) -> Option<Bytes> {
-        None
+    /// Refuses parameters that no switch can follow: the key, and why.
+    fn check(&self) -> Result<(), (&'static str, String)> {
+        self.triggers().map_or(Ok(()), |triggers| triggers.check())
+    }
+
+    /// Whether it wants to know of the space at the other end of outputs.
+    fn looks_at_space(&self) -> bool {
+        self.triggers().is_some_and(|triggers| triggers.spare_blocked.is_some())
     }
 
     fn start(&self, plan: &Plan) -> Self::Memory;
@@ -84,13 +98,13 @@ pub(crate) trait Mark {
     }
 
     /// The head of a packet was read.
-    fn queued(&mut self, _stay: Stay) {}
+    fn queued(&mut self, _stay: &Stay, _now: Time) {}
 
     /// All has happened of the instant at which the head of a packet was read.
-    fn settled(&mut self, _stay: Stay, _now: Time) {}
+    fn settled(&mut self, _stay: &Stay, _has_space: bool, _now: Time) {}
 
     /// Whether a packet is marked that starts on its output, and why.
-    fn forwarded(&mut self, _stay: Stay, _left: Time) -> Option<Trigger> {
+    fn forwarded(&mut self, _stay: &Stay, _left: Time, _now: Time) -> Option<Trigger> {
         None
     }
 }
@@ -99,7 +113,7 @@ pub(crate) trait Mark {
 macro_rules! policies {
     ($($(#[$about:meta])* $name:ident,)*) => {
         /// Which packets switches mark.
-        #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+        #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
         #[serde(rename_all = "kebab-case")]
         #[schemars(transform = accept_bare_names)]
         pub enum Marking {
@@ -114,17 +128,24 @@ macro_rules! policies {
                 }
             }
 
-            /// More packets than this for an output mark what waits for it.
-            pub fn threshold(&self) -> Option<u32> {
+            /// When it marks what, where that is said in the terms of Santos et al.
+            pub fn triggers(&self) -> Option<Triggers> {
                 match self {
-                    $(Self::$name(of) => of.threshold(),)*
+                    $(Self::$name(of) => of.triggers(),)*
                 }
             }
 
-            /// From where on a buffer counts as full, if that is said.
-            pub fn fill(&self) -> Option<Bytes> {
+            /// Refuses parameters that no switch can follow: the key, and why.
+            pub fn check(&self) -> Result<(), (&'static str, String)> {
                 match self {
-                    $(Self::$name(of) => of.fill(),)*
+                    $(Self::$name(of) => of.check(),)*
+                }
+            }
+
+            /// Whether it wants to know of the space at the other end of outputs.
+            pub(crate) fn looks_at_space(&self) -> bool {
+                match self {
+                    $(Self::$name(of) => of.looks_at_space(),)*
                 }
             }
 
@@ -151,23 +172,28 @@ macro_rules! policies {
             }
 
             /// The head of a packet was read.
-            pub(crate) fn queued(&mut self, stay: Stay) {
+            pub(crate) fn queued(&mut self, stay: &Stay, now: Time) {
                 match self {
-                    $(Self::$name(of) => of.queued(stay),)*
+                    $(Self::$name(of) => of.queued(stay, now),)*
                 }
             }
 
             /// All has happened of the instant at which the head of a packet was read.
-            pub(crate) fn settled(&mut self, stay: Stay, now: Time) {
+            pub(crate) fn settled(&mut self, stay: &Stay, has_space: bool, now: Time) {
                 match self {
-                    $(Self::$name(of) => of.settled(stay, now),)*
+                    $(Self::$name(of) => of.settled(stay, has_space, now),)*
                 }
             }
 
             /// Whether a packet is marked that starts on its output, and why.
-            pub(crate) fn forwarded(&mut self, stay: Stay, left: Time) -> Option<Trigger> {
+            pub(crate) fn forwarded(
+                &mut self,
+                stay: &Stay,
+                left: Time,
+                now: Time,
+            ) -> Option<Trigger> {
                 match self {
-                    $(Self::$name(of) => of.forwarded(stay, left),)*
+                    $(Self::$name(of) => of.forwarded(stay, left, now),)*
                 }
             }
         }
@@ -201,4 +227,16 @@ policies! {
     #[schemars(extend("x-source" = "Santos et al. 2002, section IV.C, which does not adopt it"))]
     #[schemars(extend("x-example" = "{ output-triggered = { threshold = 8 } }"))]
     OutputTriggered,
+    /// Where an output was busy for too large a share of the time before.
+    #[schemars(extend("x-source" = "Santos et al. 2002, footnote 5, which does not adopt it"))]
+    #[schemars(extend("x-example" = r#"{ utilisation-triggered = { above = 0.95, average = "50 us" } }"#))]
+    UtilisationTriggered,
+    /// InfiniBand's congestion control annex: FECN where more waits for an output than a threshold
+    /// says, at the root of congestion and not where it spreads.
+    #[schemars(extend("x-source" = "InfiniBand Architecture Specification, Volume 1, annex A10"))]
+    Fecn,
+    /// Random early detection (ECN with `k_min`, `k_max`, `p_max`), as under DCQCN: the longer the
+    /// queue of an output, the likelier.
+    #[schemars(extend("x-source" = "Zhu et al. 2015, section 3.1; Floyd and Jacobson 1993"))]
+    Red,
 }

@@ -2,10 +2,10 @@
 //!
 //! Source: Santos, Turner and Janakiraman 2002, section IV.A.
 
-use super::Policy;
-use super::congestion::{Concerns, Congestion, Scan, Triggers, blocks_of};
+use super::congestion::Congestion;
+use super::{Concerns, Policy, Scan, Triggers};
 use crate::Plan;
-use gingham_kernel::Bytes;
+use gingham_kernel::{Bytes, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +16,12 @@ pub struct Naive {
     /// A buffer counts as full from so much on, in blocks of 64 B; where it has no space for one more
     /// packet like the last unless given (footnote 3).
     pub fill: Option<Bytes>,
+    /// Fills are averaged over so much time before they are compared; they are not unless given
+    /// (footnote 5).
+    pub average: Option<Span>,
+    /// What starts on an output is not marked for so long after a packet came for which that had no
+    /// space at the other end; nothing is spared unless given (footnote 4).
+    pub spare_blocked: Option<Span>,
 }
 
 impl Policy for Naive {
@@ -23,18 +29,18 @@ impl Policy for Naive {
 
     const LOOKS_AT_OUTPUTS: bool = true;
 
-    fn fill(&self) -> Option<Bytes> {
-        self.fill
+    fn triggers(&self) -> Option<Triggers> {
+        Some(Triggers {
+            full: Some(Concerns::Buffer),
+            fill: self.fill,
+            average: self.average,
+            scan: Scan::Direct,
+            spare_blocked: self.spare_blocked,
+            ..Triggers::NONE
+        })
     }
 
     fn start(&self, plan: &Plan) -> Congestion {
-        let triggers = Triggers {
-            fill_blocks: blocks_of(self.fill),
-            full: Some(Concerns::Buffer),
-            threshold: None,
-            scan: Scan::Direct,
-            counts_leaving: true,
-        };
-        Congestion::new(plan, triggers)
+        Congestion::new(plan, self.triggers().unwrap_or(Triggers::NONE))
     }
 }

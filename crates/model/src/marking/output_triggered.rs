@@ -2,9 +2,10 @@
 //!
 //! Source: Santos, Turner and Janakiraman 2002, section IV.C.
 
-use super::Policy;
-use super::congestion::{Congestion, Scan, Triggers};
+use super::congestion::Congestion;
+use super::{Policy, Scan, Triggers};
 use crate::Plan;
+use gingham_kernel::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -15,13 +16,32 @@ pub struct OutputTriggered {
     /// More packets than this for an output mark what waits for it; from 0 to 1,000,000.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub threshold: u32,
+    /// Packets for an output are averaged over so much time before they are compared; they are not unless given
+    /// (footnote 5).
+    pub average: Option<Span>,
     /// Which packets are marked; the next that start, as many as are counted, unless given.
     #[serde(default)]
     pub scan: Scan,
     /// Whether a packet whose tail is leaving still counts as waiting for its output; it does unless
     /// given.
-    #[serde(default = "super::congestion::yes")]
+    #[serde(default = "super::triggers::yes")]
     pub counts_leaving: bool,
+    /// What starts on an output is not marked for so long after a packet came for which that had no
+    /// space at the other end; nothing is spared unless given (footnote 4).
+    pub spare_blocked: Option<Span>,
+}
+
+impl OutputTriggered {
+    /// With a threshold alone, as in the paper.
+    pub const fn new(threshold: u32) -> Self {
+        Self {
+            threshold,
+            average: None,
+            scan: Scan::Counters,
+            counts_leaving: true,
+            spare_blocked: None,
+        }
+    }
 }
 
 impl Policy for OutputTriggered {
@@ -29,18 +49,18 @@ impl Policy for OutputTriggered {
 
     const LOOKS_AT_OUTPUTS: bool = true;
 
-    fn threshold(&self) -> Option<u32> {
-        Some(self.threshold)
+    fn triggers(&self) -> Option<Triggers> {
+        Some(Triggers {
+            threshold: Some(self.threshold),
+            average: self.average,
+            scan: self.scan,
+            counts_leaving: self.counts_leaving,
+            spare_blocked: self.spare_blocked,
+            ..Triggers::NONE
+        })
     }
 
     fn start(&self, plan: &Plan) -> Congestion {
-        let triggers = Triggers {
-            full: None,
-            fill_blocks: None,
-            threshold: Some(self.threshold),
-            scan: self.scan,
-            counts_leaving: self.counts_leaving,
-        };
-        Congestion::new(plan, triggers)
+        Congestion::new(plan, self.triggers().unwrap_or(Triggers::NONE))
     }
 }

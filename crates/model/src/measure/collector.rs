@@ -190,10 +190,11 @@ impl Collector {
         }
     }
 
-    /// The answer to a packet of a flow has come back `now`, and says whether that was marked.
-    pub fn on_answered(&mut self, flow: FlowId, marked: bool, now: Time) {
+    /// The answer to so many packets of a flow has come back `now`, and says how many of these were
+    /// marked.
+    pub fn on_answered(&mut self, flow: FlowId, packets: u32, marked: u32, now: Time) {
         if self.closed.is_none() {
-            self.flows.count_answered(&self.grid, flow, marked, now);
+            self.flows.count_answered(&self.grid, flow, [packets, marked], now);
         }
     }
 

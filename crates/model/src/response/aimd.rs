@@ -12,6 +12,7 @@
 
 use super::rate::{FACTOR, LOWEST};
 use super::{Adapt, Limits, Rate, Respond};
+use gingham_kernel::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -56,11 +57,11 @@ pub(crate) struct Additive {
 }
 
 impl Adapt for Additive {
-    fn down(&mut self, limits: &mut Limits) {
+    fn down(&mut self, limits: &mut Limits, _now: Time) {
         self.rate.set(self.rate.share() / self.factor, limits);
     }
 
-    fn up(&mut self, limits: &mut Limits) {
+    fn up(&mut self, limits: &mut Limits, _now: Time) {
         let step = (self.factor - 1.0) * self.rate.lowest() / self.rate.over_lowest();
         self.rate.set(self.rate.share() + step, limits);
     }

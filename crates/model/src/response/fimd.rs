@@ -10,6 +10,7 @@
 
 use super::rate::{FACTOR, LOWEST};
 use super::{Adapt, Limits, Rate, Respond};
+use gingham_kernel::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -54,11 +55,11 @@ pub(crate) struct Exponential {
 }
 
 impl Adapt for Exponential {
-    fn down(&mut self, limits: &mut Limits) {
+    fn down(&mut self, limits: &mut Limits, _now: Time) {
         self.rate.set(self.rate.share() / self.factor, limits);
     }
 
-    fn up(&mut self, limits: &mut Limits) {
+    fn up(&mut self, limits: &mut Limits, _now: Time) {
         let growth = libm::pow(self.factor, 1.0 / self.rate.over_lowest());
         self.rate.set(self.rate.share() * growth, limits);
     }

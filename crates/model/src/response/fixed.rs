@@ -1,6 +1,7 @@
 //! Window and pace stay what they are, whatever is marked.
 
 use super::{Adapt, Limits, Respond};
+use gingham_kernel::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +19,7 @@ impl Respond for Fixed {
 }
 
 impl Adapt for Fixed {
-    fn down(&mut self, _limits: &mut Limits) {}
+    fn down(&mut self, _limits: &mut Limits, _now: Time) {}
 
-    fn up(&mut self, _limits: &mut Limits) {}
+    fn up(&mut self, _limits: &mut Limits, _now: Time) {}
 }

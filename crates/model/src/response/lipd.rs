@@ -9,6 +9,7 @@
 
 use super::rate::LOWEST;
 use super::{Adapt, Limits, Rate, Respond};
+use gingham_kernel::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -44,12 +45,12 @@ impl Respond for Lipd {
 pub(crate) struct Linear(Rate);
 
 impl Adapt for Linear {
-    fn down(&mut self, limits: &mut Limits) {
+    fn down(&mut self, limits: &mut Limits, _now: Time) {
         let share = self.0.share();
         self.0.set(share / (1.0 + share), limits);
     }
 
-    fn up(&mut self, limits: &mut Limits) {
+    fn up(&mut self, limits: &mut Limits, _now: Time) {
         // With a lowest rate of 1 there is no other.
         let rest = 1.0 - self.0.lowest();
         self.0.set(if rest > 0.0 { self.0.share() / rest } else { 1.0 }, limits);

@@ -1,14 +1,18 @@
 //! Responses: what a flow makes of the marks that answers bring back.
 //!
 //! ```text
-//!   answer ──┬─ marked ──────► down ─┐
-//!            └─ not marked ──► up ───┴──► window and pace of its flow, from now on
+//!   answer ──┬─ marked ──────► down ──┐
+//!            └─ not marked ──► up ────┤
+//!   a packet starts ─────────► sends ─┴──► window and pace of its flow, from now on
 //! ```
 //!
 //! A response is a file that says what it takes, with its two functions, and a line of
-//! `responses!` below.
+//! `responses!` below. What time changes in one is worked out when it is asked, so that no timer keeps
+//! a run alive.
 
 mod aimd;
+mod becn;
+mod dcqcn;
 mod fimd;
 mod fixed;
 mod lipd;
@@ -17,6 +21,8 @@ mod rate;
 mod tests;
 
 pub use aimd::Aimd;
+pub use becn::{Becn, Delay};
+pub use dcqcn::Dcqcn;
 pub use fimd::Fimd;
 pub use fixed::Fixed;
 pub use lipd::Lipd;
@@ -24,6 +30,7 @@ pub(crate) use rate::Rate;
 
 use crate::Pace;
 use crate::bare_names::accept_bare_names;
+use gingham_kernel::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -51,24 +58,32 @@ pub(crate) trait Respond {
         None
     }
 
+    /// Refuses parameters that no flow can have: the key, and why.
+    fn check(&self) -> Result<(), (&'static str, String)> {
+        Ok(())
+    }
+
     /// That of a new flow with these limits.
     fn start(&self, limits: &Limits) -> Self::Memory;
 }
 
 /// A response at work, for one flow.
 pub(crate) trait Adapt {
-    /// An answer says that its packet was marked.
-    fn down(&mut self, limits: &mut Limits);
+    /// An answer says that a packet was marked.
+    fn down(&mut self, limits: &mut Limits, now: Time);
 
-    /// An answer says that it was not.
-    fn up(&mut self, limits: &mut Limits);
+    /// An answer says that a packet was not.
+    fn up(&mut self, limits: &mut Limits, now: Time);
+
+    /// A packet with so much payload begins: what time has changed.
+    fn sends(&mut self, _payload_bytes: u32, _limits: &mut Limits, _now: Time) {}
 }
 
 /// Makes [`Response`] and [`Responder`] of the types of the responses.
 macro_rules! responses {
     ($($(#[$about:meta])* $name:ident,)*) => {
         /// What a flow makes of marks that come back.
-        #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+        #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
         #[serde(rename_all = "kebab-case")]
         #[schemars(transform = accept_bare_names)]
         pub enum Response {
@@ -95,6 +110,13 @@ macro_rules! responses {
                 }
             }
 
+            /// Refuses parameters that no flow can have: the key, and why.
+            pub fn check(&self) -> Result<(), (&'static str, String)> {
+                match self {
+                    $(Self::$name(of) => of.check(),)*
+                }
+            }
+
             /// That of a new flow.
             pub(crate) fn start(&self, limits: &Limits) -> Responder {
                 match self {
@@ -110,10 +132,25 @@ macro_rules! responses {
         }
 
         impl Responder {
-            /// An answer has come.
-            pub(crate) fn answered(&mut self, marked: bool, limits: &mut Limits) {
+            /// An answer to a packet that was marked has come.
+            pub(crate) fn down(&mut self, limits: &mut Limits, now: Time) {
                 match self {
-                    $(Self::$name(of) => if marked { of.down(limits) } else { of.up(limits) },)*
+                    $(Self::$name(of) => of.down(limits, now),)*
+                }
+            }
+
+            /// An answer to one that was not has come.
+            pub(crate) fn up(&mut self, limits: &mut Limits, now: Time) {
+                match self {
+                    $(Self::$name(of) => of.up(limits, now),)*
+                }
+            }
+
+            /// A packet with so much payload begins.
+            #[inline]
+            pub(crate) fn sends(&mut self, payload_bytes: u32, limits: &mut Limits, now: Time) {
+                match self {
+                    $(Self::$name(of) => of.sends(payload_bytes, limits, now),)*
                 }
             }
         }
@@ -135,6 +172,14 @@ responses! {
     /// the same time.
     #[schemars(extend("x-source" = "Chiu and Jain 1989; the increase is reconstructed from Santos, Turner, Janakiraman, INFOCOM 2003"))]
     Aimd,
+    /// InfiniBand's congestion control annex: a mark (BECN) walks a flow up a table of delays, a timer
+    /// walks it down again.
+    #[schemars(extend("x-source" = "InfiniBand Architecture Specification, Volume 1, annex A10"))]
+    Becn,
+    /// DCQCN: a notification cuts the rate by what `alpha` says, a timer and a counter of bytes raise
+    /// it.
+    #[schemars(extend("x-source" = "Zhu et al. 2015, sections 3 and 5"))]
+    Dcqcn,
 }
 
 impl Default for Response {

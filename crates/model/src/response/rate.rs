@@ -14,8 +14,8 @@
 //! and US patent 7,920,476; that the lowest rate is 1/256 and the factor 2 is from memory of them.
 
 use super::Limits;
-use crate::Pace;
-use gingham_kernel::Span;
+use crate::{Pace, REFILL_BYTES};
+use gingham_kernel::{Rate as DataRate, Span};
 
 /// The lowest rate unless given: a share of the highest.
 pub(super) const LOWEST: f64 = 1.0 / 256.0;
@@ -58,6 +58,27 @@ impl Rate {
     pub(super) fn set(&mut self, share: f64, limits: &mut Limits) {
         self.share = share.clamp(self.lowest, 1.0);
         limits.pace = Some(self.highest.slower(self.share));
+    }
+}
+
+/// The highest rate of a flow in bytes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Highest {
+    bytes_per_second: f64,
+}
+
+impl Highest {
+    #[expect(clippy::cast_precision_loss, reason = "a rate")]
+    pub(super) fn new(limits: &Limits) -> Self {
+        let pace = limits.pace.expect("a flow whose response changes its rate has a pace");
+        let refill_ps = pace.refill().as_ps() as f64;
+        Self { bytes_per_second: REFILL_BYTES as f64 / refill_ps * 1e12 }
+    }
+
+    /// A rate as a share of it.
+    #[expect(clippy::cast_precision_loss, reason = "a rate")]
+    pub(super) fn share(self, rate: DataRate) -> f64 {
+        rate.bytes_per_second() as f64 / self.bytes_per_second
     }
 }
 

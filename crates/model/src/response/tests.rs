@@ -1,6 +1,6 @@
-use super::{Aimd, Fimd, Limits, Lipd, Response};
+use super::{Aimd, Becn, Dcqcn, Delay, Fimd, Limits, Lipd, Responder, Response};
 use crate::Pace;
-use gingham_kernel::Span;
+use gingham_kernel::{Bytes, Rate, Span, Time};
 
 /// A packet of 64 KiB takes 1 us at the highest rate: the pace says how long it takes.
 const HIGHEST_PS: u32 = 1_000_000;
@@ -10,6 +10,10 @@ fn limits() -> Limits {
     Limits { window_packets: 1, pace: Some(Pace::new(Span::from_ps(HIGHEST_PS.into()))) }
 }
 
+fn answered(responder: &mut Responder, marked: bool, limits: &mut Limits) {
+    if marked { responder.down(limits, Time::ZERO) } else { responder.up(limits, Time::ZERO) }
+}
+
 fn rate(limits: &Limits) -> f64 {
     let refill_ps = limits.pace.unwrap().refill().as_ps();
     f64::from(HIGHEST_PS) / f64::from(u32::try_from(refill_ps).unwrap())
@@ -17,23 +21,23 @@ fn rate(limits: &Limits) -> f64 {
 
 /// Goes down from a rate once, and up until it is back: the time that this takes, a packet at each
 /// rate, in packets at the lowest one. Of the last packet only the part counts that is needed.
-fn recovery(response: Response, from: f64) -> f64 {
+fn recovery(response: &Response, from: f64) -> f64 {
     let mut limits = limits();
     let mut responder = response.start(&limits);
     // Down to the lowest, then up to about where it is asked.
     for _ in 0..100_000 {
-        responder.answered(true, &mut limits);
+        responder.down(&mut limits, Time::ZERO);
     }
     assert!((rate(&limits) - LOWEST).abs() < 1e-9, "no rate is below the lowest");
     while rate(&limits) < from {
-        responder.answered(false, &mut limits);
+        responder.up(&mut limits, Time::ZERO);
     }
     let before = rate(&limits);
-    responder.answered(true, &mut limits);
+    responder.down(&mut limits, Time::ZERO);
     let mut time = 0.0;
     while rate(&limits) < before * (1.0 - 1e-9) {
         let slower = rate(&limits);
-        responder.answered(false, &mut limits);
+        responder.up(&mut limits, Time::ZERO);
         let part = (before - slower) / (rate(&limits) - slower);
         time += part.min(1.0) / slower;
     }
@@ -46,7 +50,7 @@ fn lipd_and_fimd_recover_in_the_time_of_a_packet_at_the_lowest_rate() {
     let fimd = Response::Fimd(Fimd { lowest: LOWEST, factor: 2.0 });
     for response in [lipd, fimd] {
         for from in [1.0, 0.5, 0.2, 0.1, 0.05] {
-            let time = recovery(response, from);
+            let time = recovery(&response, from);
             assert!((time - 1.0).abs() < 0.05, "{response:?} from {from}: {time}");
         }
     }
@@ -56,7 +60,7 @@ fn lipd_and_fimd_recover_in_the_time_of_a_packet_at_the_lowest_rate() {
 fn aimd_recovers_the_slower_the_higher_its_rate() {
     let aimd = Response::Aimd(Aimd { lowest: LOWEST, factor: 2.0 });
     for (from, expected) in [(1.0, 128.0), (0.5, 64.0), (0.2, 25.6)] {
-        let time = recovery(aimd, from);
+        let time = recovery(&aimd, from);
         assert!((time - expected).abs() < 0.02 * expected, "from {from}: {time}");
     }
 }
@@ -67,7 +71,7 @@ fn a_mark_at_the_full_rate_is_what_each_says() {
         let mut limits = limits();
         let mut responder = response.start(&limits);
         let rates = [true, true, false].map(|marked| {
-            responder.answered(marked, &mut limits);
+            answered(&mut responder, marked, &mut limits);
             limits.pace.unwrap().refill().as_ps()
         });
         assert_eq!(limits.window_packets, 1);
@@ -79,4 +83,97 @@ fn a_mark_at_the_full_rate_is_what_each_says() {
     assert_eq!(after(Response::Fimd(Fimd::default())), [2_000_000, 4_000_000, 3_956_912]);
     // Then 1/256^2 over 1/4 more: 1/4 + 4/65,536.
     assert_eq!(after(Response::Aimd(Aimd::default())), [2_000_000, 4_000_000, 3_999_024]);
+}
+
+/// A flow and what bounds it.
+struct Flow {
+    limits: Limits,
+    responder: Responder,
+}
+
+impl Flow {
+    fn new(response: &Response) -> Self {
+        let limits = limits();
+        Self { responder: response.start(&limits), limits }
+    }
+
+    /// A packet begins at an instant: the time of 64 KiB after it, in picoseconds.
+    fn sends(&mut self, payload_bytes: u32, at_ps: u64) -> u64 {
+        self.responder.sends(payload_bytes, &mut self.limits, Time::from_ps(at_ps));
+        self.limits.pace.unwrap().refill().as_ps()
+    }
+
+    fn marked(&mut self, at_ps: u64) -> u64 {
+        self.responder.down(&mut self.limits, Time::from_ps(at_ps));
+        self.limits.pace.unwrap().refill().as_ps()
+    }
+}
+
+#[test]
+fn marks_walk_a_flow_up_its_table_and_the_timer_walks_it_down() {
+    let becn = Becn { timer: 1, limit: 3, ..Becn::default() };
+    let mut flow = Flow::new(&Response::Becn(becn.clone()));
+    // One packet time more each.
+    assert_eq!([flow.marked(0), flow.marked(100_000)], [2_000_000, 3_000_000]);
+    // The timer of 1.024 us runs from the first mark on.
+    assert_eq!([1_023_999, 1_024_000].map(|at| flow.sends(1, at)), [3_000_000, 2_000_000]);
+    // It has expired once more at 2.048 us, and stopped.
+    assert_eq!(flow.sends(1, 3_000_000), 1_000_000);
+    // Up to the limit; the timer runs anew, from here.
+    assert_eq!([0; 5].map(|_| flow.marked(3_000_000)).last(), Some(&4_000_000));
+    assert_eq!([4_023_999, 4_024_000].map(|at| flow.sends(1, at)), [4_000_000, 3_000_000]);
+    // Between two expiries a mark adds two.
+    let mut faster = Flow::new(&Response::Becn(Becn { increase: 2, ..becn.clone() }));
+    assert_eq!([faster.marked(0), faster.marked(1_500_000)], [3_000_000, 4_000_000]);
+    // Never below the lowest index, from the first packet on.
+    let mut bounded = Flow::new(&Response::Becn(Becn { min: 1, ..becn }));
+    assert_eq!(bounded.sends(1, 0), 2_000_000);
+    assert_eq!([bounded.marked(0), bounded.sends(1, 9_000_000)], [3_000_000, 2_000_000]);
+}
+
+#[test]
+fn a_table_says_shift_and_multiplier() {
+    let table = ["0:0", "1:1", "0:4"].map(|entry| entry.parse().unwrap()).to_vec();
+    let mut flow = Flow::new(&Response::Becn(Becn { limit: 2, table, ..Becn::default() }));
+    assert_eq!(
+        [flow.sends(1, 0), flow.marked(0), flow.marked(0)],
+        [1_000_000, 1_500_000, 5_000_000]
+    );
+    for wrong in ["", "1", "4:0", "0:16384", "a:1", "0:-1"] {
+        assert!(
+            wrong.parse::<Delay>().is_err_and(|told| told.contains("shift:multiplier")),
+            "{wrong}"
+        );
+    }
+}
+
+#[test]
+fn a_notification_cuts_a_rate_and_timer_and_bytes_raise_it() {
+    let us = Span::from_ps(1_000_000);
+    let mut flow = Flow::new(&Response::Dcqcn(Dcqcn {
+        g: 0.5,
+        alpha_timer: us * 10,
+        timer: us * 20,
+        byte_counter: Bytes(1_000),
+        fast_recovery: 2,
+        // A tenth and a fifth of 64 KiB a microsecond.
+        additive: Rate::from_bytes_per_second(6_553_600_000),
+        hyper: Rate::from_bytes_per_second(13_107_200_000),
+        lowest: 0.001,
+    }));
+    assert_eq!(flow.sends(5_000, 0), 1_000_000);
+    // Halved; alpha stays 1: halved again.
+    assert_eq!([flow.marked(0), flow.marked(5_000_000)], [2_000_000, 4_000_000]);
+    // From 25 us on half of what the last one took is back: .375.
+    assert_eq!([flow.sends(500, 24_999_999), flow.sends(499, 26_000_000)], [4_000_000, 2_666_667]);
+    // The counter's thousandth byte: .4375. A second time: the target, .5, rises to .6: .51875.
+    assert_eq!([flow.sends(1, 27_000_000), flow.sends(1_000, 28_000_000)], [2_285_714, 1_927_711]);
+    // The timer's second, at 45 us: .7 and .609375. The counter's third: .8 and .7046875.
+    assert_eq!([flow.sends(1, 45_000_000), flow.sends(1_000, 46_000_000)], [1_641_026, 1_419_069]);
+    // The timer's third: both more than twice, the target rises by .2 to 1: .85234375.
+    assert_eq!(flow.sends(1, 65_000_000), 1_173_236);
+    // alpha was halved six times, to 1/64: 1 - 1/128 of that rate is left.
+    assert_eq!(flow.marked(66_000_000), 1_182_474);
+    // What was waited for long is over.
+    assert_eq!(flow.sends(1, 3_600_000_000_000_000), 1_000_000);
 }

@@ -4,7 +4,8 @@ use crate::feed::{Feed, Journey, class, journey, plan};
 use gingham_kernel::{Span, Time};
 use gingham_model::measure::{Count, HeldShares};
 use gingham_model::{
-    AnswerPlan, ClassId, FlowId, FlowKey, FollowPlan, Hold, Plan, Priority, Response, WindowPlan,
+    AnswerPlan, Answered, ClassId, FlowId, FlowKey, FollowPlan, Hold, Plan, Priority, Response,
+    WindowPlan,
 };
 use gingham_topology::EndpointId;
 
@@ -253,7 +254,12 @@ fn equal_flows_are_fair_within_the_interval_however_unlike_their_sections() {
 fn only_classes_with_a_reason_count_their_flows() {
     let answer = AnswerPlan { payload_bytes: 20, priority: Priority::default(), vc_class: None };
     let mut plan = plan(3, TIME);
-    plan.classes[1].window = Some(WindowPlan { packets: 4, answer, response: Response::default() });
+    plan.classes[1].window = Some(WindowPlan {
+        packets: 4,
+        answered: Answered::All,
+        answer,
+        response: Response::default(),
+    });
     plan.follow = FollowPlan {
         flows: vec![key(2, 1)],
         channels: Vec::new(),
@@ -295,7 +301,7 @@ fn answers_that_come_back_in_the_window_are_counted_and_those_with_marks() {
     carry(&mut feed, 0, &journey(0, 1_000));
     carry(&mut feed, 1, &journey(0, 1_000));
     let answered = |feed: &mut Feed, flow, at, marked| {
-        feed.collector.on_answered(FlowId::new(flow), marked, Time::from_ps(at));
+        feed.collector.on_answered(FlowId::new(flow), 1, u32::from(marked), Time::from_ps(at));
     };
     assert_eq!(feed.collector.report().class_flows(class()).unwrap().marked_share, None);
     answered(&mut feed, 0, 319, true); // in the warm-up

@@ -8,7 +8,7 @@ use crate::packets::output::Leaves;
 use crate::packets::simulation::Simulation;
 use gingham_fairq::Head;
 use gingham_kernel::Time;
-use gingham_model::{Notice, Read, Stay};
+use gingham_model::{Notice, PacketsPlan, Read, Stay};
 use gingham_topology::routing::DatelineClass;
 use gingham_topology::{ChannelId, NodeId};
 
@@ -51,8 +51,8 @@ impl Simulation {
     fn stay(&self, input: ChannelId, lane: u8, packet: JourneyId) -> Stay {
         let mut there = self.input(input).lane(lane).iter();
         let found = there.find(|buffered| buffered.packet == packet).expect("it is here");
-        let Buffered { came, wire_bytes, output, .. } = *found;
-        Stay { input, lane, came, wire_bytes, output }
+        let Buffered { came, wire_bytes, output, lanes, .. } = *found;
+        Stay { input, lane, came, wire_bytes, output, lanes }
     }
 
     /// The earliest start at which no byte has to go on before it is there:
@@ -151,7 +151,11 @@ impl Simulation {
 
     pub(crate) fn settle(&mut self, input: ChannelId, lane: u8, packet: JourneyId) {
         let stay = self.stay(input, lane, packet);
-        self.endpoints.tell(self.timeline.now, Notice::Settled { stay });
+        let output = &self.outputs[stay.output.index()];
+        let blocks = PacketsPlan::blocks(stay.wire_bytes);
+        let has_space = !self.endpoints.wanted().space
+            || stay.lanes.lanes().any(|lane| output.has_space(lane, blocks));
+        self.endpoints.tell(self.timeline.now, Notice::Settled { stay, has_space });
     }
 
     /// The last packet of a lane of an output came by an input port.

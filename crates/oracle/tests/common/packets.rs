@@ -4,8 +4,8 @@ use super::{FLIT, add_class, quiet_plan};
 use gingham_kernel::{ByteTime, Span, Time};
 use gingham_model::traffic::{Draft, MessagePlan, Scheduled, SourcePlan};
 use gingham_model::{
-    Among, AnswerPlan, Arbitration, OvertakingPlan, PacketsPlan, PausesPlan, Plan, Priority, Read,
-    Response, Switching, WindowPlan,
+    Among, AnswerPlan, Answered, Arbitration, OvertakingPlan, PacketsPlan, PausesPlan, Plan,
+    Priority, Read, Response, Switching, WindowPlan,
 };
 use gingham_topology::{ChannelId, EndpointId, Fabric};
 use std::sync::Arc;
@@ -89,7 +89,7 @@ pub(crate) fn sends(plan: &mut Plan, from: usize, level: u8, messages: &[(u64, u
 pub(crate) fn window(packets: u32, answer_bytes: u32) -> WindowPlan {
     let priority = Priority::default();
     let answer = AnswerPlan { payload_bytes: answer_bytes, priority, vc_class: None };
-    WindowPlan { packets, answer, response: Response::default() }
+    WindowPlan { packets, answered: Answered::All, answer, response: Response::default() }
 }
 
 /// One byte of every cable arrives so long after it starts, whatever the packet.

@@ -21,7 +21,7 @@ pub(in crate::compile) fn check(source: &ScenarioSource, plan: &Plan) -> Result<
     let classes = if unserved.is_by_tables() { usize::MAX } else { 1 };
     for (index, class) in plan.classes.iter().enumerate() {
         let sent = || sent_as(plan, class).take(classes);
-        let answers = || sent().filter_map(|other| Some(other.window?.answer));
+        let answers = || sent().filter_map(|other| Some(other.window.as_ref()?.answer));
         // What a class may use at all, before its pairs are followed.
         let used = sent().fold(LaneSet::EMPTY, |all, of| all | plan.lanes_of(of));
         let key = format!("traffic.{index}.lanes");

@@ -5,14 +5,15 @@ use crate::catalogue::name_of;
 use crate::compile::longest::{longest_anywhere, sent_as};
 use crate::compile::measure::TIME_MAX;
 use crate::error::LabError;
-use crate::scenario::{Answer, ScenarioSource};
+use crate::scenario::{Answer, ScenarioSource, Window};
 use gingham_kernel::Bytes;
 use gingham_model::{
-    AnswerPlan, ClassPlan, PacePlan, Plan, Priority, REFILL_BYTES, Response, WindowPlan,
+    AnswerPlan, Answered, ClassPlan, PacePlan, Plan, Priority, REFILL_BYTES, Response, WindowPlan,
 };
+use std::ops::RangeInclusive;
 
-/// The largest window: more packets than a network of any size holds of one flow.
-const PACKETS_MAX: i64 = 1_000_000;
+/// Windows: up to more packets than a network of any size holds of one flow.
+const WINDOWS: RangeInclusive<u32> = 1..=1_000_000;
 /// The most by which a mark divides a rate: more than any paper asks for.
 const FACTOR_MAX: f64 = 1e6;
 /// The longest answer: more than whoever acknowledges has to say.
@@ -22,21 +23,54 @@ impl ClassContext<'_> {
     /// The window of a class of this priority.
     pub(super) fn window(&self, priority: Priority) -> Result<Option<WindowPlan>, LabError> {
         let Some(window) = &self.class.window else { return Ok(None) };
-        let packets = Some(window.packets).filter(|packets| (1..=PACKETS_MAX).contains(packets));
-        let packets = packets.and_then(|packets| u32::try_from(packets).ok()).ok_or_else(|| {
-            let message = format!(
-                "a window has from 1 to 1,000,000 packets, not {}; without a window there is no limit",
-                window.packets
-            );
-            self.error("window.packets", message)
-        })?;
+        let packets = self.window_packets(window)?;
         let answer = self.answer(&window.answer, priority)?;
-        self.check_response(window.response)?;
-        Ok(Some(WindowPlan { packets, answer, response: window.response }))
+        self.check_response(&window.response)?;
+        let (answered, response) = (window.answered, window.response.clone());
+        Ok(Some(WindowPlan { packets, answered, answer, response }))
+    }
+
+    /// How many packets may be under way: no more than are answered in the end.
+    fn window_packets(&self, window: &Window) -> Result<u32, LabError> {
+        let refuse = |key: &str, message: String| Err(self.error(key, message).into());
+        let Some(packets) = window.packets else {
+            let message = "a window has from 1 to 1,000,000 packets: say how many, or leave out the window, or answer only such \
+                           packets as are marked with answered = { marked = \"50 us\" }";
+            return match window.answered {
+                Answered::Marked(_) => Ok(u32::MAX),
+                _ => refuse("window.packets", message.to_owned()),
+            };
+        };
+        let Some(count) = u32::try_from(packets).ok().filter(|count| WINDOWS.contains(count))
+        else {
+            let message = format!(
+                "a window has from 1 to 1,000,000 packets, not {packets}; without a window there is no limit"
+            );
+            return refuse("window.packets", message);
+        };
+        match window.answered {
+            Answered::Every(every) if !(1..=count).contains(&every) => {
+                let message = format!(
+                    "a flow with a window of {count} waits for an answer after as many, so that one answer is to 1 to {count} packets, not \
+                     to {every}"
+                );
+                refuse("window.answered", message)
+            }
+            Answered::Marked(_) => {
+                let message = "packets that are not marked are not answered, so that no flow can wait for answers: leave out \
+                               packets, or answer all";
+                refuse("window.packets", message.to_owned())
+            }
+            _ => Ok(count),
+        }
     }
 
     /// Refuses rates that no flow can have.
-    fn check_response(&self, response: Response) -> Result<(), LabError> {
+    fn check_response(&self, response: &Response) -> Result<(), LabError> {
+        if let Err((key, message)) = response.check() {
+            let key = format!("window.response.{}.{key}", name_of(response));
+            return Err(self.error(&key, message).into());
+        }
         let key = |of: &str| format!("window.response.{}.{of}", name_of(response));
         if let Some(lowest) = response.lowest().filter(|share| !(*share > 0.0 && *share <= 1.0)) {
             let message = format!(
@@ -74,9 +108,9 @@ impl ClassContext<'_> {
 
     /// The pace of a class, at every endpoint: excess of another class may be sent as one of it.
     pub(super) fn pace(&self) -> Result<Option<PacePlan>, LabError> {
-        let response = self.class.window.as_ref().map(|window| window.response);
+        let response = self.class.window.as_ref().map(|window| &window.response);
         // What changes a pace goes down from that of the class, or from the full rate.
-        let full = response.filter(Response::is_paced).map(|_| 1.0);
+        let full = response.filter(|of| of.is_paced()).map(|_| 1.0);
         let Some(pace) = self.class.pace.or(full) else { return Ok(None) };
         if !(pace > 0.0 && pace <= 1.0) {
             let message = format!(
@@ -98,8 +132,8 @@ pub(in crate::compile) fn check_paces(
         for (index, paced) in plan.classes.iter().enumerate() {
             let is_sent_so = sent_as(plan, class).any(|other| std::ptr::eq(other, paced));
             let Some(pace) = paced.pace.as_ref().filter(|_| is_sent_so) else { continue };
-            let response = paced.window.map(|window| window.response);
-            let lowest = response.and_then(|response| response.lowest());
+            let response = paced.window.as_ref().map(|window| &window.response);
+            let lowest = response.and_then(Response::lowest);
             let Some(longest) = too_long(class, paced, pace, lowest) else { continue };
             let has = match longest {
                 u32::MAX => "may be of any length".to_owned(),
@@ -111,7 +145,7 @@ pub(in crate::compile) fn check_paces(
                 if lowest.is_some() { ", the lowest of its response," } else { "" },
                 class.name
             );
-            let key = match response.filter(Response::is_paced) {
+            let key = match response.filter(|of| of.is_paced()) {
                 None => format!("traffic.{index}.pace"),
                 Some(of) => format!("traffic.{index}.window.response.{}.lowest", name_of(of)),
             };

@@ -323,7 +323,8 @@ impl Both {
                 let (flow, class, destination) = self.under_way.remove(which);
                 self.lists.answered.push((class, destination));
                 self.lists.settle();
-                if self.sender.flows.answered(flow, false, at(self.now)) == Some(Standing::MayGo) {
+                if self.sender.flows.answered(flow, 1, false, at(self.now)) == Some(Standing::MayGo)
+                {
                     let Control { level: priority, group, .. } = self.lists.setting[class];
                     let vc_class = VcClass(u8::try_from(group).unwrap());
                     let priority = level(u8::try_from(priority).unwrap());

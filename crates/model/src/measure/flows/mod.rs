@@ -115,9 +115,17 @@ impl FlowCollector {
         self.add_at(grid, flow, delivery.message.created, (SumOf::Journeys, latency_ps));
     }
 
-    /// A packet of a flow was answered.
-    pub(super) fn count_answered(&mut self, grid: &Grid, flow: FlowId, marked: bool, now: Time) {
-        self.add_at(grid, flow, now, (SumOf::Answers, marked.into()));
+    /// So many packets of a flow were answered, and so many of these had been marked.
+    pub(super) fn count_answered(
+        &mut self,
+        grid: &Grid,
+        flow: FlowId,
+        [packets, marked]: [u32; 2],
+        now: Time,
+    ) {
+        for packet in 0..packets {
+            self.add_at(grid, flow, now, (SumOf::Answers, (packet < marked).into()));
+        }
     }
 
     /// A flow was held back from `from` to `to`.

@@ -1,0 +1,63 @@
+//! A quantity that changes in steps, averaged over the time before.
+//!
+//! ```text
+//!   quantity   ▁▁▁▁████████▁▁▁▁        q of each stretch
+//!   average    ▁▁▁▁▂▄▅▆▆▇▇▆▄▃▂▁        a := q + (a - q) exp(- stretch / time)
+//! ```
+//!
+//! Source: an exponentially weighted mean in continuous time, as Floyd and Jacobson 1993 (RED) have it
+//! a packet; that time-averaged occupancy or utilisation could trigger marks is said, and not adopted,
+//! in Santos, Turner and Janakiraman 2002, footnote 5.
+
+use gingham_kernel::{Span, Time};
+
+/// The average of a quantity that was 0 before the run.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Average {
+    value: f64,
+    until: Time,
+}
+
+impl Average {
+    pub(super) const ZERO: Self = Self { value: 0.0, until: Time::ZERO };
+
+    /// The average up to the instant to which the quantity is told.
+    pub(super) const fn value(&self) -> f64 {
+        self.value
+    }
+
+    /// The quantity had this value from the instant to which it was told until `now`; an instant that
+    /// was told changes nothing.
+    #[expect(clippy::cast_precision_loss, reason = "times of a run, as a ratio")]
+    pub(super) fn tell(&mut self, quantity: f64, now: Time, over: Span) {
+        if now <= self.until {
+            return;
+        }
+        let ratio = now.since(self.until).as_ps() as f64 / over.as_ps() as f64;
+        self.value = quantity + (self.value - quantity) * libm::exp(-ratio);
+        self.until = now;
+    }
+
+    /// The instant to which the quantity is told.
+    pub(super) const fn until(&self) -> Time {
+        self.until
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_is_forgotten_in_ln_2_of_the_time() {
+        let over = Span::from_ps(1_000_000);
+        let mut average = Average::ZERO;
+        average.tell(4.0, Time::from_ps(693_147), over);
+        assert!((average.value() - 2.0).abs() < 1e-5);
+        // In two steps it is the same as in one; an instant that was told changes nothing.
+        average.tell(0.0, Time::from_ps(1_000_000), over);
+        average.tell(9.0, Time::from_ps(1_000_000), over);
+        average.tell(0.0, Time::from_ps(1_386_294), over);
+        assert!((average.value() - 1.0).abs() < 1e-5);
+    }
+}

@@ -1,0 +1,170 @@
+//! InfiniBand's congestion control annex at a switch: forward explicit congestion notification.
+//!
+//! ```text
+//!   settled     more waits for the lane of an output than the threshold says
+//!                  ├─ there is space at its other end ──► root of congestion: marks
+//!                  └─ there is none ────────────────────► victim: marks only with the victim mask
+//!   forwarded   of what starts there and is no smaller than `packet_size`, one, then none of `marking_rate`
+//! ```
+//!
+//! Source: InfiniBand Architecture Specification, Volume 1, annex A10; names and units of fields as
+//! OpenSM has them. The annex leaves to vendors what a threshold is in bytes: here 16 less the
+//! threshold, in sixteenths of what the buffer of an input holds of the lane, is ours, as is that an
+//! output looks when a head was read, and that one packet in so many is marked, not one at random.
+//!
+//! Invariant: nothing is marked where nothing waits.
+
+use super::waiting::Waiting;
+use super::{Mark, Policy, Trigger};
+use crate::{BLOCK_BYTES, Plan, Stay, Switching};
+use gingham_kernel::Time;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Parameters of `fecn`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Fecn {
+    /// `cc_sw_cong_setting_threshold`: from 0, which marks nothing, over 1, the loosest, to 15, the
+    /// strictest. 15 unless given.
+    #[schemars(range(min = 0, max = 15))]
+    pub threshold: u8,
+    /// `cc_sw_cong_setting_packet_size`: packets smaller than so many times 64 B are not marked. 8
+    /// unless given.
+    #[schemars(range(min = 0, max = 65_535))]
+    pub packet_size: u16,
+    /// `cc_sw_cong_setting_marking_rate`: so many packets that could be marked pass between two that
+    /// are. 0 unless given.
+    #[schemars(range(min = 0, max = 65_535))]
+    pub marking_rate: u16,
+    /// `cc_sw_cong_setting_victim_mask`, for all ports alike: whether outputs mark also where
+    /// congestion spreads from elsewhere. They do not unless given.
+    pub victim_mask: bool,
+}
+
+/// The strictest threshold, and the parts of a buffer in which it counts.
+pub const THRESHOLD_MAX: u8 = 15;
+
+impl Default for Fecn {
+    /// What Gran et al. found good on hardware, from memory of them.
+    fn default() -> Self {
+        Self { threshold: THRESHOLD_MAX, packet_size: 8, marking_rate: 0, victim_mask: false }
+    }
+}
+
+impl Policy for Fecn {
+    type Memory = Roots;
+
+    const LOOKS_AT_OUTPUTS: bool = true;
+
+    fn check(&self) -> Result<(), (&'static str, String)> {
+        if self.threshold > THRESHOLD_MAX {
+            let message = format!(
+                "a threshold is from 0, which marks nothing, over 1, the loosest, to {THRESHOLD_MAX}, the strictest, not {}",
+                self.threshold
+            );
+            return Err(("threshold", message));
+        }
+        Ok(())
+    }
+
+    fn looks_at_space(&self) -> bool {
+        true
+    }
+
+    fn start(&self, plan: &Plan) -> Roots {
+        let Switching::Packets(packets) = &plan.switching else {
+            unreachable!("only switches of whole packets tell what waits for outputs")
+        };
+        let parts = u64::from(THRESHOLD_MAX + 1 - self.threshold.min(THRESHOLD_MAX));
+        let limit = |blocks: &u32| {
+            let holds = u64::from(*blocks) * u64::from(BLOCK_BYTES);
+            if self.threshold == 0 {
+                u64::MAX
+            } else {
+                holds * parts / u64::from(THRESHOLD_MAX + 1)
+            }
+        };
+        let waiting = Waiting::new(plan);
+        Roots {
+            policy: *self,
+            limit_bytes: packets.buffer_blocks.iter().map(limit).collect(),
+            lanes: vec![Lane { state: State::Free, to_pass: 0 }; waiting.len()],
+            lane_count: usize::from(plan.lanes.count),
+            waiting,
+        }
+    }
+}
+
+/// What the lane of an output is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum State {
+    Free,
+    /// It can send, and more comes than that.
+    Root,
+    /// It cannot send.
+    Victim,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Lane {
+    state: State,
+    /// Packets that pass before one is marked.
+    to_pass: u16,
+}
+
+/// All outputs.
+#[derive(Clone, Debug)]
+pub(crate) struct Roots {
+    policy: Fecn,
+    /// By lane.
+    limit_bytes: Vec<u64>,
+    lane_count: usize,
+    waiting: Waiting,
+    /// By channel and lane.
+    lanes: Vec<Lane>,
+}
+
+impl Roots {
+    fn is_above(&self, place: usize) -> bool {
+        self.waiting.bytes(place) > self.limit_bytes[place % self.lane_count]
+    }
+}
+
+impl Mark for Roots {
+    fn queued(&mut self, stay: &Stay, _now: Time) {
+        self.waiting.add(stay);
+    }
+
+    fn settled(&mut self, stay: &Stay, has_space: bool, _now: Time) {
+        for place in self.waiting.places(stay) {
+            self.lanes[place].state = match (self.is_above(place), has_space) {
+                (false, _) => State::Free,
+                (true, true) => State::Root,
+                (true, false) => State::Victim,
+            };
+        }
+    }
+
+    fn forwarded(&mut self, stay: &Stay, _left: Time, _now: Time) -> Option<Trigger> {
+        let marking = self.waiting.places(stay).find(|place| {
+            let state = self.lanes[*place].state;
+            let marks = state == State::Root || state == State::Victim && self.policy.victim_mask;
+            marks && self.is_above(*place)
+        });
+        self.waiting.remove(stay);
+        for place in self.waiting.places(stay) {
+            if !self.is_above(place) {
+                self.lanes[place].state = State::Free;
+            }
+        }
+        let smallest = u64::from(self.policy.packet_size) * u64::from(BLOCK_BYTES);
+        let of = &mut self.lanes[marking.filter(|_| stay.wire_bytes >= smallest)?];
+        if of.to_pass > 0 {
+            of.to_pass -= 1;
+            return None;
+        }
+        of.to_pass = self.policy.marking_rate;
+        Some(Trigger::Output)
+    }
+}

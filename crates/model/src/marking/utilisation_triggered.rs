@@ -1,0 +1,37 @@
+//! Marks what the switch has for an output that was busy for too large a share of the time before.
+//!
+//! Source: Santos, Turner and Janakiraman 2002, footnote 5, which names it and does not adopt it.
+
+use super::congestion::Congestion;
+use super::{Policy, Triggers};
+use crate::Plan;
+use gingham_kernel::Span;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Parameters of `utilisation-triggered`.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UtilisationTriggered {
+    /// An output that is busy for more than this share of the time marks what waits for it; from 0 to
+    /// below 1.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub above: f64,
+    /// The time over which the share is averaged.
+    pub average: Span,
+}
+
+impl Policy for UtilisationTriggered {
+    type Memory = Congestion;
+
+    const LOOKS_AT_OUTPUTS: bool = true;
+
+    fn triggers(&self) -> Option<Triggers> {
+        let (utilisation, average) = (Some(self.above), Some(self.average));
+        Some(Triggers { utilisation, average, ..Triggers::NONE })
+    }
+
+    fn start(&self, plan: &Plan) -> Congestion {
+        Congestion::new(plan, self.triggers().unwrap_or(Triggers::NONE))
+    }
+}

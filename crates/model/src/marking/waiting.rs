@@ -1,0 +1,47 @@
+//! What waits at switches, by output and lane: packets whose heads were read and that have not
+//! started.
+//!
+//! A packet that may take several lanes waits on each of them.
+
+use crate::{Plan, Stay};
+
+/// Bytes by channel and lane.
+#[derive(Clone, Debug)]
+pub(super) struct Waiting {
+    lane_count: usize,
+    bytes: Vec<u64>,
+}
+
+impl Waiting {
+    pub(super) fn new(plan: &Plan) -> Self {
+        let lane_count = usize::from(plan.lanes.count);
+        Self { lane_count, bytes: vec![0; plan.channels.len() * lane_count] }
+    }
+
+    /// The places of what a packet waits for, by channel and lane.
+    pub(super) fn places(&self, stay: &Stay) -> impl Iterator<Item = usize> + use<> {
+        let first = stay.output.index() * self.lane_count;
+        stay.lanes.lanes().map(move |lane| first + usize::from(lane))
+    }
+
+    pub(super) fn add(&mut self, stay: &Stay) {
+        for place in self.places(stay) {
+            self.bytes[place] += stay.wire_bytes;
+        }
+    }
+
+    pub(super) fn remove(&mut self, stay: &Stay) {
+        for place in self.places(stay) {
+            self.bytes[place] -= stay.wire_bytes;
+        }
+    }
+
+    pub(super) fn bytes(&self, place: usize) -> u64 {
+        self.bytes[place]
+    }
+
+    /// How many places there are.
+    pub(super) fn len(&self) -> usize {
+        self.bytes.len()
+    }
+}

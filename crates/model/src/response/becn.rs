@@ -1,0 +1,213 @@
+//! InfiniBand's congestion control annex at a channel adapter: backward notifications walk a flow up
+//! a table of delays, and a timer walks it down again.
+//!
+//! ```text
+//!   marked            index := min(index + increase, limit)          the timer runs from the first mark on
+//!   timer expires     index := max(index - 1, min)                   it stops at min
+//!   a packet starts   the next one no sooner than its time, and (time >> shift) * multiplier of table[index]
+//! ```
+//!
+//! Nothing happens on account of the timer: what it did is worked out when a packet starts, or a mark
+//! comes.
+//!
+//! Source: InfiniBand Architecture Specification, Volume 1, annex A10; names and units of fields as
+//! OpenSM has them, the delay as Linux's hfi1 driver makes it. That a flow's timer runs from the
+//! mark that raised its index on is ours: adapters have one a service level, whose phase nobody knows.
+
+use super::{Adapt, Limits, Rate, Respond};
+use gingham_kernel::{Span, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// The unit of the timer.
+const TIMER_UNIT: Span = Span::from_ps(1_024_000);
+/// Bits of the shift, and of the multiplier.
+const SHIFT_MAX: u8 = 3;
+const MULTIPLIER_MAX: u16 = (1 << 14) - 1;
+
+/// Parameters of `becn`.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Becn {
+    /// `ccti_increase`: a marked answer adds so much to the index. 1 unless given.
+    #[schemars(range(min = 1, max = 255))]
+    pub increase: u8,
+    /// `ccti_timer`: after so many times 1.024 us the index falls by one. 150 unless given.
+    #[schemars(range(min = 1, max = 65_535))]
+    pub timer: u16,
+    /// `ccti_min`: the index does not fall below it. 0 unless given.
+    pub min: u16,
+    /// `ccti_limit`: it does not rise above it. 127 unless given.
+    pub limit: u16,
+    /// `cc_cct`: the delay after a packet by index, as `shift:multiplier`: `multiplier` times the time
+    /// of the packet, over 2 to the `shift`. As many times as the index says unless given.
+    pub table: Vec<Delay>,
+}
+
+/// An entry of a congestion control table.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "String", into = "String")]
+#[schemars(with = "String")]
+pub struct Delay {
+    shift: u8,
+    multiplier: u16,
+}
+
+impl Default for Becn {
+    /// What Gran et al. found good on hardware, from memory of them; a table that is linear is ours.
+    fn default() -> Self {
+        Self { increase: 1, timer: 150, min: 0, limit: 127, table: Vec::new() }
+    }
+}
+
+impl Becn {
+    /// The rate at an index, as a share of the highest.
+    fn share(&self, index: u16) -> f64 {
+        let linear = Delay { shift: 0, multiplier: index };
+        let delay = self.table.get(usize::from(index)).copied().unwrap_or(linear);
+        1.0 / (1.0 + f64::from(delay.multiplier) / f64::from(1_u8 << delay.shift))
+    }
+}
+
+impl FromStr for Delay {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parsed = text.split_once(':').and_then(|(shift, multiplier)| {
+            let shift = shift.trim().parse().ok().filter(|shift| *shift <= SHIFT_MAX)?;
+            let multiplier = multiplier.trim().parse().ok();
+            Some(Self { shift, multiplier: multiplier.filter(|of| *of <= MULTIPLIER_MAX)? })
+        });
+        parsed.ok_or_else(|| {
+            format!(
+                "an entry of a congestion control table is `shift:multiplier`, with a shift from 0 to {SHIFT_MAX} and a multiplier from \
+                 0 to {MULTIPLIER_MAX}, such as \"0:12\", not {text:?}"
+            )
+        })
+    }
+}
+
+impl TryFrom<String> for Delay {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl From<Delay> for String {
+    fn from(delay: Delay) -> Self {
+        delay.to_string()
+    }
+}
+
+impl fmt::Display for Delay {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}:{}", self.shift, self.multiplier)
+    }
+}
+
+impl Respond for Becn {
+    type Memory = Table;
+
+    fn lowest(&self) -> Option<f64> {
+        (self.min..=self.limit.max(self.min)).map(|index| self.share(index)).reduce(f64::min)
+    }
+
+    fn check(&self) -> Result<(), (&'static str, String)> {
+        let Self { increase, timer, min, limit, ref table } = *self;
+        if increase == 0 {
+            return Err(("increase", "a mark adds from 1 to 255 to the index, not 0".to_owned()));
+        }
+        if timer == 0 {
+            let message = "a timer of 0 never expires, and no flow ever gets back what a mark took: from 1 to 65,535 times 1.024 us";
+            return Err(("timer", message.to_owned()));
+        }
+        if min > limit {
+            let message =
+                format!("the lowest index, {min}, is above the highest, {limit} (`limit`)");
+            return Err(("min", message));
+        }
+        if !table.is_empty() && usize::from(limit) >= table.len() {
+            let message = format!(
+                "the index goes up to {limit}, and the table has {} entries, from 0 on: lower it, or add entries",
+                table.len()
+            );
+            return Err(("limit", message));
+        }
+        if table.is_empty() && limit > MULTIPLIER_MAX {
+            let message = format!(
+                "a table has up to {} entries, from 0 on, not up to {limit}",
+                MULTIPLIER_MAX + 1
+            );
+            return Err(("limit", message));
+        }
+        Ok(())
+    }
+
+    fn start(&self, limits: &Limits) -> Table {
+        let shares: Vec<f64> = (0..=self.limit).map(|index| self.share(index)).collect();
+        let lowest = shares.iter().copied().fold(1.0, f64::min);
+        Table {
+            rate: Rate::new(lowest, limits),
+            shares: shares.into(),
+            index: self.min,
+            min: self.min,
+            increase: self.increase.into(),
+            timer: Span::from_ps(TIMER_UNIT.as_ps() * u64::from(self.timer)),
+            counted: Time::ZERO,
+        }
+    }
+}
+
+/// Where a flow is in its table.
+#[derive(Clone, Debug)]
+pub(crate) struct Table {
+    rate: Rate,
+    /// By index.
+    shares: Box<[f64]>,
+    index: u16,
+    min: u16,
+    increase: u16,
+    timer: Span,
+    /// When the timer started, or expired last, as far as was looked.
+    counted: Time,
+}
+
+impl Table {
+    /// What the timer has done by an instant.
+    fn go_to(&mut self, now: Time) {
+        if now <= self.counted {
+            return;
+        }
+        let expired = now.since(self.counted).as_ps() / self.timer.as_ps();
+        let above = u64::from(self.index - self.min);
+        self.index -= u16::try_from(expired.min(above)).expect("no more than the index");
+        self.counted = self.counted + Span::from_ps(expired * self.timer.as_ps());
+    }
+
+    fn set(&mut self, limits: &mut Limits) {
+        self.rate.set(self.shares[usize::from(self.index)], limits);
+    }
+}
+
+impl Adapt for Table {
+    fn down(&mut self, limits: &mut Limits, now: Time) {
+        self.go_to(now);
+        if self.index == self.min {
+            self.counted = self.counted.max(now);
+        }
+        let limit = u16::try_from(self.shares.len() - 1).expect("a table is short");
+        self.index = self.index.saturating_add(self.increase).min(limit);
+        self.set(limits);
+    }
+
+    fn up(&mut self, _limits: &mut Limits, _now: Time) {}
+
+    fn sends(&mut self, _payload_bytes: u32, limits: &mut Limits, now: Time) {
+        self.go_to(now);
+        self.set(limits);
+    }
+}

@@ -1,0 +1,210 @@
+//! DCQCN at a reaction point: congestion notifications cut the rate of a flow, a timer and a counter of
+//! bytes raise it again.
+//!
+//! ```text
+//!   notified          target := rate      rate := rate (1 - alpha / 2)      alpha := (1 - g) alpha + g
+//!   alpha timer       alpha := (1 - g) alpha                                 none came for so long
+//!   timer, bytes      rate := (rate + target) / 2, before which the target rises
+//!                       fewer than F of either     by nothing      (fast recovery)
+//!                       more than F of both        by `hyper`
+//!                       else                       by `additive`
+//! ```
+//!
+//! Timers and counter start anew with each notification. Nothing happens on their account: what they
+//! did is worked out when a packet starts, or a notification comes.
+//!
+//! Source: Zhu et al., Congestion Control for Large-Scale RDMA Deployments, SIGCOMM 2015, sections 3
+//! and 5, and figure 7; that the counter of bytes counts a packet as it starts is ours.
+
+use super::rate::Highest;
+use super::{Adapt, Limits, Rate, Respond};
+use gingham_kernel::{Bytes, Rate as DataRate, Span, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Parameters of `dcqcn`.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Dcqcn {
+    /// The weight of what is new in `alpha`; above 0 and at most 1, 1/256 unless given.
+    pub g: f64,
+    /// After so long without a notification `alpha` falls. 55 us unless given.
+    pub alpha_timer: Span,
+    /// The rate rises every so often. 55 us unless given.
+    pub timer: Span,
+    /// It rises also after so many bytes. 10 MB unless given.
+    pub byte_counter: Bytes,
+    /// `F`: so often either raises the rate before the target rises. 5 unless given.
+    #[schemars(range(min = 1, max = 1_000))]
+    pub fast_recovery: u32,
+    /// `R_AI`: by so much the target rises. 40 Mbit/s unless given.
+    pub additive: DataRate,
+    /// `R_HAI`: by so much when both raised it more than `F` times. 400 Mbit/s unless given.
+    pub hyper: DataRate,
+    /// The lowest rate, as a share of the highest, which is the pace of the class or the full rate of
+    /// the link; above 0 and at most 1, 1/400 unless given.
+    pub lowest: f64,
+}
+
+impl Default for Dcqcn {
+    /// Zhu et al. 2015, table of section 5, for 40 Gb/s, from memory of them; `hyper` is ten times
+    /// `additive`, and the lowest rate 100 Mb/s, as in the simulator of Li et al. 2019 (HPCC).
+    fn default() -> Self {
+        Self {
+            g: 1.0 / 256.0,
+            alpha_timer: Span::from_ps(55_000_000),
+            timer: Span::from_ps(55_000_000),
+            byte_counter: Bytes(10_000_000),
+            fast_recovery: 5,
+            additive: DataRate::from_bytes_per_second(5_000_000),
+            hyper: DataRate::from_bytes_per_second(50_000_000),
+            lowest: 1.0 / 400.0,
+        }
+    }
+}
+
+impl Respond for Dcqcn {
+    type Memory = Reaction;
+
+    fn lowest(&self) -> Option<f64> {
+        Some(self.lowest)
+    }
+
+    fn check(&self) -> Result<(), (&'static str, String)> {
+        if !(self.g > 0.0 && self.g <= 1.0) {
+            return Err(("g", format!("a weight is above 0 and at most 1, not {}", self.g)));
+        }
+        for (key, span) in [("alpha_timer", self.alpha_timer), ("timer", self.timer)] {
+            if span == Span::ZERO {
+                return Err((key, "a timer takes some time, not 0 ps".to_owned()));
+            }
+        }
+        if self.byte_counter == Bytes(0) {
+            return Err((
+                "byte_counter",
+                "a counter counts to 1 B and more, not to 0 B".to_owned(),
+            ));
+        }
+        if self.fast_recovery == 0 {
+            return Err((
+                "fast_recovery",
+                "the rate rises at least once before the target does, not 0 times".to_owned(),
+            ));
+        }
+        Ok(())
+    }
+
+    fn start(&self, limits: &Limits) -> Reaction {
+        let highest = Highest::new(limits);
+        Reaction {
+            steps: [highest.share(self.additive), highest.share(self.hyper)],
+            parameters: *self,
+            rate: Rate::new(self.lowest, limits),
+            target: 1.0,
+            alpha: 1.0,
+            timers: None,
+        }
+    }
+}
+
+/// What runs since the last notification.
+#[derive(Clone, Copy, Debug)]
+struct Timers {
+    /// When each expires next.
+    alpha: Time,
+    rate: Time,
+    /// Bytes until the counter is over.
+    bytes_left: u64,
+    /// How often the timer and the counter have raised the rate.
+    by_time: u32,
+    by_bytes: u32,
+}
+
+/// A flow. Before its first notification nothing runs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reaction {
+    parameters: Dcqcn,
+    /// What the target rises by, as shares.
+    steps: [f64; 2],
+    rate: Rate,
+    target: f64,
+    alpha: f64,
+    timers: Option<Timers>,
+}
+
+/// Below this it makes no difference to any rate, and no timer need be looked at.
+const ALPHA_MIN: f64 = 1e-12;
+
+impl Reaction {
+    /// What the timers have done by an instant, itself included.
+    fn go_to(&mut self, now: Time, limits: &mut Limits) {
+        let Some(mut timers) = self.timers else { return };
+        while timers.alpha <= now && self.alpha > ALPHA_MIN {
+            self.alpha *= 1.0 - self.parameters.g;
+            timers.alpha = timers.alpha + self.parameters.alpha_timer;
+        }
+        while timers.rate <= now && self.is_below() {
+            timers.rate = timers.rate + self.parameters.timer;
+            timers.by_time += 1;
+            self.raise(&timers, limits);
+        }
+        self.timers = Some(timers);
+    }
+
+    /// Whether there is anything to get back.
+    fn is_below(&self) -> bool {
+        self.rate.share() < 1.0 || self.target < 1.0
+    }
+
+    fn raise(&mut self, timers: &Timers, limits: &mut Limits) {
+        let fast = self.parameters.fast_recovery;
+        let [more, fewer] = if timers.by_time > timers.by_bytes {
+            [timers.by_time, timers.by_bytes]
+        } else {
+            [timers.by_bytes, timers.by_time]
+        };
+        let [additive, hyper] = self.steps;
+        let step = if more < fast {
+            0.0
+        } else if fewer > fast {
+            hyper
+        } else {
+            additive
+        };
+        self.target = (self.target + step).min(1.0);
+        self.rate.set(f64::midpoint(self.rate.share(), self.target), limits);
+    }
+}
+
+impl Adapt for Reaction {
+    fn down(&mut self, limits: &mut Limits, now: Time) {
+        self.go_to(now, limits);
+        let g = self.parameters.g;
+        self.target = self.rate.share();
+        self.rate.set(self.rate.share() * (1.0 - self.alpha / 2.0), limits);
+        self.alpha = (1.0 - g) * self.alpha + g;
+        self.timers = Some(Timers {
+            alpha: now + self.parameters.alpha_timer,
+            rate: now + self.parameters.timer,
+            bytes_left: self.parameters.byte_counter.0,
+            by_time: 0,
+            by_bytes: 0,
+        });
+    }
+
+    fn up(&mut self, _limits: &mut Limits, _now: Time) {}
+
+    fn sends(&mut self, payload_bytes: u32, limits: &mut Limits, now: Time) {
+        self.go_to(now, limits);
+        let Some(mut timers) = self.timers.filter(|_| self.is_below()) else { return };
+        let mut bytes = u64::from(payload_bytes);
+        while bytes >= timers.bytes_left {
+            bytes -= timers.bytes_left;
+            timers.bytes_left = self.parameters.byte_counter.0;
+            timers.by_bytes += 1;
+            self.raise(&timers, limits);
+        }
+        timers.bytes_left -= bytes;
+        self.timers = Some(timers);
+    }
+}
