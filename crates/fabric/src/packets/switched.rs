@@ -43,13 +43,22 @@ impl Network {
     /// All has happened of an instant at which heads were read.
     #[inline(never)]
     pub(crate) fn tell_settled(&mut self) {
+        if self.read.len() == 1 {
+            let stay = self.read.pop().expect("there is one");
+            return self.tell_one_settled(stay);
+        }
         let mut read = std::mem::take(&mut self.read);
         read.sort_unstable_by_key(|stay| stay.input);
         for stay in read.drain(..) {
-            let has_space = !self.wanted.space || self.has_space_for(&stay);
-            self.tell(Notice::Settled { stay, has_space });
+            self.tell_one_settled(stay);
         }
         self.read = read;
+    }
+
+    #[inline]
+    fn tell_one_settled(&mut self, stay: Stay) {
+        let has_space = !self.wanted.space || self.has_space_for(&stay);
+        self.tell(Notice::Settled { stay, has_space });
     }
 
     /// Whether an output knows of space for a packet as long as one, on a lane that it may take.

@@ -45,7 +45,7 @@ fn what_no_switch_marks_and_no_flow_makes_of_marks_is_refused() {
         (of("{ utilisation-triggered = { above = 0.9 } }"), ""),
         (of("{ fecn = { threshold = 16 } }"), ""),
         (of("{ fecn = { packet_size = 65536 } }"), ""),
-        (of("{ red = { k_min = \"9 KB\", k_max = \"8 KB\" } }"), ""),
+        (of("{ red = { k_min = \"9 kB\", k_max = \"8 kB\" } }"), ""),
         (of("{ red = { p_max = 1.5 } }"), ""),
         (of("\"fecn\""), "response = { becn = { increase = 0 } }"),
         (of("\"fecn\""), "response = { becn = { increase = 256 } }"),

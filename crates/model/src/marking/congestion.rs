@@ -34,15 +34,6 @@ struct Standing {
     flag: Option<Trigger>,
 }
 
-/// The buffer of an input and lane.
-#[derive(Clone, Debug)]
-struct Buffer {
-    /// What was read and has not left, as far as was looked.
-    standing: Vec<Standing>,
-    /// Blocks, averaged.
-    average: Average,
-}
-
 /// An output.
 #[derive(Clone, Copy, Debug)]
 struct Output {
@@ -56,9 +47,6 @@ struct Output {
     trigger: Trigger,
     /// What starts before this instant is spared.
     spared_until: Time,
-    /// `cnt1`, and the share of time for which it was busy, averaged.
-    average: Average,
-    busy: Average,
 }
 
 /// All switches.
@@ -66,10 +54,12 @@ struct Output {
 pub(crate) struct Congestion {
     triggers: Triggers,
     lane_count: usize,
-    /// By channel and lane.
-    buffers: Vec<Buffer>,
+    /// By channel and lane: what was read and has not left, as far as was looked.
+    buffers: Vec<Vec<Standing>>,
     /// By channel.
     outputs: Vec<Output>,
+    /// Where anything is averaged.
+    averages: Option<Averages>,
     /// By lane, in blocks.
     holds: Vec<u64>,
     /// By channel: the node to which it leads.
@@ -78,32 +68,15 @@ pub(crate) struct Congestion {
     inputs: Vec<Vec<ChannelId>>,
 }
 
-impl Buffer {
-    /// What has left by an instant is here no more.
-    fn go_to(&mut self, now: Time, over: Option<Span>) {
-        if let Some(over) = over {
-            self.settle(now, over);
-        }
-        self.standing.retain(|standing| standing.left.is_none_or(|left| left > now));
-    }
-
-    /// Tells the average what stood here up to an instant.
-    fn settle(&mut self, now: Time, over: Span) {
-        let Self { standing, average } = self;
-        let mut ends: Vec<Time> = standing.iter().filter_map(|of| of.left).collect();
-        ends.retain(|end| (average.until()..now).contains(end));
-        ends.push(now);
-        ends.sort_unstable();
-        for end in ends {
-            let there = |of: &&Standing| of.left.is_none_or(|left| left >= end);
-            let blocks = standing.iter().filter(there).map(|of| of.blocks).sum();
-            average.tell(as_f64(blocks), end, over);
-        }
-    }
-
-    fn blocks(&self) -> u64 {
-        self.standing.iter().map(|standing| standing.blocks).sum()
-    }
+/// What is averaged.
+#[derive(Clone, Debug)]
+struct Averages {
+    over: Span,
+    /// By channel and lane: blocks that fill a buffer.
+    fills: Vec<Average>,
+    /// By channel: `cnt1`, and the share of time for which the output was busy.
+    counts: Vec<Average>,
+    shares: Vec<Average>,
 }
 
 impl Output {
@@ -113,35 +86,46 @@ impl Output {
         to_mark: 0,
         trigger: Trigger::Input,
         spared_until: Time::ZERO,
-        average: Average::ZERO,
-        busy: Average::ZERO,
     };
 
     /// `cnt1`: packets that wait for it.
-    fn count(&self, triggers: &Triggers, now: Time) -> u32 {
-        self.waiting + u32::from(triggers.counts_leaving && self.busy_until > now)
+    fn count(&self, counts_leaving: bool, now: Time) -> u32 {
+        self.waiting + u32::from(counts_leaving && self.busy_until > now)
+    }
+}
+
+impl Averages {
+    fn new(over: Span, buffers: usize, channels: usize) -> Self {
+        let [fills, counts, shares] =
+            [buffers, channels, channels].map(|count| vec![Average::ZERO; count]);
+        Self { over, fills, counts, shares }
     }
 
-    /// Tells the averages what was up to an instant.
-    fn settle(&mut self, triggers: &Triggers, now: Time) {
-        let Some(over) = triggers.average else { return };
-        // The tail of the last one may have left in between.
-        for end in [self.busy_until.min(now), now] {
-            let is_busy = end <= self.busy_until;
-            let count = self.waiting + u32::from(triggers.counts_leaving && is_busy);
-            self.average.tell(count.into(), end, over);
-            self.busy.tell(if is_busy { 1.0 } else { 0.0 }, end, over);
+    /// What stood in a buffer up to an instant.
+    #[inline(never)]
+    fn tell_buffer(&mut self, place: usize, standing: &[Standing], now: Time) {
+        let average = &mut self.fills[place];
+        let mut ends: Vec<Time> = standing.iter().filter_map(|of| of.left).collect();
+        ends.retain(|end| (average.until()..now).contains(end));
+        ends.push(now);
+        ends.sort_unstable();
+        for end in ends {
+            let there = |of: &&Standing| of.left.is_none_or(|left| left >= end);
+            let blocks = standing.iter().filter(there).map(|of| of.blocks).sum();
+            average.tell(as_f64(blocks), end, self.over);
         }
     }
 
-    /// Whether too many wait for it, or it is too busy.
-    fn is_concerned(&self, triggers: &Triggers, now: Time) -> bool {
-        let is_above = |threshold: u32| match triggers.average {
-            Some(_) => self.average.value() > threshold.into(),
-            None => self.count(triggers, now) > threshold,
-        };
-        triggers.threshold.is_some_and(is_above)
-            || triggers.utilisation.is_some_and(|share| self.busy.value() > share)
+    /// What an output was like up to an instant.
+    #[inline(never)]
+    fn tell_output(&mut self, place: usize, output: &Output, counts_leaving: bool, now: Time) {
+        // The tail of the last one may have left in between.
+        for end in [output.busy_until.min(now), now] {
+            let is_busy = end <= output.busy_until;
+            let count = output.waiting + u32::from(counts_leaving && is_busy);
+            self.counts[place].tell(count.into(), end, self.over);
+            self.shares[place].tell(if is_busy { 1.0 } else { 0.0 }, end, self.over);
+        }
     }
 }
 
@@ -154,38 +138,57 @@ impl Congestion {
         let channels = plan.channels.len();
         let into = |node| plan.fabric.channels_from(node).map(Fabric::reverse).collect();
         let target = |channel| plan.ends(channel).target.node;
-        let buffer = Buffer { standing: Vec::new(), average: Average::ZERO };
+        let buffers = channels * lane_count;
         Self {
             triggers,
             lane_count,
-            buffers: vec![buffer; channels * lane_count],
+            buffers: vec![Vec::new(); buffers],
             outputs: vec![Output::IDLE; channels],
+            averages: triggers.average.map(|over| Averages::new(over, buffers, channels)),
             holds: packets.buffer_blocks.iter().copied().map(u64::from).collect(),
             targets: ChannelId::first(channels).map(target).collect(),
             inputs: plan.fabric.node_ids().map(into).collect(),
         }
     }
 
-    fn buffer_mut(&mut self, input: ChannelId, lane: u8) -> &mut Buffer {
-        &mut self.buffers[input.index() * self.lane_count + usize::from(lane)]
+    /// The place of a buffer.
+    #[inline]
+    fn place(&self, stay: &Stay) -> usize {
+        stay.input.index() * self.lane_count + usize::from(stay.lane)
     }
 
-    /// Whether a buffer is full: it has no space for one more like the last that came, or is filled as
-    /// much as is said.
-    fn is_full(&mut self, stay: &Stay) -> bool {
-        let holds = self.holds[usize::from(stay.lane)];
-        let (fill, average) = (self.triggers.fill_blocks(), self.triggers.average);
-        let buffer = self.buffer_mut(stay.input, stay.lane);
-        match (fill, average) {
-            (Some(fill), Some(_)) => buffer.average.value() >= as_f64(fill),
-            (Some(fill), None) => buffer.blocks() >= fill,
-            (None, _) => buffer.blocks() + PacketsPlan::blocks(stay.wire_bytes) > holds,
+    /// What has left a buffer by an instant is there no more. Returns the blocks of what is.
+    #[inline]
+    fn go_to(&mut self, place: usize, now: Time) -> u64 {
+        let standing = &mut self.buffers[place];
+        if let Some(averages) = &mut self.averages {
+            averages.tell_buffer(place, standing, now);
+        }
+        let mut blocks = 0;
+        standing.retain(|of| {
+            let stays = of.left.is_none_or(|left| left > now);
+            blocks += if stays { of.blocks } else { 0 };
+            stays
+        });
+        blocks
+    }
+
+    /// Whether a buffer is full that holds so many blocks: it has no space for one more like the last
+    /// that came, or is filled as much as is said.
+    fn is_full(&self, place: usize, blocks: u64, stay: &Stay) -> bool {
+        match (self.triggers.fill_blocks(), &self.averages) {
+            (Some(fill), Some(averages)) => averages.fills[place].value() >= as_f64(fill),
+            (Some(fill), None) => blocks >= fill,
+            (None, _) => {
+                blocks + PacketsPlan::blocks(stay.wire_bytes) > self.holds[usize::from(stay.lane)]
+            }
         }
     }
 
+    #[inline(never)]
     fn on_full(&mut self, stay: &Stay, concerns: Concerns, now: Time) {
-        let standing = &mut self.buffer_mut(stay.input, stay.lane).standing;
-        let waiting = standing.iter_mut().filter(|standing| standing.left.is_none());
+        let place = self.place(stay);
+        let waiting = self.buffers[place].iter_mut().filter(|standing| standing.left.is_none());
         if concerns == Concerns::Buffer {
             return waiting.for_each(|standing| standing.flag = Some(Trigger::Input));
         }
@@ -197,17 +200,41 @@ impl Congestion {
         }
     }
 
+    /// Whether too many wait for an output, or it is too busy.
+    fn is_concerned(&self, output: ChannelId, now: Time) -> bool {
+        let Triggers { threshold, utilisation, counts_leaving, .. } = self.triggers;
+        let place = output.index();
+        match &self.averages {
+            None => {
+                let count = || self.outputs[place].count(counts_leaving, now);
+                threshold.is_some_and(|threshold| count() > threshold)
+            }
+            Some(Averages { counts, shares, .. }) => {
+                threshold.is_some_and(|threshold| counts[place].value() > threshold.into())
+                    || utilisation.is_some_and(|share| shares[place].value() > share)
+            }
+        }
+    }
+
+    /// What an output was like up to an instant, where anything is averaged.
+    #[inline]
+    fn tell_output(&mut self, output: ChannelId, now: Time) {
+        if let Some(averages) = &mut self.averages {
+            let (place, counts_leaving) = (output.index(), self.triggers.counts_leaving);
+            averages.tell_output(place, &self.outputs[place], counts_leaving, now);
+        }
+    }
+
     /// Marks what waits for an output of the switch to which a channel leads.
     fn trigger(&mut self, input: ChannelId, output: ChannelId, trigger: Trigger, now: Time) {
         if self.triggers.scan == Scan::Counters {
             let of = &mut self.outputs[output.index()];
-            (of.to_mark, of.trigger) = (of.count(&self.triggers, now), trigger);
+            (of.to_mark, of.trigger) = (of.count(self.triggers.counts_leaving, now), trigger);
             return;
         }
         for beside in &self.inputs[self.targets[input.index()].index()] {
             let first = beside.index() * self.lane_count;
-            let buffers = self.buffers[first..first + self.lane_count].iter_mut();
-            for standing in buffers.flat_map(|buffer| &mut buffer.standing) {
+            for standing in self.buffers[first..first + self.lane_count].iter_mut().flatten() {
                 if standing.output == output && standing.left.is_none() {
                     standing.flag = Some(trigger);
                 }
@@ -218,49 +245,45 @@ impl Congestion {
 
 impl Mark for Congestion {
     fn queued(&mut self, stay: &Stay, now: Time) {
-        let Stay { input, lane, came, wire_bytes, output, .. } = *stay;
+        let Stay { came, wire_bytes, output, .. } = *stay;
+        let place = self.place(stay);
+        if let Some(averages) = &mut self.averages {
+            averages.tell_buffer(place, &self.buffers[place], now);
+        }
         let blocks = PacketsPlan::blocks(wire_bytes);
         let standing = Standing { came, output, blocks, left: None, flag: None };
-        let triggers = self.triggers;
-        let buffer = self.buffer_mut(input, lane);
-        if let Some(over) = triggers.average {
-            buffer.settle(now, over);
-        }
-        buffer.standing.push(standing);
-        let of = &mut self.outputs[output.index()];
-        of.settle(&triggers, now);
-        of.waiting += 1;
+        self.buffers[place].push(standing);
+        self.tell_output(output, now);
+        self.outputs[output.index()].waiting += 1;
     }
 
     fn settled(&mut self, stay: &Stay, has_space: bool, now: Time) {
-        let triggers = self.triggers;
-        self.buffer_mut(stay.input, stay.lane).go_to(now, triggers.average);
-        let of = &mut self.outputs[stay.output.index()];
-        of.settle(&triggers, now);
-        if let Some(span) = triggers.spare_blocked
+        let place = self.place(stay);
+        let blocks = self.go_to(place, now);
+        self.tell_output(stay.output, now);
+        if let Some(span) = self.triggers.spare_blocked
             && !has_space
         {
-            of.spared_until = now + span;
+            self.outputs[stay.output.index()].spared_until = now + span;
         }
-        if let Some(concerns) = triggers.full
-            && self.is_full(stay)
+        if let Some(concerns) = self.triggers.full
+            && self.is_full(place, blocks, stay)
         {
             self.on_full(stay, concerns, now);
         }
-        if self.outputs[stay.output.index()].is_concerned(&triggers, now) {
+        if self.is_concerned(stay.output, now) {
             self.trigger(stay.input, stay.output, Trigger::Output, now);
         }
     }
 
     fn forwarded(&mut self, stay: &Stay, left: Time, now: Time) -> Option<Trigger> {
-        let triggers = self.triggers;
-        let buffer = self.buffer_mut(stay.input, stay.lane);
-        let standing = buffer.standing.iter_mut().find(|standing| standing.came == stay.came);
+        let place = self.place(stay);
+        let standing = self.buffers[place].iter_mut().find(|standing| standing.came == stay.came);
         let standing = standing.expect("what starts was read");
         standing.left = Some(left);
         let flag = standing.flag;
+        self.tell_output(stay.output, now);
         let of = &mut self.outputs[stay.output.index()];
-        of.settle(&triggers, now);
         of.waiting -= 1;
         of.busy_until = left;
         let counted = (of.to_mark > 0).then_some(of.trigger);

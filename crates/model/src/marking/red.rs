@@ -21,9 +21,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Red {
-    /// Up to so much behind it no packet is marked. 5 KB unless given.
+    /// Up to so much behind it no packet is marked. 5 kB unless given.
     pub k_min: Bytes,
-    /// From so much on every packet is. 200 KB unless given.
+    /// From so much on every packet is. 200 kB unless given.
     pub k_max: Bytes,
     /// The probability just below `k_max`, from 0 to 1. .01 unless given.
     #[schemars(range(min = 0.0, max = 1.0))]
