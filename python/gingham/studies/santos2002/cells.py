@@ -8,9 +8,9 @@ Four choices of two make 16 cells, each named by its four words::
      │   └ `any` number of packets of an input leave at once, or `one`
      └ an output triggers where more than T wait for it, or at least T
 
-"At least T" is "more than T - 1": it needs no runs of its own kind, but those of the threshold below.
-Nothing marks without control, and `naive` counts nothing, so that the cells with and without the
-packet in transmission share these runs.
+"At least T" is "more than T - 1": its runs are those of the threshold below. Nothing
+marks without control, and `naive` counts nothing, so that the cells with and without the packet in
+transmission share these runs.
 """
 
 from __future__ import annotations

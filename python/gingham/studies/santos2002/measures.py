@@ -5,8 +5,8 @@ Rates are those of the last 400 ms of 500, headers and all, as shares of a link 
     root = local + remote        inter = remote + victim        ratio = remote / local
 
 A claim names runs by what the paper calls them, `{ policy = "output 8", buffer = 4 }`, and the cell
-of the table of readings in which they are looked up (`cells`). Runs of one replication have the same
-starts, so that differences are taken pair by pair.
+of the table of readings in which they are looked up (`cells`). Runs of one replication have the
+same starts, so that differences are taken pair by pair.
 """
 
 from __future__ import annotations
@@ -59,9 +59,7 @@ def values_in(
     return {number: OF[of](of_run) for number, of_run in shares.items()}
 
 
-def share(
-    evidence: Evidence, of: str, at: Mapping[str, Any], cell: str = LEAD.name
-) -> Measurement:
+def share(evidence: Evidence, of: str, at: Mapping[str, Any], cell: str = LEAD.name) -> Measurement:
     """Return the mean of a number over the starts."""
     return mean(values(evidence, of, at, cell).values())
 
@@ -149,10 +147,12 @@ def alike(
 
 
 def rung(evidence: Evidence, switch: str) -> Measurement:
-    """Return the rung of the ladder under which naive's local share is nearest to .90, as 1 / rate."""
+    """Return the rung under which naive's local share is nearest to .90, as 1 / rate."""
     rungs = {row["rung"] for row in evidence.rows("calibration", "local", switch=switch)}
     fixed = {of: {"switch": switch, "rung": of} for of in rungs}
-    found = {of: mean(values_in(evidence, "local", "calibration", fixed[of]).values()) for of in rungs}
+    found = {
+        of: mean(values_in(evidence, "local", "calibration", fixed[of]).values()) for of in rungs
+    }
     best = min(found, key=lambda of: abs(found[of].value - CALIBRATED))
     note = ", ".join(f"{of}: {found[of].value:.3f}" for of in sorted(found, key=rate_of))
     return Measurement(rate_of(best), note=note)
