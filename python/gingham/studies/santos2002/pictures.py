@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -132,7 +133,7 @@ def figure_4(evidence: Evidence) -> Figure:
         for policy in ("input", "output 4", "output 6", "output 8", "output 16"):
             found = over_buffers(evidence, of, policy)
             # Where an output trigger of 16 does nothing, the two lie on each other.
-            style = {"linestyle": "--", "zorder": 4} if policy == "input" else {}
+            style: dict[str, Any] = {"linestyle": "--", "zorder": 4} if policy == "input" else {}
             curve(axes, found, color=COLOURS[policy], label=WORDS[policy], **style)
         axes.axhline(at, color=CLAIMED, linewidth=0.9, linestyle="--")
         axes.set_ylim(0, None)
@@ -212,7 +213,6 @@ def figure_others(evidence: Evidence) -> Figure:
     rows = list(dict.fromkeys(row["row"] for row in evidence.rows("others", "local")))
     groups = {row: {of: {"row": row} for of in ("root", "victim", "ratio")} for row in rows}
     bars(axes, evidence, "others", None, groups, (BLACK, RED, BLUE))
-    axes.tick_params(axis="x", labelrotation=20)
     named(axes, "", "share of a link; remote / local", ncols=3)
     return figure
 
@@ -243,7 +243,8 @@ def bars(
             label=name,
             error_kw={"linewidth": 0.8, "capsize": 2},
         )
-    axes.set_xticks(range(len(groups)), list(groups))
+    # Names of several words stand on as many lines as they need.
+    axes.set_xticks(range(len(groups)), [textwrap.fill(name, 12) for name in groups])
 
 
 # Readings.
