@@ -23,6 +23,8 @@ pub enum Purpose {
     Destination,
     /// Starting phases.
     Phase,
+    /// How much later than its turn a source begins.
+    Start,
     /// Which host sends to which, where that is drawn once.
     Permutation,
     /// Choices of a topology generator.
@@ -54,6 +56,7 @@ impl Purpose {
             Self::Length => b"length",
             Self::Destination => b"destination",
             Self::Phase => b"phase",
+            Self::Start => b"start",
             Self::Permutation => b"permutation",
             Self::Topology => b"topology",
             Self::PathChoice => b"path-choice",

@@ -60,6 +60,12 @@ impl ClassPlan {
         is_delayed || self.window.is_some() || self.pace.is_some()
     }
 
+    /// From when all of its sources send, to when none does.
+    pub fn all_active(&self) -> Range<Time> {
+        let later = self.sources.iter().map(SourcePlan::later_max).max().unwrap_or(Span::ZERO);
+        self.active.start + later..self.active.end
+    }
+
     /// The levels of its packets and of those that answer them.
     pub fn priorities(&self) -> impl Iterator<Item = Priority> {
         let of_answers = self.window.as_ref().map(|window| window.answer.priority);

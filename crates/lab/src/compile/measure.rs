@@ -190,7 +190,7 @@ pub(super) fn check_messages(
         .flat_map(|class| class.sources.iter().map(move |source| (class, source)))
         .map(|(class, source)| {
             let byte_ps = byte_ps(source.endpoint);
-            messages_expected(source, byte_ps, overlap_ps(&class.active, &window))
+            messages_expected(source, byte_ps, overlap_ps(&class.all_active(), &window))
         })
         .sum();
     #[expect(clippy::cast_precision_loss, reason = "a bound with a margin")]

@@ -53,7 +53,7 @@ pub use preset::Preset;
 pub use routing::{AlternativePaths, Routing};
 pub use topology::Topology;
 pub(crate) use topology::fabric;
-pub use traffic::TrafficClass;
+pub use traffic::{Stagger, TrafficClass};
 pub use window::{Answer, Window};
 
 use crate::old_names::refuse_old_keys;

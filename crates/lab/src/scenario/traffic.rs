@@ -65,8 +65,27 @@ pace = 0.25"#))]
     pub pace: Option<f64>,
     /// The class creates messages from this instant on; from the beginning of the run unless given.
     pub start: Option<Span>,
+    /// The hosts of the class start one after the other; all at once unless given.
+    #[schemars(extend("x-source" = "Santos et al. 2002, section III; jitter: ours"))]
+    #[schemars(extend("x-example" = r#"[[traffic]]
+arrivals = "backlogged"
+length = { fixed = "64 B" }
+stagger = { every = "10 us", jitter = "10 us" }"#))]
+    pub stagger: Option<Stagger>,
     /// It creates none at this instant and later; until the end of the run unless given.
     pub stop: Option<Span>,
+}
+
+/// How the hosts of a class start one after the other.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Stagger {
+    /// From one host of the class to the next, in the order of the fabric; the first starts with
+    /// the class.
+    pub every: Span,
+    /// Each host, the first too, starts later by a time that is drawn below this, from the seed.
+    #[serde(default)]
+    pub jitter: Span,
 }
 
 impl TrafficClass {

@@ -53,6 +53,42 @@ fn a_backlogged_class_begins_at_its_start_and_ends_with_what_waits_at_its_stop()
     assert!(created.len() >= 4 && created.iter().all(|at| *at < 2_000), "{created:?}");
 }
 
+/// The first instant of each host of a star of three, in nanoseconds, by seed.
+fn firsts_ns(stagger: &str, seed: u64) -> Vec<u64> {
+    let class = format!(
+        "arrivals = \"backlogged\"\nlength = {{ fixed = \"64 B\" }}\nstart = \"2 us\"\nstagger = {stagger}"
+    );
+    let text = format!("seed = {seed}\n{}", scenario("star.hosts = 3", &class));
+    let rows = messages(compiled(&text), Engine::Fast);
+    let first = |host: &str| rows.iter().find(|row| row.source == host).unwrap().created_ps / 1_000;
+    ["h0", "h1", "h2"].map(first).to_vec()
+}
+
+#[test]
+fn staggered_hosts_start_one_after_the_other() {
+    assert_eq!(firsts_ns("{ every = \"10 us\" }", 1), [2_000, 12_000, 22_000]);
+}
+
+#[test]
+fn a_jitter_is_drawn_for_each_host_and_from_the_seed() {
+    let stagger = "{ every = \"10 us\", jitter = \"10 us\" }";
+    let seen: Vec<Vec<u64>> = (1..=20).map(|seed| firsts_ns(stagger, seed)).collect();
+    for firsts in &seen {
+        for (host, first) in firsts.iter().enumerate() {
+            let turn = 2_000 + 10_000 * host as u64;
+            assert!((turn..turn + 10_000).contains(first), "{firsts:?}");
+        }
+    }
+    // Of 60 uniform draws none below half of the range, or none above, has a chance of 2^-60; their
+    // mean misses the middle by 5 us / sqrt(3 x 60) = .37 us times 5 once in a million.
+    let late = seen.iter().flat_map(|firsts| firsts.iter().enumerate());
+    let drawn: Vec<u64> = late.map(|(host, first)| first - 2_000 - 10_000 * host as u64).collect();
+    assert!(drawn.iter().any(|ns| *ns < 5_000) && drawn.iter().any(|ns| *ns >= 5_000), "{drawn:?}");
+    let mean = drawn.iter().sum::<u64>() / drawn.len() as u64;
+    assert!((3_150..6_850).contains(&mean), "{mean}");
+    assert_eq!(firsts_ns(stagger, 7), seen[6], "the same seed, the same starts");
+}
+
 #[test]
 fn a_run_whose_classes_have_stopped_is_over_when_all_is_delivered() {
     let text =

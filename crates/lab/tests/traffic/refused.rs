@@ -34,6 +34,10 @@ fn times_and_loads() {
         with("load = 0.1\narrivals.on-off-pareto = { on = \"1 us\", off = \"3 us\", shape = 1.0 }"),
         with("load = 0.1\narrivals = \"on-off\""),
         with("load = 0.1\narrivals = { constant = { phase = 3 } }"),
+        with("load = 0.1\nstagger = { every = \"300 us\" }"),
+        with("load = 0.1\nstagger = { every = \"0 us\", jitter = \"600 us\" }\nstart = \"400 us\""),
+        with("load = 0.1\nstagger = { jitter = \"1 us\" }"),
+        "arrivals = { schedule = \"none.csv\" }\nstagger = { every = \"1 us\" }".to_owned(),
         "load = 0.1".to_owned(),
     ];
     let classes: Vec<&str> = classes.iter().map(String::as_str).collect();

@@ -65,8 +65,7 @@ pub struct Collector {
 impl Collector {
     /// An empty collector for a plan.
     pub fn new(plan: &Plan) -> Self {
-        let class =
-            |class: &ClassPlan| ClassCollector::new(class.active.clone(), plan.measure.step);
+        let class = |class: &ClassPlan| ClassCollector::new(class.all_active(), plan.measure.step);
         Self {
             grid: Grid::new(plan.stop.time),
             stop: plan.stop,

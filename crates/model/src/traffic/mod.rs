@@ -1,7 +1,7 @@
 //! Traffic: who sends when, how much, and where to.
 //!
 //! ```text
-//!   class ── [start, stop) ── one Source an endpoint
+//!   class ── [start, stop) ── one Source an endpoint, which may begin later
 //!                               ├ drawn: arrivals ── lengths ── destinations
 //!                               │          a random stream a purpose
 //!                               └ scheduled: (instant, destination, payload), as written
@@ -29,6 +29,6 @@ pub use destinations::{DestinationPlan, Destinations, GridPlaces, HotSpot, Other
 pub use lengths::{Bimodal, LengthPlan, Lengths, Uniform};
 pub use on_off::{PeriodLaw, PeriodPlan};
 pub use permutation::{GridShift, Permutation, PlacesError, derangement};
-pub use plan::{Draft, DrawnPlan, MessagePlan, ReplyPlan, Scheduled, SourcePlan};
+pub use plan::{Draft, DrawnPlan, LaterPlan, MessagePlan, ReplyPlan, Scheduled, SourcePlan};
 pub use source::Source;
 pub use weighted::Weighted;

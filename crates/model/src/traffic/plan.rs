@@ -2,7 +2,7 @@
 
 use super::{ArrivalPlan, DestinationPlan, LengthPlan};
 use crate::ClassId;
-use gingham_kernel::{Span, Time};
+use gingham_kernel::{Span, Stream, Time};
 use gingham_topology::EndpointId;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -24,8 +24,17 @@ impl SourcePlan {
         lengths: LengthPlan,
         destinations: DestinationPlan,
     ) -> Self {
-        let messages = MessagePlan::Drawn(DrawnPlan { arrivals, lengths, destinations });
+        let later = LaterPlan::default();
+        let messages = MessagePlan::Drawn(DrawnPlan { later, arrivals, lengths, destinations });
         Self { endpoint, messages }
+    }
+
+    /// The longest time by which it may begin after its class.
+    pub fn later_max(&self) -> Span {
+        match &self.messages {
+            MessagePlan::Drawn(drawn) => drawn.later.max(),
+            MessagePlan::Scheduled(_) | MessagePlan::Replies(_) => Span::ZERO,
+        }
     }
 
     /// The load that it offers while its class sends; `None` if it is backlogged or scheduled, or
@@ -81,12 +90,37 @@ pub struct ReplyPlan {
 /// When messages are drawn, how long, and where to.
 #[derive(Clone, PartialEq, Debug)]
 pub struct DrawnPlan {
+    /// How much later than its class the source begins.
+    pub later: LaterPlan,
     /// When.
     pub arrivals: ArrivalPlan,
     /// How long.
     pub lengths: LengthPlan,
     /// Where to.
     pub destinations: DestinationPlan,
+}
+
+/// From the start of a class to that of one of its sources.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct LaterPlan {
+    /// At least so much.
+    pub turn: Span,
+    /// And less than so much more, drawn; nothing if it is zero.
+    pub jitter: Span,
+}
+
+impl LaterPlan {
+    /// A bound, which is met where nothing is drawn.
+    pub fn max(self) -> Span {
+        self.turn + self.jitter
+    }
+
+    /// How much it is, with the stream that it is drawn from.
+    pub(super) fn draw(self, stream: &mut Stream) -> Span {
+        let drawn_ps =
+            if self.jitter == Span::ZERO { 0 } else { stream.below(self.jitter.as_ps()) };
+        self.turn + Span::from_ps(drawn_ps)
+    }
 }
 
 /// A message of a schedule.

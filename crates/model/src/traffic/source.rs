@@ -159,7 +159,7 @@ impl Drawn {
         let byte_ps = plan.byte_ps(plan.fabric.endpoint_channel(source.endpoint));
         let payload_mean = drawn.lengths.mean_bytes();
         let interval = drawn.arrivals.interval_mean_ps(payload_mean, byte_ps).unwrap_or(0.0);
-        let start = class_plan.active.start;
+        let start = class_plan.active.start + drawn.later.draw(&mut stream(Purpose::Start));
         Self {
             clock: Clock::new(&drawn.arrivals, interval, start, &stream),
             is_backlogged: source.is_backlogged(),

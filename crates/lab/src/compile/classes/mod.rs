@@ -24,6 +24,7 @@ mod replies;
 mod schedule;
 mod sending;
 mod sheet;
+mod stagger;
 mod window;
 
 pub(super) use hosts::Hosts;
@@ -38,7 +39,7 @@ use crate::scenario::{Parameters, ScenarioSource};
 use context::ClassContext;
 use destinations::Aim;
 use gingham_input::InputError;
-use gingham_model::traffic::{Arrivals, SourcePlan};
+use gingham_model::traffic::{Arrivals, DrawnPlan, MessagePlan, SourcePlan};
 use gingham_model::{Arbitration, ClassId, ClassPlan};
 use replies::Compiled;
 use std::collections::BTreeMap;
@@ -101,6 +102,7 @@ impl ClassContext<'_> {
         gathered: &mut Gathered,
     ) -> Result<ClassPlan, LabError> {
         let active = self.active()?;
+        self.check_stagger()?;
         let sources = match (&self.class.arrivals, to) {
             (Arrivals::Schedule(file), _) => self.scheduled(file, &active, gathered)?,
             (Arrivals::Reply(reply), Some(to)) => self.replies(reply, to, compiled, gathered)?,
@@ -128,13 +130,15 @@ impl ClassContext<'_> {
         let aims = self.aims(&hosts, &arrivals, gathered)?;
         let mut sources = Vec::new();
         let mut silent: BTreeMap<&str, usize> = BTreeMap::new();
-        for (endpoint, aim) in hosts.iter().zip(aims) {
+        for ((endpoint, aim), later) in hosts.iter().zip(aims).zip(self.later(hosts.len())?) {
             match aim {
                 Aim::At { destinations, load_factor } => {
                     let arrivals = arrivals.scaled(load_factor);
                     self.check_periods(*endpoint, &arrivals, &lengths)?;
                     let lengths = lengths.clone();
-                    sources.push(SourcePlan::drawn(*endpoint, arrivals, lengths, destinations));
+                    let drawn = DrawnPlan { later, arrivals, lengths, destinations };
+                    let messages = MessagePlan::Drawn(drawn);
+                    sources.push(SourcePlan { endpoint: *endpoint, messages });
                 }
                 Aim::Nowhere(why) => *silent.entry(why).or_default() += 1,
             }
