@@ -153,6 +153,8 @@ pub struct MeasurePlan {
     pub step: Option<Span>,
     /// Whether every flow is counted by itself.
     pub flows: bool,
+    /// How often to look for congestion trees; never if not given.
+    pub look: Option<Span>,
 }
 
 /// What is followed step by step.
@@ -177,7 +179,13 @@ impl FollowPlan {
 
 impl Default for MeasurePlan {
     fn default() -> Self {
-        Self { messages: KeptMessages::Sample, sample_size: 100_000, step: None, flows: false }
+        Self {
+            messages: KeptMessages::Sample,
+            sample_size: 100_000,
+            step: None,
+            flows: false,
+            look: None,
+        }
     }
 }
 

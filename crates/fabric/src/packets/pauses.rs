@@ -207,6 +207,11 @@ impl Pauses {
         !of.is_paused
     }
 
+    /// Whether the last that the sender of a lane heard is a pause.
+    pub(crate) fn is_paused(&self, channel: ChannelId, lane: u8) -> bool {
+        self.lane(channel, lane).is_paused
+    }
+
     /// Whether nothing starts on a lane until the buffer at its end empties.
     pub(crate) fn is_held(&self, channel: ChannelId, lane: u8) -> bool {
         let of = self.lane(channel, lane);
