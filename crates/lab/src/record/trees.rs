@@ -19,6 +19,11 @@ const ROOT: &str = "channel that everything in the tree waits for, or `knot` whe
 pub struct TreeTotals {
     /// How often the run looked for trees.
     pub looks: usize,
+    /// Time from one look to the next, in picoseconds; the first is so long after the beginning.
+    pub step_ps: u64,
+    /// When the last look was, in picoseconds, or 0 if there was none: the end of the run may cut the
+    /// last step short.
+    pub last_ps: u64,
     /// Of these, looks that found one.
     pub looks_with_trees: usize,
     /// Trees, one that is gone for a look and comes back being another.
@@ -38,12 +43,14 @@ pub(super) type Looked<T> = (T, usize);
 
 /// Totals; none where nobody asked.
 pub(super) fn totals(view: &RunView<'_>) -> Option<TreeTotals> {
-    view.plan().measure.look?;
+    let step = view.plan().measure.look?;
     let trees = view.simulation.collector().trees();
     let steps = trees.steps();
     let most = |of: fn(&TreeStep) -> usize| steps.iter().map(of).max().unwrap_or(0);
     Some(TreeTotals {
         looks: trees.looks(),
+        step_ps: step.as_ps(),
+        last_ps: (step.as_ps() * count(trees.looks())).min(view.plan().stop.time.as_ps()),
         looks_with_trees: steps.chunk_by(|one, other| one.time == other.time).count(),
         trees: trees.lives().len(),
         branches_max: most(|step| step.branches),

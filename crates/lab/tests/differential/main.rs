@@ -9,6 +9,7 @@ mod lanes;
 mod packets;
 mod reached;
 mod tables;
+mod trees;
 mod wild;
 
 use case::Case;

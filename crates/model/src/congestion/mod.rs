@@ -20,8 +20,6 @@
 //! Invariants: what is made of waiters does not depend on their order; every branch is in a tree.
 
 mod goes_over;
-#[cfg(test)]
-mod tests;
 mod tree;
 
 pub use tree::{Tree, trees};
