@@ -37,6 +37,7 @@ SENTENCES = {"verdict_reason", "notes", "findings"}
 # What runs measure only where their scenarios ask for it: empty, missing or 0 it has no digest, so
 # that what it was before it was there does not change.
 TABLES_IF_ASKED = {"flows", "flow_series", "link_series"}
+TABLES_IF_ASKED |= {"trees", "tree_series", "tree_links", "tree_flows"}
 COLUMNS_IF_ASKED = {
     "fairness",
     "fairness_half_width",

@@ -30,7 +30,7 @@ pub use gingham_model::measure::student_t;
 pub use old_names::{OLD_NAMES, OldName};
 pub use other_names::OTHER_NAMES;
 pub use record::{
-    ClassSummary, Column, ColumnData, InTransitTotals, LinkTotals, PercentileSummary, Record,
+    ClassSummary, Column, ColumnData, InTransitTotals, LinkTotals, TreeTotals, PercentileSummary, Record,
     Table, Verdict, result_tables, summary_schema,
 };
 pub use run::{Engine, Progress, Run};

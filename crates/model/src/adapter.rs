@@ -32,6 +32,7 @@
 
 mod grouping;
 mod policers;
+mod queued;
 #[cfg(test)]
 mod tests;
 mod turns;

@@ -18,6 +18,7 @@
 
 mod told;
 
+use crate::congestion::Queued;
 use crate::flows::Flows;
 use crate::marking::{Marker, Marking};
 use crate::measure::{ChannelCount, Collector};
@@ -45,6 +46,9 @@ pub enum Due {
     /// Nothing more happens before this instant: it ends a step of what is followed
     /// ([`crate::Notice::Sampled`]).
     StepEnd(Time),
+    /// Nothing more happens before this instant: it is time to look who waits
+    /// ([`crate::Notice::Looked`]).
+    Look(Time),
     /// Nothing more happens up to this instant, itself included: a deadlock check
     /// ([`Endpoints::check_deadlock`]).
     DeadlockCheck(Time),
@@ -222,6 +226,12 @@ impl Endpoints {
         turn
     }
 
+    /// What an endpoint could send `now`, were its link free: the first of each of its queues, but
+    /// for what waits for an answer or its pace.
+    pub fn queued(&self, endpoint: EndpointId, now: Time) -> Vec<Queued> {
+        self.adapters[endpoint.index()].queued(&self.flows, &self.messages, now)
+    }
+
     // Sections, deadlock checks and the end.
 
     /// Events before this instant happen without anything in between; it changes with deliveries,
@@ -237,9 +247,13 @@ impl Endpoints {
         }
         let last = self.last_before_check();
         if self.checkpoint <= last {
-            // A step that ends with a section is a part of it.
-            let is_step = self.collector.next_sample() == Some(self.checkpoint);
-            if is_step { Due::StepEnd(self.checkpoint) } else { Due::SectionEnd(self.checkpoint) }
+            // A step that ends with a section is a part of it, and so is a look.
+            let is_now = |due| due == Some(self.checkpoint);
+            match &self.collector {
+                of if is_now(of.next_sample()) => Due::StepEnd(self.checkpoint),
+                of if is_now(of.next_look()) => Due::Look(self.checkpoint),
+                _ => Due::SectionEnd(self.checkpoint),
+            }
         } else {
             Due::DeadlockCheck(last)
         }
@@ -284,7 +298,8 @@ impl Endpoints {
     /// checkpoint is over.
     fn set_checkpoint(&mut self) {
         let last = self.last_before_check();
-        let ends = [self.collector.section_end(), self.collector.next_sample()];
+        let collector = &self.collector;
+        let ends = [collector.section_end(), collector.next_sample(), collector.next_look()];
         let end = ends.into_iter().flatten().min().filter(|end| *end <= last);
         self.checkpoint = end.unwrap_or(last + Span::from_ps(1));
     }

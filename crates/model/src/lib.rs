@@ -15,6 +15,7 @@
 mod adapter;
 mod bare_names;
 mod channel;
+pub mod congestion;
 mod credit_loss;
 mod endpoints;
 mod flows;

@@ -19,6 +19,7 @@
 //! Invariant: notices of one instant come in the order of phase, component, port and lane, in every
 //! simulation of a plan (`docs/concepts/timing.md`).
 
+use crate::congestion::Waiter;
 use crate::measure::ChannelCount;
 use crate::{Arrival, Packet};
 use gingham_kernel::{Span, Time};
@@ -102,6 +103,11 @@ pub enum Notice<'a> {
     Sampled {
         /// Of every channel that is followed, all that it did before.
         counts: &'a [ChannelCount],
+    },
+    /// It is time to look for congestion trees; nothing of this instant has happened.
+    Looked {
+        /// Who waits, in any order.
+        waiters: &'a [Waiter],
     },
 }
 

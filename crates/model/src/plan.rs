@@ -159,6 +159,8 @@ pub struct MeasurePlan {
     pub step: Option<Span>,
     /// Whether every flow is counted by itself.
     pub flows: bool,
+    /// How often to look for congestion trees; never if not given.
+    pub look: Option<Span>,
 }
 
 /// What is followed step by step.
@@ -183,7 +185,13 @@ impl FollowPlan {
 
 impl Default for MeasurePlan {
     fn default() -> Self {
-        Self { messages: KeptMessages::Sample, sample_size: 100_000, step: None, flows: false }
+        Self {
+            messages: KeptMessages::Sample,
+            sample_size: 100_000,
+            step: None,
+            flows: false,
+            look: None,
+        }
     }
 }
 

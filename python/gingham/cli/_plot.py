@@ -57,6 +57,7 @@ def plot(
       fabric      the fabric, each channel coloured by its load
       contention  what hosts made of the network, and how many took alternative paths for it
       followed    what followed flows and channels did, step by step
+      tree        congestion trees over the fabric, and how they grew and died
       channels    of a stripe: what each channel carried, the delay, and what waits
       rounds      of a stripe: its first packets with rounds and markers, where it records events
 

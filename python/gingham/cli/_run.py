@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 
 EXIT_CODES = {"deadlocked": 3, "interrupted": 130}
 STRICT_EXIT_CODES = {"not-converged": 4}
+# Congestion trees with a line of their own: the greatest.
+TREES_SHOWN = 3
 # Units of time and their nanoseconds.
 UNITS = [("s", 1e9), ("ms", 1e6), ("us", 1e3), ("ns", 1.0)]
 
@@ -182,6 +184,7 @@ def report(result: Result) -> OSError | None:
     try:
         print_classes(result)
         told = [*policing(result.classes), *flows(result.classes), *in_transit(result.summary)]
+        told += congestion(result)
         for line in told:
             print_prose(line)
         print_verdict(result)
@@ -255,6 +258,26 @@ def in_transit(summary: Mapping[str, Any]) -> Iterator[str]:
             f"in transit: hosts sent {totals['packets']:,} packets on, which waited "
             f"{time_text(totals['wait_mean_ns'])} on average; their buffers held "
             f"{totals['pool_peak_bytes']:,} B at most"
+        )
+
+
+def congestion(result: Result) -> Iterator[str]:
+    """Yield lines on congestion trees, where the run looked for them: the greatest by name."""
+    totals = result.summary.get("congestion")
+    if not totals:
+        return
+    found = f"trees at {totals['looks_with_trees']:,} of {totals['looks']:,} looks"
+    yield f"congestion: {found}, {totals['trees']:,} in all"
+    trees = result.table("trees").sort_by([("branches_max", "descending"), ("looks", "descending")])
+    for tree in trees.slice(0, TREES_SHOWN).to_pylist():
+        root = "a knot without a root" if tree["root"] == "knot" else f"root {tree['root']}"
+        end = tree["died_ps"]
+        still = end is None or math.isnan(end)
+        until = "to the end" if still else f"to {time_text(end / 1e3)}"
+        yield (
+            f"{root}: from {time_text(tree['born_ps'] / 1e3)} {until}; at most "
+            f"{tree['branches_max']:,} branches, {tree['depth']:,} deep, holding {tree['hosts']:,} "
+            f"hosts, fed by {tree['feeding']:,} flows, with {tree['victims']:,} victims"
         )
 
 

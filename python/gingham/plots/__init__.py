@@ -9,6 +9,7 @@ picture       what it shows
 `fabric`      the fabric, each channel coloured by its load
 `contention`  what hosts made of the network, and how many took alternative paths for it
 `followed`    what followed flows and channels did, step by step
+`tree`        congestion trees over the fabric, and how they grew and died
 `channels`    of a stripe: what each channel carried over the time of the run
 `rounds`      of a stripe: its first packets on their ways
 ============  =====================================================================
@@ -54,10 +55,10 @@ __all__ += [
     "require_rows",
     "rounds",
 ]
-__all__ += ["save", "series", "usual"]
+__all__ += ["save", "series", "tree", "usual"]
 
 PictureKind: TypeAlias = Literal[
-    "latency", "series", "links", "fabric", "contention", "followed", "channels", "rounds"
+    "latency", "series", "links", "fabric", "contention", "followed", "tree", "channels", "rounds"
 ]
 # Those of a striping run, and those of a fabric's.
 STRIPE_KINDS: tuple[PictureKind, ...] = ("channels", "rounds")
@@ -75,6 +76,7 @@ MAIN_TABLES: dict[PictureKind, tuple[tuple[str, ...], str]] = {
     "fabric": (("links",), "the fabric has no cables"),
     "contention": (("contention",), "no packet chose its path by contention"),
     "followed": (("flow_series", "link_series"), "no flow or channel was followed"),
+    "tree": (("tree_series",), "no congestion tree was found at any look"),
     "channels": (("pipe",), "no step of time was recorded"),
     "rounds": (("events",), "the scenario records no events (measure.events)"),
 }
@@ -194,12 +196,31 @@ def follows(result: Drawable) -> bool:
     return bool(follow.get("flows") or follow.get("links"))
 
 
+def tree(result: Drawable) -> Figure:
+    """Draw congestion trees over the fabric, and how many branches each root had over time.
+
+    For runs with `measure.congestion`. A half of a cable has the colour of what its channel was
+    more often, by the share of looks; roots have black edges, leaves black cores.
+    """
+    from gingham.plots import _tree
+
+    names = ("links", "nodes", "tree_links", "tree_series")
+    tables = [result.table(name) for name in names]
+    return _tree.draw(*tables, result.summary, title=result.title)
+
+
+def looks(result: Drawable) -> bool:
+    """Return whether the scenario of a result has the run look for congestion trees."""
+    return bool(result.scenario.resolved().get("measure", {}).get("congestion"))
+
+
 def usual(result: Drawable) -> tuple[PictureKind, ...]:
     """Return the pictures that a result has where nobody asks for certain ones."""
     said = result.scenario.resolved()
     if "channel" in said:
         return STRIPE_KINDS if said["measure"]["events"] else STRIPE_KINDS[:1]
     has = {"contention": by_contention(result) is not None, "followed": follows(result)}
+    has["tree"] = looks(result)
     return tuple(kind for kind in KINDS if has.get(kind, True))
 
 
@@ -238,12 +259,19 @@ def rounds(result: Drawable) -> Figure:
 def draw(kind: PictureKind, result: Drawable) -> Figure:
     """Draw the picture of this kind."""
     drawings = {"latency": latency, "series": series, "links": links, "fabric": fabric}
-    drawings |= {"contention": contention, "followed": followed}
+    drawings |= {"contention": contention, "followed": followed, "tree": tree}
     return {**drawings, "channels": channels, "rounds": rounds}[kind](result)
 
 
 def require_rows(kind: PictureKind, result: Drawable) -> None:
     """Raise `InputError` if there is nothing to draw: the table of the picture has no rows."""
+    if kind == "tree" and not looks(result):
+        raise InputError(
+            "the run did not look for congestion trees\n"
+            "  run the scenario again with --set 'measure.congestion.step=10 us', or another "
+            "step of which its time has some hundred",
+            key="measure.congestion.step",
+        )
     names, why = MAIN_TABLES[kind]
     if all(result.table(name).num_rows == 0 for name in names):
         none = " and ".join(f'"{name}"' for name in names)

@@ -56,6 +56,20 @@ impl Buffers {
         self.queues.first(lane).expect("a flit has a worm").worm
     }
 
+    /// The worms of a lane of which a flit is in its buffer, the first first.
+    pub(crate) fn present_worms(&self, lane: usize) -> impl Iterator<Item = WormId> {
+        let InputLane { left, present, .. } = self.lanes[lane];
+        // Where the flits of each begin, counted from the first in the buffer.
+        let mut begins = 0;
+        let worms = self.queues.iter(lane).enumerate();
+        let worms = worms.take_while(move |(number, worm)| {
+            let is_present = begins < u32::from(present);
+            begins += if *number == 0 { left } else { worm.flits };
+            is_present
+        });
+        worms.map(|(_, worm)| worm.worm)
+    }
+
     /// A worm of so many flits is on its way to a lane.
     pub(crate) fn expect_worm(&mut self, lane: usize, worm: WormId, flits: u32) {
         if self.queues.push(lane, Coming { worm, flits }) {

@@ -8,6 +8,8 @@
 //!
 //! The lanes of a host's port are `filled` while they are in the middle of a packet.
 
+mod waiters;
+
 use crate::lanes::arbiters::Arbiters;
 use crate::lanes::context::Context;
 use crate::lanes::event::Event;

@@ -48,6 +48,7 @@ mod requests;
 mod ring;
 mod simulation;
 mod switches;
+mod waiters;
 mod waits;
 mod wide;
 mod worms;

@@ -57,7 +57,7 @@ impl Queues {
     }
 
     /// All worms of a lane, the first first.
-    fn iter(&self, lane: usize) -> impl Iterator<Item = Coming> {
+    pub(crate) fn iter(&self, lane: usize) -> impl Iterator<Item = Coming> {
         let queue = self.queues[lane];
         (0..queue.len).map(move |number| self.places[queue.place(number)])
     }

@@ -165,6 +165,10 @@ impl Simulation {
         match self.context.endpoints.due(next) {
             Due::Event => unreachable!("the checkpoint is over"),
             Due::StepEnd(time) => self.sample(time.as_ps()),
+            Due::Look(time) => {
+                let waiters = self.waits().waiters(time);
+                self.context.endpoints.tell(time, Notice::Looked { waiters: &waiters });
+            }
             Due::SectionEnd(time) => self.end_section(time.as_ps()),
             Due::DeadlockCheck(time) => {
                 self.context.clock.go_to(time.as_ps());

@@ -71,7 +71,7 @@ impl Waits<'_> {
     }
 
     /// The lanes that are in use, from one on.
-    fn lanes_from(self, first: usize) -> impl Iterator<Item = usize> {
+    pub(crate) fn lanes_from(self, first: usize) -> impl Iterator<Item = usize> {
         let Context { layout, plan, .. } = self.context;
         (first..self.network.links.lane_count()).filter(|lane| {
             number_of(*lane) < usize::from(plan.lanes.count)
@@ -80,7 +80,7 @@ impl Waits<'_> {
     }
 
     /// The buffer of an input lane.
-    fn buffer(self, lane: usize) -> Buffer {
+    pub(crate) fn buffer(self, lane: usize) -> Buffer {
         let channel = self.context.layout.channel_into(lane >> SHIFT);
         Buffer { channel, lane: u8::try_from(number_of(lane)).expect("lanes are few") }
     }
@@ -90,7 +90,7 @@ impl Waits<'_> {
         self.buffer(self.network.links.opposite(output))
     }
 
-    fn is_cut_through(self, lane: usize) -> bool {
+    pub(crate) fn is_cut_through(self, lane: usize) -> bool {
         self.context.lanes.cut_through.bits() >> number_of(lane) & 1 == 1
     }
 

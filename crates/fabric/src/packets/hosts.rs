@@ -238,7 +238,7 @@ impl Network {
 
     /// Bytes of a packet with so much payload.
     #[inline]
-    fn wire_bytes(&self, payload_bytes: u32) -> u32 {
+    pub(crate) fn wire_bytes(&self, payload_bytes: u32) -> u32 {
         let bytes = self.packets_plan.wire_bytes(payload_bytes);
         u32::try_from(bytes).expect("a packet has fewer than 2^32 bytes")
     }

@@ -38,6 +38,7 @@ mod starting;
 mod switched;
 mod switches;
 mod waiting;
+mod waiters;
 mod waits;
 
 pub(crate) use simulation::Simulation;

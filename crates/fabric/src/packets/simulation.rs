@@ -160,6 +160,10 @@ impl Simulation {
         match self.network.endpoints.due(next) {
             Due::Event => unreachable!("the checkpoint is over"),
             Due::StepEnd(time) => self.sample(time),
+            Due::Look(time) => {
+                let waiters = self.waits().waiters(time);
+                self.network.endpoints.tell(time, Notice::Looked { waiters: &waiters });
+            }
             Due::SectionEnd(time) => self.end_section(time),
             Due::DeadlockCheck(time) => {
                 self.network.clock.go_to(time.as_ps());

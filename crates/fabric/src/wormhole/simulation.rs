@@ -164,6 +164,10 @@ impl Simulation {
         match self.hosts.endpoints().due(None) {
             Due::Event => unreachable!("no event was asked for"),
             Due::StepEnd(end) => self.sample(end),
+            Due::Look(end) => {
+                let waiters = self.hosts.waiters(&self.network, end);
+                self.hosts.endpoints_mut().tell(end, Notice::Looked { waiters: &waiters });
+            }
             Due::SectionEnd(end) => self.end_section(end),
             Due::DeadlockCheck(time) => {
                 let cycle = self.network.links.find_cycle();

@@ -8,7 +8,7 @@ use crate::scenario::{PERCENTILES_DEFAULT, ScenarioSource, Stop};
 use gingham_input::InputError;
 use gingham_kernel::{Span, Time};
 use gingham_model::traffic::{MessagePlan, SourcePlan};
-use gingham_model::{ClassPlan, MeasurePlan, Quantity, StopPlan};
+use gingham_model::{ClassPlan, MeasurePlan, Plan, Quantity, StopPlan};
 use gingham_topology::EndpointId;
 use std::ops::Range;
 
@@ -21,6 +21,9 @@ const SECTIONS: u64 = 64;
 const SECTIONS_FOR_INTERVAL: u64 = 20;
 const SAMPLE_MAX: u64 = 10_000_000;
 const STEPS_MAX: u64 = 100_000;
+const LOOK_KEY: &str = "measure.congestion.step";
+/// Trees of a run, one look after the other.
+const TREES_MAX: u64 = 10_000_000;
 const PERCENTILES_MAX: usize = 100;
 /// A run creates no more messages than so many times what its loads say, and a few.
 const MARGIN: f64 = 2.0;
@@ -108,12 +111,33 @@ pub(super) fn measure(source: &ScenarioSource) -> Checked<MeasurePlan> {
     if let Some(step) = measure.step {
         check_step(source, "measure.step", step)?;
     }
+    if let Some(congestion) = &measure.congestion {
+        check_step(source, LOOK_KEY, congestion.step)?;
+    }
     Ok(MeasurePlan {
         messages: measure.messages,
         sample_size: usize::try_from(measure.sample_size).expect("64-bit platform"),
         step: measure.step,
         flows: measure.flows,
+        look: measure.congestion.as_ref().map(|congestion| congestion.step),
     })
+}
+
+/// Refuses looks for congestion trees that could find more of them than are kept: each has a root
+/// of its own.
+pub(super) fn check_looks(source: &ScenarioSource, plan: &Plan) -> Checked<()> {
+    let Some(step) = plan.measure.look else { return Ok(()) };
+    let (time, channels) = (source.scenario.stop.time, plan.channels.len() as u64);
+    let looks = time.div_ceil(step);
+    if looks * channels <= TREES_MAX {
+        return Ok(());
+    }
+    let enough = Span::from_ps(time.as_ps().div_ceil(TREES_MAX / channels));
+    let message = format!(
+        "a run of {time} that looks every {step} looks {looks} times at {channels} channels, each of which may be the root of a \
+         tree, and {TREES_MAX} trees are kept at the most: make a step at least {enough}"
+    );
+    refuse(source, LOOK_KEY, message)
 }
 
 /// Refuses a step, at its key, that no run of this length has, or too many of.

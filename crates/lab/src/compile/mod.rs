@@ -130,6 +130,7 @@ pub fn compile_observed(
 
 /// Refuses what no run could do, and notes what could surprise, where it takes the whole plan to tell.
 fn check(source: &ScenarioSource, plan: &Plan, gathered: &mut Gathered) -> Result<(), LabError> {
+    measure::check_looks(source, plan)?;
     classes::check_packets(source, plan)?;
     classes::check_paces(source, plan)?;
     pool::check(source, plan)?;

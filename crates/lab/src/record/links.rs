@@ -91,12 +91,12 @@ pub(super) fn table(plan: &Plan, rows: &[Link]) -> Table {
     columns(node_names(plan), rows, |channel| plan.ends(channel))
 }
 
-fn node_names(plan: &Plan) -> Vec<String> {
+pub(super) fn node_names(plan: &Plan) -> Vec<String> {
     plan.fabric.nodes().iter().map(|node| node.name.clone()).collect()
 }
 
 /// The columns that say which channel.
-fn of_channels<R>(nodes: Vec<String>, rows: &[R], ends: impl Fn(&R) -> Ends) -> Builder<'_, R> {
+pub(super) fn of_channels<R>(nodes: Vec<String>, rows: &[R], ends: impl Fn(&R) -> Ends) -> Builder<'_, R> {
     Builder::new(rows)
         .words("from", "sending node", nodes.clone(), |r| ends(r).source.node.index())
         .integers(("from_port", ""), "its port", |r| u64::from(ends(r).source.port))

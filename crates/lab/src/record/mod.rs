@@ -20,6 +20,7 @@ mod load;
 mod messages;
 mod nodes;
 mod shortage;
+mod trees;
 mod verdict;
 mod view;
 
@@ -29,6 +30,7 @@ pub use gingham_results::{Column, ColumnData, Table};
 pub use in_transit::InTransitTotals;
 pub use links::LinkTotals;
 pub(crate) use messages::Names;
+pub use trees::TreeTotals;
 pub use verdict::Verdict;
 
 use crate::compile::Compiled;
@@ -62,6 +64,9 @@ pub struct Record {
     pub links: LinkTotals,
     /// Over all in-transit hosts.
     pub in_transit: InTransitTotals,
+    /// Over all congestion trees, where the run looks for them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub congestion: Option<TreeTotals>,
     /// What was decided when the scenario was compiled, or happened in the run, and could surprise.
     pub notes: Vec<String>,
     /// Findings of the fabric file.
@@ -99,6 +104,7 @@ impl Record {
             hosts: hosts(view.plan()),
             links: links::totals(&links),
             in_transit: in_transit::totals(&hosts_in_transit),
+            congestion: trees::totals(&view),
             notes,
             findings: compiled.findings.iter().map(ToString::to_string).collect(),
             deadlock: view.deadlock(),
@@ -121,7 +127,7 @@ fn tables(
 ) -> Vec<Table> {
     let plan = view.plan();
     let names = Names::of(plan);
-    vec![
+    let mut tables = vec![
         message_table(&names, &view.report.sample()),
         classes::table(classes),
         classes::percentile_table(classes),
@@ -134,7 +140,9 @@ fn tables(
         flows::table(&names, view),
         flows::series(&names, view),
         links::series(plan, &view.report.link_series()),
-    ]
+    ];
+    tables.extend(trees::tables(&names, view));
+    tables
 }
 
 /// The table of messages that holds these.
@@ -147,7 +155,7 @@ pub fn result_tables() -> Vec<Table> {
     let no_end = |_: ChannelId| unreachable!("a table without rows asks for no end");
     let names = Names::default();
     let no_host = |_| unreachable!("a table without rows asks for no host");
-    vec![
+    let mut tables = vec![
         messages::table(&names, &[]),
         classes::table(&[]),
         classes::percentile_table(&[]),
@@ -160,7 +168,9 @@ pub fn result_tables() -> Vec<Table> {
         flows::columns(&names, &[]),
         flows::series_columns(&names, &[]),
         links::series_columns(Vec::new(), &[], no_end),
-    ]
+    ];
+    tables.extend(trees::no_tables(&names, no_end));
+    tables
 }
 
 /// JSON Schema of the summary, for reference pages.

@@ -64,6 +64,16 @@ pub struct Measure {
     pub flows: bool,
     /// Flows and channels that are followed step by step; none unless given.
     pub follow: Option<Follow>,
+    /// Congestion trees, for which the run looks step by step; not at all unless given.
+    pub congestion: Option<Congestion>,
+}
+
+/// How often a run looks for congestion trees.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Congestion {
+    /// Time from one look to the next, at most 100,000 of them a run.
+    pub step: Span,
 }
 
 /// What is followed step by step.
@@ -99,6 +109,7 @@ impl Default for Measure {
             step: None,
             flows: false,
             follow: None,
+            congestion: None,
         }
     }
 }

@@ -44,7 +44,7 @@ pub use gingham_input::Overrides;
 pub use in_transit::InTransit;
 pub use lanes::{Forwarding, LaneParameters, Lanes, PerLane, PipelineParameters};
 pub(crate) use measure::PERCENTILES_DEFAULT;
-pub use measure::{Follow, Measure, Stop};
+pub use measure::{Congestion, Follow, Measure, Stop};
 pub use network::{Header, Network};
 pub use packets::{Overtaking, OvertakingParameters, Packets, PacketsParameters};
 pub use parameters::{Parameters, SwitchingName, SwitchingParameters, WormholeParameters};

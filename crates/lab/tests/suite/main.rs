@@ -18,5 +18,6 @@ mod presets;
 mod replies;
 mod run;
 mod segments;
+mod trees;
 mod verdicts;
 mod windows;

@@ -11,7 +11,7 @@
 //! waits for tokens, keeps its place in it and is passed over.
 
 use super::policers::{Policer, delaying};
-use crate::flows::{Flows, Standing};
+use crate::flows::{Flow, Flows, Standing};
 use crate::messages::Messages;
 use crate::{FlowId, Packet};
 use gingham_kernel::Time;
@@ -87,6 +87,19 @@ impl Turns {
     /// Whether anything waits beside the shared queue, allowed or not.
     pub(super) fn is_waiting(&self) -> bool {
         !self.ordered.is_empty() || self.flows > 0
+    }
+
+    /// The first packet that no message is behind, and the flows whose pace lets them go `now`.
+    pub(super) fn firsts<'a>(
+        &'a self,
+        flows: &'a Flows,
+        now: Time,
+    ) -> (Option<&'a Packet>, impl Iterator<Item = &'a Flow>) {
+        let flow = move |member: &Member| match member {
+            Member::Shared => None,
+            Member::Flow(id) => Some(flows.get(*id)).filter(|flow| flow.earliest <= now),
+        };
+        (self.ordered.front().map(|(packet, _)| packet), self.ring.iter().filter_map(flow))
     }
 
     // What goes.

@@ -12,6 +12,7 @@ use super::Endpoints;
 use crate::flows::Standing;
 use crate::marking::Reading;
 use crate::traffic::Draft;
+use crate::congestion;
 use crate::{
     Arrival, ClassId, Conformance, Content, Created, FlowId, FlowKey, Message, MessageId, Noted,
     Notice, Order, Packet, PathSet, Priority, Stay,
@@ -69,6 +70,10 @@ impl Endpoints {
             Notice::Woken { endpoint } => self.on_woken(endpoint, now),
             Notice::Sampled { counts } => {
                 self.collector.on_sample(now, counts);
+                self.set_checkpoint();
+            }
+            Notice::Looked { waiters } => {
+                self.collector.on_look(now, &congestion::trees(&self.plan, waiters));
                 self.set_checkpoint();
             }
         }
@@ -438,6 +443,7 @@ impl Endpoints {
             }
             Notice::Woken { endpoint } => at("woken", endpoint.index()),
             Notice::Sampled { counts } => at("sampled", counts.len()),
+            Notice::Looked { waiters } => at("looked", waiters.len()),
         };
         self.noted.push(noted);
     }

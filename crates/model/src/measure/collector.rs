@@ -26,6 +26,8 @@ use super::records::Records;
 use super::report::RunReport;
 use super::samples::Samples;
 use super::transit::TransitCollector;
+use super::trees::Trees;
+use crate::congestion::Tree;
 use crate::{
     ClassId, ClassPlan, Contention, Delivery, FlowId, FlowKey, Hold, Message, Plan, Quantity,
     StopPlan, Trigger,
@@ -47,6 +49,7 @@ pub struct Collector {
     pub(super) contention: ContentionCollector,
     pub(super) flows: FlowCollector,
     pub(super) samples: Samples,
+    trees: Trees,
     pub(super) records: Records,
     /// Sections of the window and the warm-up, once the window is closed.
     pub(super) closed: Option<usize>,
@@ -78,6 +81,7 @@ impl Collector {
             contention: ContentionCollector::new(plan),
             flows: FlowCollector::new(plan),
             samples: Samples::new(plan),
+            trees: Trees::new(plan),
             records: Records::new(plan.seed, &plan.measure),
             closed: None,
             followed_left: 0,
@@ -225,6 +229,22 @@ impl Collector {
     /// `[0, time)`, in the order of the plan.
     pub fn on_sample(&mut self, time: Time, counts: &[ChannelCount]) {
         self.samples.add(time, counts);
+    }
+
+    /// When it is due to look who waits: as a sample is, and after that of the same instant. `None`
+    /// where nobody asks for congestion trees.
+    pub fn next_look(&self) -> Option<Time> {
+        self.trees.next().filter(|_| self.closed.is_none())
+    }
+
+    /// These trees were found at a look that was due at `time`.
+    pub fn on_look(&mut self, time: Time, trees: &[Tree]) {
+        self.trees.add(time, trees);
+    }
+
+    /// Congestion trees, of all looks so far.
+    pub fn trees(&self) -> &Trees {
+        &self.trees
     }
 
     /// The next section end: the simulation calls [`Self::on_section_end`] when everything before

@@ -28,6 +28,17 @@ impl Steps {
         Self { width: step, last: plan.stop.time, window: window_steps as usize }
     }
 
+    /// Steps without a mean over several.
+    pub(super) fn every(width: Span, last: Time) -> Self {
+        Self { width, last, window: 1 }
+    }
+
+    /// When a step ends; `None` of one after the run, and where there are no steps.
+    pub(super) fn end_of(&self, step: usize) -> Option<Time> {
+        let [from, to] = self.bounds(step);
+        (from < to).then_some(to)
+    }
+
     /// Beginning and end of a step; of those after the run's time both are that.
     pub(super) fn bounds(&self, step: usize) -> [Time; 2] {
         [step, step + 1].map(|at| (Time::ZERO + self.width * at as u64).min(self.last))

@@ -37,6 +37,7 @@ mod section;
 mod series;
 mod slices;
 mod transit;
+mod trees;
 mod warm_up;
 mod window;
 
@@ -52,4 +53,5 @@ pub use report::{ClassReport, RunReport};
 pub use samples::{LinkSeries, LinkStep};
 pub use series::Step;
 pub use transit::TransitReport;
+pub use trees::{ChannelRoles, FlowRoles, TreeLife, TreeStep, Trees};
 pub use window::{WarmUp, Window};

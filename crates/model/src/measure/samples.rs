@@ -57,8 +57,7 @@ impl Samples {
     /// When the next sample is due; `None` if no channel is followed, or none is left to take.
     pub(super) fn next(&self) -> Option<Time> {
         let taken = self.flits.len().checked_div(self.channels.len())?;
-        let [from, to] = self.steps.bounds(taken);
-        (from < to).then_some(to)
+        self.steps.end_of(taken)
     }
 
     /// A sample, by followed channel: what each did before `time`.

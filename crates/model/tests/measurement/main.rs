@@ -11,3 +11,4 @@ mod rules;
 mod samples;
 mod steady;
 mod timeline;
+mod trees;

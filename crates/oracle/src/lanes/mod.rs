@@ -31,6 +31,7 @@ mod ports;
 mod round_robin;
 mod send;
 mod simulation;
+mod waiters;
 mod waits;
 
 pub(crate) use simulation::Simulation;

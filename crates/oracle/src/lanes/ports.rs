@@ -62,6 +62,11 @@ impl InputLane {
         self.buffer.len()
     }
 
+    /// What is in it, the first first.
+    pub(crate) fn flits(&self) -> impl Iterator<Item = Flit> {
+        self.buffer.iter().map(|buffered| buffered.flit)
+    }
+
     /// The head that stands first and holds nothing yet, and the tick at which stages 2 and 3 begin
     /// with it: it was there then, and no packet before it.
     pub(crate) fn head(&self) -> Option<(Flit, Tick)> {

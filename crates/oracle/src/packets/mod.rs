@@ -37,6 +37,7 @@ mod overtaking;
 mod pausing;
 mod simulation;
 mod switch;
+mod waiters;
 mod waits;
 
 pub(crate) use simulation::Simulation;

@@ -132,6 +132,10 @@ impl Simulation {
                 self.timeline.schedule_caused();
             }
             Due::StepEnd(end) => self.sample(end),
+            Due::Look(end) => {
+                let waiters = self.waiters(end);
+                self.endpoints.tell(end, Notice::Looked { waiters: &waiters });
+            }
             Due::SectionEnd(end) => {
                 let counts = self.counts_before(end);
                 let counts: Vec<_> = ChannelId::first(counts.len()).zip(counts).collect();

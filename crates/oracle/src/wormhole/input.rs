@@ -29,6 +29,8 @@ pub(crate) struct Input {
     occupancy_flit_ps: u128,
     changed: Time,
     pub(crate) head: Head,
+    /// The worm whose header was read, until its tail has left.
+    pub(crate) serves: Option<WormId>,
     /// What its fill asks for.
     pub(crate) wanted: Symbol,
     /// What it told the sender last.
@@ -43,6 +45,7 @@ impl Input {
             occupancy_flit_ps: 0,
             changed: Time::ZERO,
             head: Head::Idle,
+            serves: None,
             wanted: Symbol::Go,
             announced: Symbol::Go,
         }
@@ -57,6 +60,11 @@ impl Input {
     /// The flit at the head of the buffer.
     pub(crate) fn front(&self) -> Option<Flit> {
         self.buffer.front().copied()
+    }
+
+    /// The worm of each flit in the buffer.
+    pub(crate) fn worms(&self) -> impl Iterator<Item = WormId> {
+        self.buffer.iter().map(|flit| flit.worm)
     }
 
     /// The flit at the head of the buffer leaves it.

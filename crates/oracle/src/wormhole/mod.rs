@@ -20,6 +20,7 @@ mod input;
 mod link;
 mod simulation;
 mod switch;
+mod waiters;
 mod waits;
 mod worm;
 

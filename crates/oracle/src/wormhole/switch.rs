@@ -33,7 +33,8 @@ impl Simulation {
             return self.release_host(output);
         }
         let channel = self.outputs[output.index()].owner.take().expect("a tail had an owner");
-        self.input_mut(channel).head = Head::Idle;
+        let input = self.input_mut(channel);
+        (input.head, input.serves) = (Head::Idle, None);
         self.timeline.cause(self.timeline.now, Event::ReadHead { channel });
         self.timeline.cause(self.timeline.now, Event::Arbitrate { output });
     }
@@ -60,7 +61,9 @@ impl Simulation {
             self.leave(channel);
             self.flits_stripped += 1;
         }
-        self.input_mut(channel).head = Head::Routing { worm: flit.worm, output, level };
+        let input = self.input_mut(channel);
+        input.head = Head::Routing { worm: flit.worm, output, level };
+        input.serves = Some(flit.worm);
         self.timeline
             .cause(self.timeline.now + self.wormhole.routing_delay, Event::Request { channel });
     }

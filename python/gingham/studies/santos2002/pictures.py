@@ -244,7 +244,7 @@ def bars(
             error_kw={"linewidth": 0.8, "capsize": 2},
         )
     # Names of several words stand on as many lines as they need.
-    axes.set_xticks(range(len(groups)), [textwrap.fill(name, 12) for name in groups])
+    axes.set_xticks(range(len(groups)), [textwrap.fill(name, 10) for name in groups])
 
 
 # Readings.

@@ -4,10 +4,12 @@
 //! ```text
 //!   in_transit   worms that a host takes in and sends on
 //!   port         the port of a host that stops its sender when the pool is full
+//!   waiters      what hosts have for their own channels, for congestion trees
 //! ```
 
 mod in_transit;
 mod port;
+mod waiters;
 
 use crate::wormhole::event::Event;
 use crate::wormhole::links::End;

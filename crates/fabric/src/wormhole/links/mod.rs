@@ -10,6 +10,7 @@
 //!   ports     what goes into hosts
 //!   counts    what channels carried, and how full buffers were
 //!   waits     who waits for whom
+//!   waiters   who waits, for congestion trees
 //! ```
 //!
 //! Links know neither switches nor hosts: those read heads, choose who goes on, and say so.
@@ -22,6 +23,7 @@ mod input;
 mod marks;
 mod ports;
 mod sender;
+mod waiters;
 mod waits;
 
 use crate::bits::Bits;

@@ -1,0 +1,41 @@
+//! What hosts have for their own channels, for congestion trees: packets in the middle of a lane,
+//! and the first of every queue.
+
+use super::{Group, Hosts};
+use crate::lanes::context::Context;
+use crate::lanes::layout::SHIFT;
+use crate::lanes::links::{Links, TO_HOST};
+use gingham_kernel::Time;
+use gingham_model::congestion::{Onward, Waiter};
+use gingham_topology::routing::LaneSet;
+
+impl Hosts {
+    /// Those of all hosts before `now`.
+    pub(crate) fn waiters(&self, links: &Links, context: &Context, now: Time) -> Vec<Waiter> {
+        let mut found = Vec::new();
+        for (number, host) in self.ports.iter().enumerate() {
+            let port = self.first_port + number;
+            let is_short_of = |lane: u8, flits: u32| {
+                let credit = links.lane(port << SHIFT | usize::from(lane)).credit;
+                !links.port(port).is(TO_HOST) && u32::from(credit) < flits
+            };
+            for lane in LaneSet::from_bits(links.port(port).filled).lanes() {
+                let packet = &context.worms.get(host.lanes[usize::from(lane)].worm).packet;
+                let is_blocked = |lane| is_short_of(lane, 1);
+                let onward = Onward::by(host.channel, LaneSet::one(lane), is_blocked);
+                found.push(Waiter::sending(packet, onward));
+            }
+            for queued in context.endpoints.queued(host.endpoint, now) {
+                let flits = context.lanes.packet_flits(queued.payload_bytes);
+                let flits = u32::try_from(flits).expect("a packet has fewer than 2^32 bytes");
+                let Group { lanes, .. } = host.groups[queued.group];
+                let onward = Onward::by(host.channel, LaneSet::from_bits(lanes), |lane| {
+                    let needs_all = self.begins_whole(lane.into(), context);
+                    is_short_of(lane, if needs_all { flits } else { 1 })
+                });
+                found.push(Waiter::queued(&queued, onward));
+            }
+        }
+        found
+    }
+}

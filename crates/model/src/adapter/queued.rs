@@ -1,0 +1,50 @@
+//! What waits in an adapter for its link: the first packet of every queue.
+//!
+//! ```text
+//!   ordered [ a3 ]      flows  f2 [ m1 ], f7 [ m9 ] but for its pace      shared [ m4 ][ m7 ]
+//!             └──────────────────┴──── a3, m1, m4 ──────────────────────────────────┘
+//! ```
+//!
+//! Which of them goes first is not asked, and nothing changes by the question: what waits for tokens
+//! is among them.
+
+use super::Adapter;
+use crate::FlowKey;
+use crate::congestion::Queued;
+use crate::flows::Flows;
+use crate::messages::Messages;
+use crate::MessageSlot;
+use gingham_kernel::Time;
+
+impl Adapter {
+    /// The first of each queue, but for what waits for an answer or its pace.
+    pub(crate) fn queued(&self, flows: &Flows, messages: &Messages, now: Time) -> Vec<Queued> {
+        let mut found = Vec::new();
+        let levels = usize::from(self.levels);
+        for (place, shared) in self.shared.iter().enumerate() {
+            let group = place / levels;
+            let mut first = |slot: MessageSlot| {
+                let message = messages.message(slot);
+                let (class, source, destination) =
+                    (message.class, message.source, message.destination);
+                let flow = FlowKey { class, source, destination };
+                found.push(Queued { group, flow, payload_bytes: messages.next_bytes(slot) });
+            };
+            if let Some(slot) = shared.front() {
+                first(slot);
+            }
+            let Some(turns) = self.beside.as_ref().and_then(|beside| beside.turns.get(place))
+            else {
+                continue;
+            };
+            let (ordered, of_flows) = turns.firsts(flows, now);
+            of_flows.filter_map(|flow| flow.queue.front()).for_each(first);
+            found.extend(ordered.map(|packet| Queued {
+                group,
+                flow: packet.into(),
+                payload_bytes: packet.payload_bytes,
+            }));
+        }
+        found
+    }
+}

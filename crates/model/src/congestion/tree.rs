@@ -1,0 +1,204 @@
+//! From waiters to trees.
+//!
+//! ```text
+//!   branches   lanes that some packet needs, all of which are blocked
+//!   onward     from a branch to what the packets that stand at its end wait for: branches, or a root
+//!   trees      from each root back, level by level; what no root reaches is a knot
+//! ```
+
+use super::goes_over::Ways;
+use super::{Onward, Waiter};
+use crate::{FlowKey, Plan};
+use gingham_topology::routing::Buffer;
+use gingham_topology::{ChannelId, EndpointId};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A congestion tree at an instant.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Tree {
+    /// Where it begins: everything in it waits for this channel in the end. None of a knot, in which
+    /// packets wait for each other.
+    pub root: Option<ChannelId>,
+    /// Lanes without space, in ascending order.
+    pub branches: Vec<Buffer>,
+    /// Those of them behind which nothing of the tree stands.
+    pub leaves: Vec<Buffer>,
+    /// The most branches from a leaf to the root, each the nearest way; 0 of a knot.
+    pub depth: usize,
+    /// Hosts whose own channel is a branch.
+    pub hosts: BTreeSet<EndpointId>,
+    /// Flows of which a packet stands in the tree and goes over the root, or over a knot.
+    pub feeding: BTreeSet<FlowKey>,
+    /// Flows of which packets stand in the tree and none goes over the root.
+    pub victims: BTreeSet<FlowKey>,
+    /// Packets that stand in it.
+    pub packets: usize,
+}
+
+/// What a packet that is first waits for.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Target {
+    Branch(Buffer),
+    Root(ChannelId),
+}
+
+/// Who stands where.
+#[derive(Debug)]
+struct Stand<'a> {
+    waiters: &'a [Waiter],
+    branches: BTreeSet<Buffer>,
+    /// By branch, what those at its end wait for.
+    onward: BTreeMap<Buffer, BTreeSet<Target>>,
+    /// By what is waited for, the branches at whose ends it is.
+    behind: BTreeMap<Target, BTreeSet<Buffer>>,
+}
+
+/// The trees of what waits at an instant: by root, in ascending order, and then the knots.
+pub fn trees(plan: &Plan, waiters: &[Waiter]) -> Vec<Tree> {
+    let stand = Stand::new(waiters);
+    let mut ways = Ways::new(plan);
+    let mut left = stand.branches.clone();
+    let mut found = Vec::new();
+    for target in stand.behind.keys() {
+        let Target::Root(root) = *target else { continue };
+        let levels = stand.levels_behind(*target);
+        left.retain(|branch| !levels.contains_key(branch));
+        found.push(stand.tree(plan, &mut ways, Some(root), &levels));
+    }
+    while let Some(first) = left.first().copied() {
+        let knot = stand.joined_with(first, &left);
+        left.retain(|branch| !knot.contains_key(branch));
+        found.push(stand.tree(plan, &mut ways, None, &knot));
+    }
+    found
+}
+
+/// What a packet that goes on so waits for.
+fn targets(onward: Onward) -> impl Iterator<Item = Target> {
+    let is_blocked = onward.is_blocked();
+    let lanes = onward.lanes.lanes().take(if is_blocked { usize::MAX } else { 1 });
+    lanes.map(move |lane| {
+        let branch = Buffer { channel: onward.output, lane };
+        if is_blocked { Target::Branch(branch) } else { Target::Root(onward.output) }
+    })
+}
+
+impl<'a> Stand<'a> {
+    fn new(waiters: &'a [Waiter]) -> Self {
+        let firsts = || waiters.iter().filter_map(|waiter| Some((waiter.at, waiter.onward?)));
+        let of_branch = |target| match target {
+            Target::Branch(branch) => Some(branch),
+            Target::Root(_) => None,
+        };
+        let branches: BTreeSet<Buffer> =
+            firsts().flat_map(|(_, onward)| targets(onward)).filter_map(of_branch).collect();
+        let mut onward: BTreeMap<Buffer, BTreeSet<Target>> = BTreeMap::new();
+        for (at, of) in firsts() {
+            if let Some(at) = at.filter(|at| branches.contains(at)) {
+                onward.entry(at).or_default().extend(targets(of));
+            }
+        }
+        for branch in &branches {
+            // Nothing stands first at its end: its space is on the way, and it is its own root.
+            let own = || BTreeSet::from([Target::Root(branch.channel)]);
+            onward.entry(*branch).or_insert_with(own);
+        }
+        let mut behind: BTreeMap<Target, BTreeSet<Buffer>> = BTreeMap::new();
+        for (branch, targets) in &onward {
+            for target in targets {
+                behind.entry(*target).or_default().insert(*branch);
+            }
+        }
+        Self { waiters, branches, onward, behind }
+    }
+
+    fn behind(&self, target: Target) -> impl Iterator<Item = Buffer> {
+        self.behind.get(&target).into_iter().flatten().copied()
+    }
+
+    /// The branches behind a root, each with how many it is from there.
+    fn levels_behind(&self, root: Target) -> BTreeMap<Buffer, usize> {
+        let mut levels = BTreeMap::new();
+        let (mut level, mut found): (_, BTreeSet<Buffer>) = (1, self.behind(root).collect());
+        while !found.is_empty() {
+            levels.extend(found.iter().map(|branch| (*branch, level)));
+            let next = found.iter().flat_map(|branch| self.behind(Target::Branch(*branch)));
+            found = next.filter(|branch| !levels.contains_key(branch)).collect();
+            level += 1;
+        }
+        levels
+    }
+
+    /// A branch with all those among some that are joined with it, whichever waits for the other.
+    fn joined_with(&self, first: Buffer, among: &BTreeSet<Buffer>) -> BTreeMap<Buffer, usize> {
+        let mut joined = BTreeMap::from([(first, 0)]);
+        let mut to_visit = vec![first];
+        while let Some(branch) = to_visit.pop() {
+            let ahead = self.onward[&branch].iter().filter_map(|target| match target {
+                Target::Branch(branch) => Some(*branch),
+                Target::Root(_) => None,
+            });
+            for other in ahead.chain(self.behind(Target::Branch(branch))) {
+                if among.contains(&other) && joined.insert(other, 0).is_none() {
+                    to_visit.push(other);
+                }
+            }
+        }
+        joined
+    }
+
+    /// The tree of these branches.
+    fn tree(
+        &self,
+        plan: &Plan,
+        ways: &mut Ways<'_>,
+        root: Option<ChannelId>,
+        levels: &BTreeMap<Buffer, usize>,
+    ) -> Tree {
+        let is_leaf = |branch: &Buffer| self.behind(Target::Branch(*branch)).next().is_none();
+        let host = |branch: &Buffer| plan.fabric.endpoint_at(plan.ends(branch.channel).source);
+        let (mut feeding, mut victims, mut packets) = (BTreeSet::new(), BTreeSet::new(), 0);
+        for waiter in self.standing(root, levels) {
+            packets += 1;
+            let feeds = root.is_none_or(|root| ways.goes_over(waiter, root));
+            if feeds { &mut feeding } else { &mut victims }.insert(waiter.flow);
+        }
+        victims.retain(|flow| !feeding.contains(flow));
+        Tree {
+            root,
+            branches: levels.keys().copied().collect(),
+            leaves: levels.keys().copied().filter(is_leaf).collect(),
+            depth: levels.values().max().copied().unwrap_or(0),
+            hosts: levels.keys().filter_map(host).collect(),
+            feeding,
+            victims,
+            packets,
+        }
+    }
+
+    /// The packets that stand in a tree: at the end of a branch; waiting for a branch or behind one
+    /// that does; waiting for the root itself.
+    fn standing(
+        &self,
+        root: Option<ChannelId>,
+        levels: &BTreeMap<Buffer, usize>,
+    ) -> impl Iterator<Item = &'a Waiter> {
+        let waits_for = |waiter: &Waiter, is_wanted: &dyn Fn(Target) -> bool| {
+            waiter.onward.is_some_and(|onward| targets(onward).any(is_wanted))
+        };
+        let is_branch =
+            |target| matches!(target, Target::Branch(branch) if levels.contains_key(&branch));
+        let waits_for_branch = |waiter: &Waiter| waits_for(waiter, &is_branch);
+        let held = self.waiters.iter().filter(|waiter| waits_for_branch(waiter));
+        let held: BTreeSet<Buffer> = held.filter_map(|waiter| waiter.at).collect();
+        let stands = move |waiter: &&Waiter| {
+            let is_there = |at: Buffer| levels.contains_key(&at) || held.contains(&at);
+            let is_root = |target| root.is_some_and(|root| target == Target::Root(root));
+            waiter.at.is_some_and(is_there)
+                || waits_for(waiter, &is_branch)
+                || waits_for(waiter, &is_root)
+        };
+        let standing: Vec<&Waiter> = self.waiters.iter().filter(stands).collect();
+        standing.into_iter()
+    }
+}

@@ -1,0 +1,247 @@
+//! Congestion trees over time: what was found at each look, and what became of each tree.
+//!
+//! ```text
+//!   look        1     2     3     4     5     6
+//!   root BC     .     3     5     5     2     .        branches
+//!   life              ├── birth       death ──┤        greatest: 5, at look 3
+//! ```
+//!
+//! Two trees at looks that follow each other are one if they have the same root; all knots of a
+//! look are one. A tree that is gone for one look and comes back is another one.
+//!
+//! Invariant: a look at an instant sees all before that instant and nothing of it.
+
+use super::follow::Steps;
+use crate::congestion::Tree;
+use crate::{FlowKey, Plan};
+use gingham_kernel::Time;
+use gingham_topology::ChannelId;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A tree at one look.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TreeStep {
+    /// When that was.
+    pub time: Time,
+    /// The root; none of a knot.
+    pub root: Option<ChannelId>,
+    /// Lanes that are branches.
+    pub branches: usize,
+    /// Those that are leaves.
+    pub leaves: usize,
+    /// Branches from the farthest leaf to the root.
+    pub depth: usize,
+    /// Hosts whose own channel is a branch.
+    pub hosts: usize,
+    /// Flows that feed it.
+    pub feeding: usize,
+    /// Flows that are its victims.
+    pub victims: usize,
+    /// Packets that stand in it.
+    pub packets: usize,
+}
+
+/// A tree from its birth to its death.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TreeLife {
+    /// The root; none of a knot.
+    pub root: Option<ChannelId>,
+    /// The look at which it was found first.
+    pub born: Time,
+    /// The first look at which it was gone; none if it was there at the last.
+    pub died: Option<Time>,
+    /// Looks at which it was there.
+    pub looks: usize,
+    /// The look at which it had the most branches, the first of them.
+    pub greatest: TreeStep,
+}
+
+/// At how many looks a channel was what, of any tree.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ChannelRoles {
+    /// A root.
+    pub root: usize,
+    /// A branch, on any lane.
+    pub branch: usize,
+    /// Of these, a leaf.
+    pub leaf: usize,
+}
+
+/// At how many looks a flow was what, of any tree.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct FlowRoles {
+    /// It fed one.
+    pub feeding: usize,
+    /// It was the victim of one and fed none.
+    pub victim: usize,
+}
+
+/// All trees of a run.
+#[derive(Clone, Debug)]
+pub struct Trees {
+    looks: Steps,
+    /// When looks were.
+    times: Vec<Time>,
+    /// In order of time, then of roots, knots last.
+    steps: Vec<TreeStep>,
+    channels: BTreeMap<ChannelId, ChannelRoles>,
+    flows: BTreeMap<FlowKey, FlowRoles>,
+}
+
+impl Trees {
+    pub(super) fn new(plan: &Plan) -> Self {
+        Self {
+            looks: Steps::every(plan.measure.look.unwrap_or_default(), plan.stop.time),
+            times: Vec::new(),
+            steps: Vec::new(),
+            channels: BTreeMap::new(),
+            flows: BTreeMap::new(),
+        }
+    }
+
+    /// When the next look is due, if one is.
+    pub(super) fn next(&self) -> Option<Time> {
+        self.looks.end_of(self.times.len())
+    }
+
+    /// These were found at `time`.
+    pub(super) fn add(&mut self, time: Time, trees: &[Tree]) {
+        assert_eq!(Some(time), self.next(), "looks are at the ends of steps");
+        self.times.push(time);
+        self.steps.extend(trees.iter().map(|tree| TreeStep {
+            time,
+            root: tree.root,
+            branches: tree.branches.len(),
+            leaves: tree.leaves.len(),
+            depth: tree.depth,
+            hosts: tree.hosts.len(),
+            feeding: tree.feeding.len(),
+            victims: tree.victims.len(),
+            packets: tree.packets,
+        }));
+        let roots: BTreeSet<_> = trees.iter().filter_map(|tree| tree.root).collect();
+        let channels = |of: fn(&Tree) -> &Vec<gingham_topology::routing::Buffer>| -> BTreeSet<_> {
+            trees.iter().flat_map(of).map(|lane| lane.channel).collect()
+        };
+        for channel in roots {
+            self.channels.entry(channel).or_default().root += 1;
+        }
+        for channel in channels(|tree| &tree.branches) {
+            self.channels.entry(channel).or_default().branch += 1;
+        }
+        for channel in channels(|tree| &tree.leaves) {
+            self.channels.entry(channel).or_default().leaf += 1;
+        }
+        let feeding: BTreeSet<_> = trees.iter().flat_map(|tree| &tree.feeding).collect();
+        let victims: BTreeSet<_> = trees.iter().flat_map(|tree| &tree.victims).collect();
+        for flow in &feeding {
+            self.flows.entry(**flow).or_default().feeding += 1;
+        }
+        for flow in victims.difference(&feeding) {
+            self.flows.entry(**flow).or_default().victim += 1;
+        }
+    }
+
+    /// Looks that were taken.
+    pub fn looks(&self) -> usize {
+        self.times.len()
+    }
+
+    /// What was found, by look, and there by root.
+    pub fn steps(&self) -> &[TreeStep] {
+        &self.steps
+    }
+
+    /// Channels that were in any tree, in ascending order.
+    pub fn channels(&self) -> impl Iterator<Item = (ChannelId, ChannelRoles)> {
+        self.channels.iter().map(|(channel, roles)| (*channel, *roles))
+    }
+
+    /// Flows of which packets stood in any tree, in ascending order.
+    pub fn flows(&self) -> impl Iterator<Item = (FlowKey, FlowRoles)> {
+        self.flows.iter().map(|(flow, roles)| (*flow, *roles))
+    }
+
+    /// Every tree, by birth, and of one instant by root, knots last.
+    pub fn lives(&self) -> Vec<TreeLife> {
+        let mut lives: Vec<TreeLife> = Vec::new();
+        let mut alive: BTreeMap<Option<ChannelId>, usize> = BTreeMap::new();
+        let mut steps = self.steps.iter().peekable();
+        for time in &self.times {
+            let mut before = std::mem::take(&mut alive);
+            while let Some(step) = steps.next_if(|step| step.time == *time) {
+                // All knots of an instant are one.
+                let known = alive.get(&step.root).copied().or_else(|| before.remove(&step.root));
+                let place = known.unwrap_or_else(|| {
+                    let TreeStep { root, time: born, .. } = *step;
+                    lives.push(TreeLife { root, born, died: None, looks: 0, greatest: *step });
+                    lives.len() - 1
+                });
+                let life = &mut lives[place];
+                life.looks += usize::from(alive.insert(step.root, place).is_none());
+                if step.branches > life.greatest.branches {
+                    life.greatest = *step;
+                }
+            }
+            for place in before.into_values() {
+                lives[place].died = Some(*time);
+            }
+        }
+        lives
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gingham_kernel::Span;
+    use gingham_topology::routing::Buffer;
+
+    /// A run of 60 ps with a look every 10 ps, at which a root has so many branches.
+    fn run(root: usize, branches: &[usize]) -> Trees {
+        let mut trees = Trees {
+            looks: Steps::every(Span::from_ps(10), Time::from_ps(60)),
+            times: Vec::new(),
+            steps: Vec::new(),
+            channels: BTreeMap::new(),
+            flows: BTreeMap::new(),
+        };
+        for (look, branches) in (1..).zip(branches) {
+            let lanes = |count| (0..count).map(|id| Buffer::from(ChannelId::new(id))).collect();
+            let tree = Tree {
+                root: Some(ChannelId::new(root)),
+                branches: lanes(*branches),
+                leaves: lanes(1),
+                depth: 1,
+                hosts: BTreeSet::new(),
+                feeding: BTreeSet::new(),
+                victims: BTreeSet::new(),
+                packets: 1,
+            };
+            let found = if *branches > 0 { vec![tree] } else { Vec::new() };
+            trees.add(Time::from_ps(10 * look), &found);
+        }
+        trees
+    }
+
+    #[test]
+    fn a_tree_lives_as_long_as_looks_find_its_root() {
+        let lives = run(9, &[0, 3, 5, 5, 0, 1]).lives();
+        let [first, second] = &lives[..] else { panic!("two trees: {lives:?}") };
+        assert_eq!((first.born, first.died), (Time::from_ps(20), Some(Time::from_ps(50))));
+        assert_eq!((first.looks, first.greatest.branches), (3, 5));
+        assert_eq!(first.greatest.time, Time::from_ps(30));
+        assert_eq!((second.born, second.died, second.looks), (Time::from_ps(60), None, 1));
+    }
+
+    #[test]
+    fn looks_are_over_with_the_run_and_channels_are_counted_by_look() {
+        let trees = run(9, &[2, 1, 0, 0, 0, 0]);
+        assert_eq!((trees.next(), trees.looks()), (None, 6));
+        let roles: BTreeMap<_, _> = trees.channels().collect();
+        let of = |channel| roles[&ChannelId::new(channel)];
+        assert_eq!(of(0), ChannelRoles { root: 0, branch: 2, leaf: 2 });
+        assert_eq!(of(1), ChannelRoles { root: 0, branch: 1, leaf: 0 });
+        assert_eq!(of(9), ChannelRoles { root: 2, branch: 0, leaf: 0 });
+    }
+}
