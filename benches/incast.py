@@ -61,8 +61,8 @@ def main() -> int:
     parser.add_argument("--seeds", type=int, default=3, help="runs of each setting")
     parser.add_argument("--senders", type=int, default=32, help="hosts that send to the busy one")
     parser.add_argument("--load", type=float, default=0.2, help="what all send to each other")
-    parser.add_argument("--time", default="6 ms", help="length of a run")
-    parser.add_argument("--warm-up", default="2 ms", help="of which so much does not count")
+    parser.add_argument("--time", default="3 ms", help="length of a run")
+    parser.add_argument("--warm-up", default="1 ms", help="of which so much does not count")
     parser.add_argument("-j", "--workers", type=int, default=2, help="runs at a time")
     parser.add_argument("--json", action="store_true", help="print JSON")
     options = parser.parse_args()
@@ -124,9 +124,10 @@ def measured(
     changes: dict[str, Any] = {
         f"traffic.{index}.window": notified | {"response": response} for index in (0, 1)
     }
+    changes["seed"] = seed
     if marking is not None:
         changes["network.marking"] = marking
-    incast, others = gingham.run(base.with_(changes), seed=seed).classes
+    incast, others = gingham.run(base.with_(changes)).classes
     by_share = {of["percentile"]: of["latency_ns"] for of in others["percentiles"]}
     return {
         "root": options.senders * incast["accepted_load"],

@@ -28,10 +28,16 @@ use gingham_topology::{ChannelId, Fabric, NodeId};
 struct Standing {
     came: Time,
     output: ChannelId,
-    blocks: u64,
-    /// When its tail has left, once it has started.
-    left: Option<Time>,
+    blocks: u32,
     flag: Option<Trigger>,
+    /// When its tail has left; never, as far as is known, before it has started.
+    left: Time,
+}
+
+impl Standing {
+    fn waits(&self) -> bool {
+        self.left == Time::MAX
+    }
 }
 
 /// An output.
@@ -105,13 +111,13 @@ impl Averages {
     #[inline(never)]
     fn tell_buffer(&mut self, place: usize, standing: &[Standing], now: Time) {
         let average = &mut self.fills[place];
-        let mut ends: Vec<Time> = standing.iter().filter_map(|of| of.left).collect();
+        let mut ends: Vec<Time> = standing.iter().map(|of| of.left).collect();
         ends.retain(|end| (average.until()..now).contains(end));
         ends.push(now);
         ends.sort_unstable();
         for end in ends {
-            let there = |of: &&Standing| of.left.is_none_or(|left| left >= end);
-            let blocks = standing.iter().filter(there).map(|of| of.blocks).sum();
+            let there = |of: &&Standing| of.left >= end;
+            let blocks = standing.iter().filter(there).map(|of| u64::from(of.blocks)).sum();
             average.tell(as_f64(blocks), end, self.over);
         }
     }
@@ -166,8 +172,8 @@ impl Congestion {
         }
         let mut blocks = 0;
         standing.retain(|of| {
-            let stays = of.left.is_none_or(|left| left > now);
-            blocks += if stays { of.blocks } else { 0 };
+            let stays = of.left > now;
+            blocks += if stays { u64::from(of.blocks) } else { 0 };
             stays
         });
         blocks
@@ -188,7 +194,7 @@ impl Congestion {
     #[inline(never)]
     fn on_full(&mut self, stay: &Stay, concerns: Concerns, now: Time) {
         let place = self.place(stay);
-        let waiting = self.buffers[place].iter_mut().filter(|standing| standing.left.is_none());
+        let waiting = self.buffers[place].iter_mut().filter(|standing| standing.waits());
         if concerns == Concerns::Buffer {
             return waiting.for_each(|standing| standing.flag = Some(Trigger::Input));
         }
@@ -235,7 +241,7 @@ impl Congestion {
         for beside in &self.inputs[self.targets[input.index()].index()] {
             let first = beside.index() * self.lane_count;
             for standing in self.buffers[first..first + self.lane_count].iter_mut().flatten() {
-                if standing.output == output && standing.left.is_none() {
+                if standing.output == output && standing.waits() {
                     standing.flag = Some(trigger);
                 }
             }
@@ -251,7 +257,8 @@ impl Mark for Congestion {
             averages.tell_buffer(place, &self.buffers[place], now);
         }
         let blocks = PacketsPlan::blocks(wire_bytes);
-        let standing = Standing { came, output, blocks, left: None, flag: None };
+        let blocks = u32::try_from(blocks).expect("a packet is below 4 GiB");
+        let standing = Standing { came, output, blocks, flag: None, left: Time::MAX };
         self.buffers[place].push(standing);
         self.tell_output(output, now);
         self.outputs[output.index()].waiting += 1;
@@ -280,7 +287,7 @@ impl Mark for Congestion {
         let place = self.place(stay);
         let standing = self.buffers[place].iter_mut().find(|standing| standing.came == stay.came);
         let standing = standing.expect("what starts was read");
-        standing.left = Some(left);
+        standing.left = left;
         let flag = standing.flag;
         self.tell_output(stay.output, now);
         let of = &mut self.outputs[stay.output.index()];
