@@ -25,7 +25,7 @@ def columns(evidence: Evidence) -> list[Claim]:
     Those are left out that ask for buffers with which the cells have not been run (--quick).
     """
     made = {row["buffer"] // PACKET_BYTES for row in evidence.rows("cells-with", "local")}
-    return [
+    chosen = [
         claim
         for claim in evidence.study.claims
         if "cell" in claim.options
@@ -33,6 +33,7 @@ def columns(evidence: Evidence) -> list[Claim]:
         and not claim.cannot_tell
         and buffers(claim) <= made
     ]
+    return sorted(chosen, key=lambda claim: claim.figure)
 
 
 def buffers(claim: Claim) -> set[int]:
