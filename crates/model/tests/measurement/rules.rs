@@ -1,9 +1,13 @@
 //! Where stop rules end the window, and where the warm-up is found.
 
 use crate::feed::{Journey, class, journey, plan, told};
-use gingham_kernel::Time;
+use gingham_kernel::{Span, Time};
 use gingham_model::measure::{Collector, WarmUp, Window};
+use gingham_model::traffic::{
+    ArrivalPlan, DestinationPlan, DrawnPlan, LaterPlan, LengthPlan, MessagePlan, SourcePlan,
+};
 use gingham_model::{ClassId, Plan, Quantity};
+use gingham_topology::EndpointId;
 
 /// 1,024 slices of 10 ps, 64 sections of 160 ps.
 const TIME: u64 = 10_240;
@@ -143,6 +147,23 @@ fn the_window_does_not_begin_before_every_class_has_started() {
     let mut plan = plan(2, TIME);
     plan.stop.warm_up = None;
     plan.classes[1].active.start = Time::from_ps(2_000);
+    let (found, _) = window(&plan, every_slice(|index| 5 + index / 5 % 2));
+    assert_eq!((found.start, found.warm_up), (Time::from_ps(2_080), WarmUp::Found));
+}
+
+#[test]
+fn the_window_does_not_begin_before_every_source_may_have_started() {
+    let mut plan = plan(2, TIME);
+    plan.stop.warm_up = None;
+    let destinations = DestinationPlan::Fixed(EndpointId::new(1));
+    let (arrivals, lengths) = (ArrivalPlan::Backlogged, LengthPlan::Fixed(64));
+    for (turn, jitter) in [(0, 0), (1_500, 500)] {
+        let later = LaterPlan { turn: Span::from_ps(turn), jitter: Span::from_ps(jitter) };
+        let (lengths, destinations) = (lengths.clone(), destinations.clone());
+        let drawn = DrawnPlan { later, arrivals, lengths, destinations };
+        let messages = MessagePlan::Drawn(drawn);
+        plan.classes[1].sources.push(SourcePlan { endpoint: EndpointId::new(0), messages });
+    }
     let (found, _) = window(&plan, every_slice(|index| 5 + index / 5 % 2));
     assert_eq!((found.start, found.warm_up), (Time::from_ps(2_080), WarmUp::Found));
 }

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 # What a packet of 2,068 bytes takes of a buffer.
 PACKET_BYTES = 33 * 64
+# Packets of a buffer where nothing else is said.
+BUFFER = 4
 # The policies that look at no cnt1.
 UNCOUNTED = ("none", "naive")
 # The number of flows of each type in all sweeps but `flows`.
@@ -88,7 +90,7 @@ def runs_of(at: Mapping[str, Any], cell: str) -> tuple[str, dict[str, Any]]:
         return "others", dict(at)
     if "response" in at:
         return "responses", dict(at)
-    buffer = {"buffer": at.get("buffer", 4) * PACKET_BYTES}
+    buffer = {"buffer": at.get("buffer", BUFFER) * PACKET_BYTES}
     if at.get("flows", FLOWS) != FLOWS:
         return "flows", {**at, **buffer}
     reading, policy = CELLS[cell], at["policy"]

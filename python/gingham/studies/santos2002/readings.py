@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gingham.studies._checking import measure_of
-from gingham.studies.santos2002.cells import CELLS
+from gingham.studies.santos2002.cells import BUFFER, CELLS, PACKET_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,15 +20,26 @@ if TYPE_CHECKING:
 
 
 def columns(evidence: Evidence) -> list[Claim]:
-    """Return the paper's claims that every cell is held against, but the one calibrated on."""
-    return [
+    """Return the paper's claims that every cell is held against, but the one calibrated on.
+
+    Those are left out that ask for buffers with which the cells have not been run (--quick).
+    """
+    made = {row["buffer"] // PACKET_BYTES for row in evidence.rows("cells-with", "local")}
+    chosen = [
         claim
         for claim in evidence.study.claims
         if "cell" in claim.options
         and not claim.ours
         and not claim.cannot_tell
-        and (claim.quick or evidence.size != "quick")
+        and buffers(claim) <= made
     ]
+    return sorted(chosen, key=lambda claim: claim.figure)
+
+
+def buffers(claim: Claim) -> set[int]:
+    """Return the buffers, in packets, whose runs a claim asks for."""
+    runs = (claim.options[key] for key in ("at", "one", "than", "over") if key in claim.options)
+    return {at.get("buffer", BUFFER) for at in runs} | set(claim.options.get("buffers", ()))
 
 
 def met(evidence: Evidence, claim: Claim, cell: str) -> bool:
