@@ -102,7 +102,9 @@ def test_knots_of_a_look_are_one_line_and_beyond_six_roots_there_are_others() ->
     assert len(courses) == 7
     assert courses["knot"] == [5, 0, 0, 0]
     assert courses["others"] == [0, 3, 0, 0]
-    assert any("the greatest of 3 others" in text for text in texts(strip.figure))
+    legend = strip.get_legend()
+    assert legend is not None
+    assert legend.get_texts()[-1].get_text() == "the greatest of 3 others"
 
 
 def test_the_headline_says_what_was_greatest() -> None:
