@@ -283,10 +283,11 @@ def congestion(result: Result) -> Iterator[str]:
         end = tree["died_ps"]
         still = end is None or math.isnan(end)
         until = "to the end" if still else f"to {time_text(end / 1e3)}"
+        size = f"{counted(tree['branches_max'], 'branch', 'branches')}, {tree['depth']:,} deep"
+        flows_of_it = f"fed by {counted(tree['feeding'], 'flow')}"
         yield (
-            f"{root}: from {time_text(tree['born_ps'] / 1e3)} {until}; at most "
-            f"{counted(tree['branches_max'], 'branch', 'branches')}, {tree['depth']:,} deep, holding "
-            f"{counted(tree['hosts'], 'host')}, fed by {counted(tree['feeding'], 'flow')}, with "
+            f"{root}: from {time_text(tree['born_ps'] / 1e3)} {until}; at most {size}, holding "
+            f"{counted(tree['hosts'], 'host')}, {flows_of_it}, with "
             f"{counted(tree['victims'], 'victim')}"
         )
 

@@ -47,7 +47,7 @@ ROOT_COLOURS = LinearSegmentedColormap.from_list(
 # Black edges of a root, in points on either side.
 EDGE = 0.9
 # A root for a smaller share of looks has none: they are wider than its share.
-EDGE_SHARE_MIN = 0.02
+EDGE_SHARE_MIN = 0.1
 # The strip below, its room for ticks and names, and its margins, in points.
 STRIP, STRIP_BELOW, STRIP_ABOVE, STRIP_LEFT, STRIP_RIGHT = 110.0, 34.0, 20.0, 46.0, 190.0
 # Scales of the key: their length and height.
@@ -242,4 +242,4 @@ def draw_strip(figure: Figure, series: pa.Table, summary: Mapping[str, Any]) -> 
 def looks_of(totals: Mapping[str, Any]) -> Floats:
     """Return when the run looked, also where it found nothing."""
     regular = float(totals["step_ps"]) * np.arange(1, int(totals["looks"]) + 1)
-    return np.minimum(regular, float(totals["last_ps"]))
+    return np.asarray(np.minimum(regular, float(totals["last_ps"])))
