@@ -261,6 +261,15 @@ def in_transit(summary: Mapping[str, Any]) -> Iterator[str]:
         )
 
 
+def counted(count: int, one: str, several: str = "") -> str:
+    """Return a number of things.
+
+    >>> counted(1, "branch", "branches"), counted(2, "flow")
+    ('1 branch', '2 flows')
+    """
+    return f"{count:,} {one if count == 1 else several or one + 's'}"
+
+
 def congestion(result: Result) -> Iterator[str]:
     """Yield lines on congestion trees, where the run looked for them: the greatest by name."""
     totals = result.summary.get("congestion")
@@ -274,10 +283,12 @@ def congestion(result: Result) -> Iterator[str]:
         end = tree["died_ps"]
         still = end is None or math.isnan(end)
         until = "to the end" if still else f"to {time_text(end / 1e3)}"
+        size = f"{counted(tree['branches_max'], 'branch', 'branches')}, {tree['depth']:,} deep"
+        flows_of_it = f"fed by {counted(tree['feeding'], 'flow')}"
         yield (
-            f"{root}: from {time_text(tree['born_ps'] / 1e3)} {until}; at most "
-            f"{tree['branches_max']:,} branches, {tree['depth']:,} deep, holding {tree['hosts']:,} "
-            f"hosts, fed by {tree['feeding']:,} flows, with {tree['victims']:,} victims"
+            f"{root}: from {time_text(tree['born_ps'] / 1e3)} {until}; at most {size}, holding "
+            f"{counted(tree['hosts'], 'host')}, {flows_of_it}, with "
+            f"{counted(tree['victims'], 'victim')}"
         )
 
 

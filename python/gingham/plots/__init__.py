@@ -204,9 +204,9 @@ def tree(result: Drawable) -> Figure:
     """
     from gingham.plots import _tree
 
-    names = ("links", "nodes", "tree_links", "tree_series")
-    tables = [result.table(name) for name in names]
-    return _tree.draw(*tables, result.summary, title=result.title)
+    fabric_tables = result.table("links"), result.table("nodes")
+    tree_tables = result.table("tree_links"), result.table("tree_series")
+    return _tree.draw(*fabric_tables, *tree_tables, result.summary, title=result.title)
 
 
 def looks(result: Drawable) -> bool:

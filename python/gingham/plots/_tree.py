@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.ticker import MaxNLocator
 
 from gingham.plots import _fabric
 from gingham.plots import _style as style
@@ -38,13 +39,15 @@ if TYPE_CHECKING:
     from gingham.plots._tables import Floats
 
 BRANCH_COLOURS = LinearSegmentedColormap.from_list(
-    "branch", ["#cfe3f1", "#8dc1e3", "#3a8fc8", "#0067a5", "#003a5e"]
+    "branch", ["#d9eaf6", "#a6d0ea", "#67b4e3", "#2f93cf", "#0072b2"]
 )
 ROOT_COLOURS = LinearSegmentedColormap.from_list(
     "root", ["#fde4c8", "#f7b56d", "#e8811c", "#d55e00", "#8f3d00"]
 )
 # Black edges of a root, in points on either side.
-EDGE = 1.1
+EDGE = 0.9
+# A root for a smaller share of looks has none: they are wider than its share.
+EDGE_SHARE_MIN = 0.1
 # The strip below, its room for ticks and names, and its margins, in points.
 STRIP, STRIP_BELOW, STRIP_ABOVE, STRIP_LEFT, STRIP_RIGHT = 110.0, 34.0, 20.0, 46.0, 190.0
 # Scales of the key: their length and height.
@@ -101,13 +104,22 @@ def headline(totals: Mapping[str, Any], series: pa.Table) -> str:
     of = {name: int(numbers(series, name)[row]) for name in COUNTS}
     time_ps = numbers(series, "time_ps")[row]
     unit, unit_ps = style.unit_for(time_ps)
+    parts = [
+        f"{counted(of['branches'], 'branch', 'branches')} up to {of['depth']:,} deep",
+        f"{counted(of['hosts'], 'host')} held",
+        f"{counted(of['feeding'], 'flow')} feeding",
+        counted(of["victims"], "victim"),
+    ]
     return (
         f"Trees at {totals['looks_with_trees']:,} of {totals['looks']:,} looks, "
         f"{totals['trees']:,} in all. The greatest, at {time_ps / unit_ps:.4g} {unit}: root "
-        f"{root_name(words(series, 'root')[row])}, {of['branches']:,} branches up to "
-        f"{of['depth']:,} deep, {of['hosts']:,} hosts held, {of['feeding']:,} flows feeding, "
-        f"{of['victims']:,} victims."
+        f"{root_name(words(series, 'root')[row])}, {', '.join(parts)}."
     )
+
+
+def counted(count: int, one: str, several: str = "") -> str:
+    """Return a number of things."""
+    return f"{count:,} {one if count == 1 else several or one + 's'}"
 
 
 def root_name(name: str) -> str:
@@ -150,9 +162,10 @@ def draw_channels(
         rows = rows[np.argsort(most[name][rows], kind="stable")]
         wide = widths[rows] * (1.0 if name == "branch" else 1.2)
         if name == "root":
-            edges = _fabric.lines(strokes, rows, "edges")
+            edged = most[name][rows] >= EDGE_SHARE_MIN
+            edges = _fabric.lines(strokes, rows[edged], "edges")
             edges.set(color=style.INK, zorder=3)
-            edges.set_linewidth((wide + 2 * EDGE).tolist())
+            edges.set_linewidth((wide[edged] + 2 * EDGE).tolist())
             axes.add_collection(edges, autolim=False)
         found = _fabric.lines(strokes, rows, name)
         found.set(color=colours(most[name][rows] / tops[name]), zorder=zorder)
@@ -216,13 +229,17 @@ def draw_strip(figure: Figure, series: pa.Table, summary: Mapping[str, Any]) -> 
         strip.plot(looks / unit_ps, most, color=style.FAINT, lw=0.8, label=label, gid="others")
     strip.set_xlim(0, float(looks[-1]) / unit_ps)
     strip.set_ylim(bottom=0)
+    strip.yaxis.set_major_locator(MaxNLocator(nbins=5, integer=True))
     strip.set_ylabel("branches", size=TEXT_SIZE + 1)
     strip.set_xlabel(f"simulated time ({unit})", size=TEXT_SIZE + 1)
     strip.tick_params(labelsize=TEXT_SIZE)
-    strip.legend(loc="upper left", bbox_to_anchor=(1.01, 1.05), fontsize=TEXT_SIZE, title="root")
+    legend = strip.legend(
+        loc="upper left", bbox_to_anchor=(1.01, 1.05), fontsize=TEXT_SIZE, title="root"
+    )
+    legend.get_title().set_fontsize(TEXT_SIZE)
 
 
 def looks_of(totals: Mapping[str, Any]) -> Floats:
     """Return when the run looked, also where it found nothing."""
     regular = float(totals["step_ps"]) * np.arange(1, int(totals["looks"]) + 1)
-    return np.minimum(regular, float(totals["last_ps"]))
+    return np.asarray(np.minimum(regular, float(totals["last_ps"])))

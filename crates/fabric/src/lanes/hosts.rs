@@ -481,22 +481,4 @@ impl Hosts {
         };
         context.clock.schedule(left, event);
     }
-
-    // What waits.
-
-    /// The lane on which a host sends a packet in transit, if it is in the middle of it.
-    pub(crate) fn lane_of(&self, port: usize, id: InTransitId, links: &Links) -> Option<usize> {
-        let lanes = &self.host(port).lanes;
-        lanes_of(links.port(port).filled).find(|lane| lanes[*lane].in_transit == Some(id))
-    }
-
-    /// The lanes on which packets of a group of a host may leave.
-    pub(crate) fn lanes_of_group(&self, port: usize, group: usize) -> u16 {
-        self.host(port).groups[group].lanes
-    }
-
-    /// Whether a packet of a host begins on a lane only when there are credits for all of it.
-    pub(crate) fn begins_whole(&self, lane: usize, context: &Context) -> bool {
-        self.arbiters.are_by_packet || context.lanes.cut_through.bits() >> lane & 1 == 1
-    }
 }

@@ -7,8 +7,8 @@ use crate::lanes::waits::Waits;
 use gingham_kernel::Time;
 use gingham_model::EjectionHead;
 use gingham_model::congestion::{Onward, Waiter};
-use gingham_topology::routing::LaneSet;
 use gingham_topology::ChannelId;
+use gingham_topology::routing::LaneSet;
 use std::collections::BTreeMap;
 
 impl Waits<'_> {
@@ -48,17 +48,16 @@ impl Waits<'_> {
     }
 
     /// How the first packet of a lane buffer goes on; not at all at a host where it does not wait.
-    fn onward_of_first(
-        self,
-        lane: usize,
-        requested: &BTreeMap<usize, usize>,
-    ) -> Option<Onward> {
+    fn onward_of_first(self, lane: usize, requested: &BTreeMap<usize, usize>) -> Option<Onward> {
         let (network, context) = (self.network, self.context);
         let (port, state) = (lane >> SHIFT, network.buffers.lane(lane));
         if port >= context.layout.first_host {
             let in_transit = &network.in_transit;
             let waits = in_transit.stops
-                && matches!(in_transit.host(port).heads[number_of(lane)], EjectionHead::Waiting { .. });
+                && matches!(
+                    in_transit.host(port).heads[number_of(lane)],
+                    EjectionHead::Waiting { .. }
+                );
             let all = LaneSet::first_n(context.plan.lanes.count);
             return waits.then(|| self.held(context.layout.channel(port), all, |_| 1));
         }

@@ -37,8 +37,8 @@ mod standing;
 mod starting;
 mod switched;
 mod switches;
-mod waiting;
 mod waiters;
+mod waiting;
 mod waits;
 
 pub(crate) use simulation::Simulation;

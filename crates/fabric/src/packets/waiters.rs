@@ -2,26 +2,33 @@
 //! packets in buffers of inputs that have not begun to leave, and the first of every queue of hosts.
 
 use crate::packets::network::Network;
-use crate::packets::packet::Place;
+use crate::packets::packet::{Moving, Place};
 use crate::packets::starting::blocks_of;
 use crate::packets::waits::Waits;
 use gingham_kernel::Time;
 use gingham_model::congestion::{Onward, Waiter};
 use gingham_topology::ChannelId;
 use gingham_topology::routing::{Buffer, LaneSet};
+use std::collections::BTreeSet;
 
 impl Waits<'_> {
     /// Everything that waits before `now`.
     pub(crate) fn waiters(self, now: Time) -> Vec<Waiter> {
         let Network { plan, packets, endpoints, .. } = self.network;
         let mut found = Vec::new();
+        let at = |packet: &Moving| Buffer { channel: packet.input, lane: packet.lane };
+        let waiting = packets.in_inputs().filter(|(_, packet)| packet.place == Place::Waiting);
+        let with_waiting: BTreeSet<Buffer> = waiting.map(|(_, packet)| at(packet)).collect();
         for (id, packet) in packets.in_inputs() {
-            let waits = packet.place == Place::Waiting;
-            let goes = !waits || !self.switches.rules.is_held_back(id, self.network);
+            let goes = if with_waiting.contains(&at(packet)) {
+                packet.place == Place::Waiting
+                    && !self.switches.rules.is_held_back(id, self.network)
+            } else {
+                true
+            };
             let blocks = blocks_of(packet.wire_bytes);
             let onward = goes.then(|| self.onward(packet.output, packet.lanes, blocks, now));
-            let at = Buffer { channel: packet.input, lane: packet.lane };
-            found.push(Waiter::standing(at, &packet.packet, onward));
+            found.push(Waiter::standing(at(packet), &packet.packet, onward));
         }
         for endpoint in plan.fabric.endpoint_ids() {
             let channel = plan.fabric.endpoint_channel(endpoint);

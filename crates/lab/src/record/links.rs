@@ -96,7 +96,11 @@ pub(super) fn node_names(plan: &Plan) -> Vec<String> {
 }
 
 /// The columns that say which channel.
-pub(super) fn of_channels<R>(nodes: Vec<String>, rows: &[R], ends: impl Fn(&R) -> Ends) -> Builder<'_, R> {
+pub(super) fn of_channels<R>(
+    nodes: Vec<String>,
+    rows: &[R],
+    ends: impl Fn(&R) -> Ends,
+) -> Builder<'_, R> {
     Builder::new(rows)
         .words("from", "sending node", nodes.clone(), |r| ends(r).source.node.index())
         .integers(("from_port", ""), "its port", |r| u64::from(ends(r).source.port))

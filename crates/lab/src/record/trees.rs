@@ -12,7 +12,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The columns that say which root.
-const ROOT: &str = "channel that everything in the tree waits for, or `knot` where packets wait for each other";
+const ROOT: &str =
+    "channel that everything in the tree waits for, or `knot` where packets wait for each other";
 
 /// What became of congestion trees over a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
@@ -138,9 +139,11 @@ fn series(rows: &[TreeStep], name: impl Fn(Option<ChannelId>) -> String) -> Tabl
             count(step.depth)
         })
         .integers(("hosts", "hosts"), "whose own channels are branches", |step| count(step.hosts))
-        .integers(("feeding", "flows"), "of which a packet in the tree goes over its root", |step| {
-            count(step.feeding)
-        })
+        .integers(
+            ("feeding", "flows"),
+            "of which a packet in the tree goes over its root",
+            |step| count(step.feeding),
+        )
         .integers(("victims", "flows"), "of which packets are in the tree and none does", |step| {
             count(step.victims)
         })

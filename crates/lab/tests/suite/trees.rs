@@ -126,7 +126,8 @@ fn a_run_is_the_same_whether_it_looks_or_not() {
         simulation.advance(u64::MAX);
         (simulation.channel_counts(), simulation.take_messages(), simulation.events())
     };
-    let (without, with) = (of("messages = \"all\""), of("messages = \"all\", congestion.step = \"1 us\""));
+    let (without, with) =
+        (of("messages = \"all\""), of("messages = \"all\", congestion.step = \"1 us\""));
     assert!(!without.1.is_empty() && without == with);
     assert_eq!(found(&figure_1(KINDS[0], "")).trees.looks(), 0);
 }
@@ -154,5 +155,8 @@ fn looks_that_no_run_has_or_too_many_trees_are_refused() {
         measure.congestion.step = "200 ns"
     "#;
     let message = compiled(text).unwrap_err().to_string();
-    assert!(message.contains("10000000 trees are kept at the most: make a step at least"), "{message}");
+    assert!(
+        message.contains("10000000 trees are kept at the most: make a step at least"),
+        "{message}"
+    );
 }

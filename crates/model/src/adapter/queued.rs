@@ -10,10 +10,10 @@
 
 use super::Adapter;
 use crate::FlowKey;
+use crate::MessageSlot;
 use crate::congestion::Queued;
 use crate::flows::Flows;
 use crate::messages::Messages;
-use crate::MessageSlot;
 use gingham_kernel::Time;
 
 impl Adapter {

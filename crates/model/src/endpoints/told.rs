@@ -9,10 +9,10 @@
 //! ```
 
 use super::Endpoints;
+use crate::congestion;
 use crate::flows::Standing;
 use crate::marking::Reading;
 use crate::traffic::Draft;
-use crate::congestion;
 use crate::{
     Arrival, ClassId, Conformance, Content, Created, FlowId, FlowKey, Message, MessageId, Noted,
     Notice, Order, Packet, PathSet, Priority, Stay,

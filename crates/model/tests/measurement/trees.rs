@@ -111,8 +111,7 @@ fn sorted(words: impl Iterator<Item = String>) -> String {
 fn found(plan: &Plan, lines: &str) -> Vec<String> {
     let mut waiters = waiters(plan, lines);
     let told_of = |waiters: &[Waiter]| -> Vec<String> {
-        let mut all: Vec<_> =
-            trees(plan, waiters).iter().map(|tree| told(plan, tree)).collect();
+        let mut all: Vec<_> = trees(plan, waiters).iter().map(|tree| told(plan, tree)).collect();
         all.sort();
         all
     };
@@ -168,10 +167,8 @@ fn a_flow_that_does_not_go_over_the_root_is_a_victim() {
         BV->B  BV>B1  B->B1  0/1";
     assert_eq!(
         found(&row(), lines),
-        [
-            "B->B1: branches A->B A1->A AV->A | leaves A1->A AV->A | depth 2 | hosts A1 AV | \
-             feed A1>B1 BV>B1 | victims AV>BV | 7 packets"
-        ]
+        ["B->B1: branches A->B A1->A AV->A | leaves A1->A AV->A | depth 2 | hosts A1 AV | \
+             feed A1>B1 BV>B1 | victims AV>BV | 7 packets"]
     );
 }
 
@@ -247,10 +244,8 @@ fn waits_in_a_circle_are_a_knot_and_have_no_root() {
         -      A1>B1  A1->A 1/1";
     assert_eq!(
         found(&ring, lines),
-        [
-            "knot: branches A->B A1->A B->C C->A | leaves A1->A | depth 0 | hosts A1 | \
-             feed A1>B1 A1>C1 B1>A1 C1>B1 | victims  | 5 packets"
-        ]
+        ["knot: branches A->B A1->A B->C C->A | leaves A1->A | depth 0 | hosts A1 | \
+             feed A1>B1 A1>C1 B1>A1 C1>B1 | victims  | 5 packets"]
     );
 }
 

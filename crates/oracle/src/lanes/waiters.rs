@@ -54,7 +54,8 @@ impl Simulation {
             let waits = matches!(heads[usize::from(at.lane)], EjectionHead::Waiting { .. });
             let output = Fabric::reverse(at.channel);
             let all = LaneSet::first_n(self.plan.lanes.count);
-            return waits.then(|| Onward::by(output, all, |lane| !self.has_credits(output, lane, 1)));
+            return waits
+                .then(|| Onward::by(output, all, |lane| !self.has_credits(output, lane, 1)));
         }
         if let Some(Hold { output, lane, .. }) = self.input(at.channel).lane(at.lane).holds {
             let is_blocked = |lane| !self.outputs[output.index()].lane(lane).has_credit();
@@ -79,8 +80,7 @@ impl Simulation {
             let onward = Onward::by(channel, LaneSet::one(lane), is_blocked);
             found.push(Waiter::sending(&self.journeys.get(sending.packet).packet, onward));
         }
-        let groups: Vec<LaneSet> =
-            self.endpoints.adapters[endpoint.index()].groups().collect();
+        let groups: Vec<LaneSet> = self.endpoints.adapters[endpoint.index()].groups().collect();
         for queued in self.endpoints.queued(endpoint, now) {
             let onward = self.onward_of_queued(channel, groups[queued.group], &queued);
             found.push(Waiter::queued(&queued, onward));

@@ -1,12 +1,13 @@
 //! Who waits, for congestion trees (`docs/concepts/timing-packets.md`, congestion trees).
 //!
 //! ```text
-//!   buffer of an input   every packet that has not started (crossed) ─► the lanes that it may take
-//!                        one that is held back                       ─► nothing
-//!   host                 the first of every queue                    ─► the lanes of its group
+//!   buffer of an input   every packet that waits; if none does, every one that comes ─► its lanes
+//!                        one that is held back, or comes while others wait           ─► nothing
+//!   host                 the first of every queue                  ─► the lanes of its group
 //!   blocked              the sender knows of no space for the packet
 //! ```
 
+use crate::packets::buffer::Buffered;
 use crate::packets::order::Waiting;
 use crate::packets::simulation::Simulation;
 use gingham_kernel::Time;
@@ -41,10 +42,13 @@ impl Simulation {
     }
 
     fn waiters_in(&self, at: Buffer, found: &mut Vec<Waiter>) {
-        let buffer = self.input(at.channel).lane(at.lane).iter().enumerate();
+        let buffer = self.input(at.channel).lane(at.lane);
+        let does_any_wait = buffer.iter().any(Buffered::waits);
+        let buffer = buffer.iter().enumerate();
         for (place, buffered) in buffer.filter(|(_, buffered)| !buffered.has_started) {
             let waiting = Waiting { input: at.channel, lane: at.lane, place };
-            let goes = !buffered.waits() || !self.is_held_back(waiting);
+            let goes =
+                if does_any_wait { buffered.waits() && !self.is_held_back(waiting) } else { true };
             let onward =
                 goes.then(|| self.onward(buffered.output, buffered.lanes, buffered.blocks));
             let packet = &self.journeys.get(buffered.packet).packet;

@@ -32,9 +32,8 @@ impl Simulation {
     /// Those that stand in an input.
     fn waiters_in(&self, channel: ChannelId, input: &Input, found: &mut Vec<Waiter>) {
         let Some((first, output)) = self.first_in(channel, input) else { return };
-        let standing = |worm, onward| {
-            Waiter::standing(channel.into(), &self.worms.get(worm).packet, onward)
-        };
+        let standing =
+            |worm, onward| Waiter::standing(channel.into(), &self.worms.get(worm).packet, onward);
         found.push(standing(first, Some(self.onward(output))));
         let mut before = first;
         for worm in input.worms() {

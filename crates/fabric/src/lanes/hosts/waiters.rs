@@ -1,10 +1,11 @@
-//! What hosts have for their own channels, for congestion trees: packets in the middle of a lane,
-//! and the first of every queue.
+//! What waits at hosts: for congestion trees packets in the middle of a lane, and the first of every
+//! queue; for a search of deadlocks where packets in transit are.
 
 use super::{Group, Hosts};
 use crate::lanes::context::Context;
-use crate::lanes::layout::SHIFT;
+use crate::lanes::layout::{SHIFT, lanes_of};
 use crate::lanes::links::{Links, TO_HOST};
+use crate::lanes::worms::InTransitId;
 use gingham_kernel::Time;
 use gingham_model::congestion::{Onward, Waiter};
 use gingham_topology::routing::LaneSet;
@@ -37,5 +38,21 @@ impl Hosts {
             }
         }
         found
+    }
+
+    /// The lane on which a host sends a packet in transit, if it is in the middle of it.
+    pub(crate) fn lane_of(&self, port: usize, id: InTransitId, links: &Links) -> Option<usize> {
+        let lanes = &self.host(port).lanes;
+        lanes_of(links.port(port).filled).find(|lane| lanes[*lane].in_transit == Some(id))
+    }
+
+    /// The lanes on which packets of a group of a host may leave.
+    pub(crate) fn lanes_of_group(&self, port: usize, group: usize) -> u16 {
+        self.host(port).groups[group].lanes
+    }
+
+    /// Whether a packet of a host begins on a lane only when there are credits for all of it.
+    pub(crate) fn begins_whole(&self, lane: usize, context: &Context) -> bool {
+        self.arbiters.are_by_packet || context.lanes.cut_through.bits() >> lane & 1 == 1
     }
 }
