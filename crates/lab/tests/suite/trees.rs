@@ -47,7 +47,7 @@ struct Found {
 }
 
 fn found(text: &str) -> Found {
-    let plan = compiled(text).unwrap().plan;
+    let plan = compiled(text).expect("a scenario").plan;
     let mut simulation = gingham_fabric::start(Arc::clone(&plan));
     let status = simulation.advance(u64::MAX).clone();
     Found { trees: simulation.collector().trees().clone(), plan, status }
@@ -57,7 +57,7 @@ impl Found {
     /// Looks at which a channel, of two names, was root, branch and leaf.
     fn roles(&self, name: &str) -> ChannelRoles {
         let fabric = &self.plan.fabric;
-        let (from, to) = name.split_once(" -> ").unwrap();
+        let (from, to) = name.split_once(" -> ").expect("two names");
         let named = |node| fabric.node(node).name.as_str();
         let is_it = |channel: &ChannelId| {
             named(fabric.source(*channel).node) == from && named(fabric.target(*channel).node) == to
@@ -94,7 +94,10 @@ fn the_busy_host_is_the_root_and_the_other_flow_a_victim_on_every_kind() {
         assert!(leaf.leaf == leaf.branch && leaf.branch > 0, "{kind}: {leaf:?}");
         assert_eq!(found.roles("B -> BV").branch, 0, "{kind}: what leads to it is never blocked");
         let victim = found.flow("AV", "BV");
-        assert!(is_most(victim.victim, &found, 40) && victim.feeding == 0, "{kind}: {victim:?}");
+        assert!(is_most(victim.victim, &found, 40), "{kind}: {victim:?}");
+        // It feeds what holds up its own link while the cable has space for a moment.
+        let on_its_way = ["AV -> A", "A -> B", "B -> BV"].map(|name| found.roles(name).root);
+        assert!(victim.feeding <= on_its_way.iter().sum(), "{kind}: {victim:?}, {on_its_way:?}");
         let feeds = found.flow("A1", "BC");
         assert!(is_most(feeds.feeding, &found, 40) && feeds.victim == 0, "{kind}: {feeds:?}");
     }
