@@ -55,9 +55,8 @@ def gained(marked: float, rate: float) -> float:
     ]
     additive = sum(often * (1 - marked) ** (FAST * packets) for often, packets in raised)
     below_target = GAP / notified * ADDITIVE * rate * additive
-    return rate * alpha * notified / (2 * GAP) - below_target / 2 * rate * sum(
-        often for often, _ in raised
-    )
+    back = below_target / 2 * rate * sum(often for often, _ in raised)
+    return float(rate * alpha * notified / (2 * GAP) - back)
 
 
 def notifications(flows: int) -> float:

@@ -25,7 +25,8 @@ use crate::measure::{ChannelCount, Collector};
 use crate::messages::Messages;
 use crate::traffic::Source;
 use crate::{
-    Adapter, Delivery, Next, Noted, Order, PathChoice, Plan, Status, Turn, WaitCycle, Wanted, Which,
+    Adapter, Delivery, Next, Noted, Order, PathChoice, Plan, Status, Switched, Turn, WaitCycle,
+    Wanted, Which,
 };
 use gingham_kernel::{Span, Time};
 use gingham_topology::{ChannelId, EndpointId};
@@ -120,9 +121,7 @@ impl Endpoints {
             },
             left: is_probed || matches!(plan.path_choice, PathChoice::ByContention(_)),
             read: is_probed || plan.marking.as_ref().is_some_and(|of| !of.looks_at_outputs()),
-            switched: plan.switching.tells_switched()
-                && (is_probed || plan.marking.as_ref().is_some_and(Marking::looks_at_outputs)),
-            space: is_probed || plan.marking.as_ref().is_some_and(Marking::looks_at_space),
+            switched: switched(&plan),
         };
         let is_causal = plan.is_controlled() || !repliers.is_empty();
         let mut endpoints = Self {
@@ -312,5 +311,18 @@ impl Endpoints {
     fn check_after(&self, time: Time) -> Time {
         let interval = (self.plan.stop.latest_end().as_ps() / DEADLOCK_CHECKS).max(1);
         Time::from_ps((time.as_ps() / interval + 1).saturating_mul(interval))
+    }
+}
+
+/// What is wanted of packets in switches.
+fn switched(plan: &Plan) -> Switched {
+    let marking = plan.marking.as_ref();
+    let asks = |of: fn(&Marking) -> bool| plan.probe.is_some() || marking.is_some_and(of);
+    if !plan.switching.tells_switched() || !asks(Marking::looks_at_outputs) {
+        Switched::Nothing
+    } else if asks(Marking::looks_at_space) {
+        Switched::StaysAndSpace
+    } else {
+        Switched::Stays
     }
 }

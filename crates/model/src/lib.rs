@@ -61,7 +61,7 @@ pub use marking::{
 };
 pub use message::{Delivery, Message};
 pub use messages::Arrival;
-pub use notice::{Created, Notice, Order, Stay, Wanted, Which};
+pub use notice::{Created, Notice, Order, Stay, Switched, Wanted, Which};
 pub use packet::{Content, Packet, Priority};
 pub use packets::{Among, BLOCK_BYTES, LaneBlocks, OvertakingPlan, PacketsPlan, Read};
 pub use path::{PathLength, PathSet};

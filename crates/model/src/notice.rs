@@ -91,7 +91,7 @@ pub enum Notice<'a> {
         /// Where it is, or was.
         stay: Stay,
         /// Whether its output knows of space for one as long, on a lane that it may take; true where
-        /// nobody wants to know ([`Wanted::space`]).
+        /// nobody wants to know ([`Switched`]).
         has_space: bool,
     },
     /// The instant has come at which an endpoint wanted to be woken.
@@ -174,9 +174,33 @@ pub struct Wanted {
     /// [`Notice::Read`].
     pub read: bool,
     /// [`Notice::Queued`], [`Notice::Forwarded`] and [`Notice::Settled`].
-    pub switched: bool,
-    /// Whether there is space, as [`Notice::Settled`] says.
-    pub space: bool,
+    pub switched: Switched,
+}
+
+/// What is wanted of packets in switches.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Switched {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// Their stays.
+    Stays,
+    /// These, and with [`Notice::Settled`] whether there is space.
+    StaysAndSpace,
+}
+
+impl Switched {
+    /// Whether stays are told.
+    #[inline]
+    pub const fn are_stays(self) -> bool {
+        !matches!(self, Self::Nothing)
+    }
+
+    /// Whether it is told if there is space.
+    #[inline]
+    pub const fn is_space(self) -> bool {
+        matches!(self, Self::StaysAndSpace)
+    }
 }
 
 /// Of which packets a notice is wanted.

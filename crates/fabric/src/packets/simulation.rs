@@ -89,7 +89,7 @@ impl Simulation {
     #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
     #[inline(always)]
     fn on_ready(&mut self, packet: PacketId) {
-        if self.network.wanted.switched {
+        if self.network.wanted.switched.are_stays() {
             self.network.tell_queued(packet);
         }
         self.switches.on_ready(packet, &mut self.network);
@@ -206,7 +206,7 @@ fn read(input: ChannelId, id: PacketId, network: &mut Network) {
         let notice = Notice::Read { input, lane, waiting_flits, packet };
         network.endpoints.tell(network.clock.time(), notice);
     }
-    if network.wanted.switched {
+    if network.wanted.switched.are_stays() {
         network.tell_queued(id);
     }
 }

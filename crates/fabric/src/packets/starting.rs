@@ -95,7 +95,7 @@ impl Network {
         if self.wanted.read {
             standing.come(channel, lane, wire_bytes, arrival_ps);
             clock.schedule(head_ps, Event::Read { channel, packet: id });
-        } else if dry_ps > head_ps && self.wanted.switched {
+        } else if dry_ps > head_ps && self.wanted.switched.are_stays() {
             // Else it is ready at once, and that is the event.
             clock.schedule(head_ps, Event::Read { channel, packet: id });
         }

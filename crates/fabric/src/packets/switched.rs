@@ -57,7 +57,7 @@ impl Network {
 
     #[inline]
     fn tell_one_settled(&mut self, stay: Stay) {
-        let has_space = !self.wanted.space || self.has_space_for(&stay);
+        let has_space = !self.wanted.switched.is_space() || self.has_space_for(&stay);
         self.tell(Notice::Settled { stay, has_space });
     }
 

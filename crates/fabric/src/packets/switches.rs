@@ -116,7 +116,7 @@ impl Switches {
     #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
     #[inline(always)]
     fn start(&mut self, id: PacketId, output: ChannelId, lane: u8, network: &mut Network) {
-        if network.wanted.switched {
+        if network.wanted.switched.are_stays() {
             network.tell_forwarded(id, output);
         }
         let (stay, end_ps) = network.start(id, output, lane);

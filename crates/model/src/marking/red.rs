@@ -117,10 +117,14 @@ mod tests {
     #[test]
     fn the_probability_is_a_line_between_two_queues() {
         let red = Red { k_min: Bytes(100), k_max: Bytes(300), p_max: 0.5 };
-        let of = |bytes| red.probability(bytes);
-        assert_eq!([of(0), of(100), of(200), of(299), of(300)], [0.0, 0.0, 0.25, 0.4975, 1.0]);
         // A step: no line between them.
         let step = Red { k_min: Bytes(100), k_max: Bytes(100), p_max: 0.5 };
-        assert_eq!([step.probability(100), step.probability(101)], [0.0, 1.0]);
+        let line = [(0, 0.0), (100, 0.0), (200, 0.25), (299, 0.4975), (300, 1.0)];
+        let cases =
+            line.map(|of| (&red, of)).into_iter().chain([(&step, (100, 0.0)), (&step, (101, 1.0))]);
+        for (policy, (bytes, expected)) in cases {
+            let probability = policy.probability(bytes);
+            assert!((probability - expected).abs() < 1e-12, "{bytes}: {probability}");
+        }
     }
 }

@@ -185,7 +185,7 @@ impl Table {
         let expired = now.since(self.counted).as_ps() / self.timer.as_ps();
         let above = u64::from(self.index - self.min);
         self.index -= u16::try_from(expired.min(above)).expect("no more than the index");
-        self.counted = self.counted + Span::from_ps(expired * self.timer.as_ps());
+        self.counted += Span::from_ps(expired * self.timer.as_ps());
     }
 
     fn set(&mut self, limits: &mut Limits) {

@@ -141,10 +141,10 @@ impl Reaction {
         let Some(mut timers) = self.timers else { return };
         while timers.alpha <= now && self.alpha > ALPHA_MIN {
             self.alpha *= 1.0 - self.parameters.g;
-            timers.alpha = timers.alpha + self.parameters.alpha_timer;
+            timers.alpha += self.parameters.alpha_timer;
         }
         while timers.rate <= now && self.is_below() {
-            timers.rate = timers.rate + self.parameters.timer;
+            timers.rate += self.parameters.timer;
             timers.by_time += 1;
             self.raise(&timers, limits);
         }

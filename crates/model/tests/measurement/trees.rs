@@ -47,7 +47,7 @@ fn flow(fabric: &Fabric, name: &str) -> FlowKey {
 
 /// Waits as lines: `where  flow  output  blocked lanes/lanes`; where is `-` at a host, and output is
 /// `-` behind another packet.
-fn waiters(plan: &Plan, lines: &str) -> Vec<Waiter> {
+fn waiters(plan: &Plan, text: &str) -> Vec<Waiter> {
     let fabric = &plan.fabric;
     let waiter = |line: &str| {
         let parts: Vec<&str> = line.split_whitespace().collect();
@@ -69,7 +69,7 @@ fn waiters(plan: &Plan, lines: &str) -> Vec<Waiter> {
             }),
         }
     };
-    lines.lines().map(str::trim).filter(|line| !line.is_empty()).map(waiter).collect()
+    text.lines().map(str::trim).filter(|line| !line.is_empty()).map(waiter).collect()
 }
 
 /// A tree as words.

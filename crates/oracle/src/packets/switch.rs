@@ -37,7 +37,7 @@ impl Simulation {
                 .tell(self.timeline.now, Notice::Read { input, lane, waiting_flits, packet });
             self.carry_out();
         }
-        if self.endpoints.wanted().switched {
+        if self.endpoints.wanted().switched.are_stays() {
             let stay = self.stay(input, lane, packet);
             self.endpoints.tell(self.timeline.now, Notice::Queued { stay });
             self.timeline.cause(self.timeline.now, Event::Settle { channel: input, lane, packet });
@@ -136,7 +136,7 @@ impl Simulation {
         buffered.has_started = true;
         let (packet, dateline_class) = (buffered.packet, buffered.dateline_class);
         self.keep_turn(output, lane, input);
-        if self.endpoints.wanted().switched {
+        if self.endpoints.wanted().switched.are_stays() {
             let stay = self.stay(input, came_on, packet);
             let left = self.timeline.now + self.plan.channel(output).bytes.of(stay.wire_bytes);
             let packet = &mut self.journeys.get_mut(packet).packet;
@@ -153,7 +153,7 @@ impl Simulation {
         let stay = self.stay(input, lane, packet);
         let output = &self.outputs[stay.output.index()];
         let blocks = PacketsPlan::blocks(stay.wire_bytes);
-        let has_space = !self.endpoints.wanted().space
+        let has_space = !self.endpoints.wanted().switched.is_space()
             || stay.lanes.lanes().any(|lane| output.has_space(lane, blocks));
         self.endpoints.tell(self.timeline.now, Notice::Settled { stay, has_space });
     }

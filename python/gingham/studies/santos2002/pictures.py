@@ -208,12 +208,13 @@ def figure_responses(evidence: Evidence) -> Figure:
 def figure_others(evidence: Evidence) -> Figure:
     """Draw the root link, the victim and the fairness of all further rows."""
     words = "bars: 95 % over starts; other rows than these stand in figures 3 and 4"
-    figure = new_figure(8.6, 4.6, "Footnotes and further rows", words)
-    axes = figure.add_subplot()
+    figure = new_figure(8.6, 7.6, "Footnotes and further rows", words)
     rows = list(dict.fromkeys(row["row"] for row in evidence.rows("others", "local")))
-    groups = {row: {of: {"row": row} for of in ("root", "victim", "ratio")} for row in rows}
-    bars(axes, evidence, "others", None, groups, (BLACK, RED, BLUE))
-    named(axes, "", "share of a link; remote / local", ncols=3)
+    half = (len(rows) + 1) // 2
+    for axes, own in zip(figure.subplots(2), (rows[:half], rows[half:]), strict=True):
+        groups = {row: {of: {"row": row} for of in ("root", "victim", "ratio")} for row in own}
+        bars(axes, evidence, "others", None, groups, (BLACK, RED, BLUE))
+        named(axes, "", "share of a link; remote / local", ncols=3)
     return figure
 
 
