@@ -45,25 +45,25 @@ fn flow(fabric: &Fabric, name: &str) -> FlowKey {
     FlowKey { class: ClassId::new(0), source: host(from), destination: host(to) }
 }
 
-/// Waits as lines: `where  flow  output  blocked lanes/lanes`; where is `-` at a host, and output is
+/// Waits as lines: `where  flow  channel  blocked lanes/lanes`; where is `-` at a host, and channel is
 /// `-` behind another packet.
 fn waiters(plan: &Plan, text: &str) -> Vec<Waiter> {
     let fabric = &plan.fabric;
     let waiter = |line: &str| {
         let parts: Vec<&str> = line.split_whitespace().collect();
-        let [at, of, output, lanes] = parts[..] else { panic!("four parts: {line}") };
+        let [at, of, onward_by, which] = parts[..] else { panic!("four parts: {line}") };
         let buffer = |name: &str| {
             let (name, lane) = name.split_once('.').unwrap_or((name, "0"));
             Buffer { channel: channel(fabric, name), lane: lane.parse().unwrap() }
         };
-        let (blocked, all) = lanes.split_once('/').unwrap();
+        let (blocked, all) = which.split_once('/').unwrap();
         let set = |text: &str| LaneSet::from_bits(u16::from_str_radix(text, 2).unwrap());
         Waiter {
             at: (at != "-").then(|| buffer(at)),
             flow: flow(fabric, of),
             path_set: Some(PathSet::Primary),
-            onward: (output != "-").then(|| Onward {
-                output: channel(fabric, output),
+            onward: (onward_by != "-").then(|| Onward {
+                output: channel(fabric, onward_by),
                 lanes: set(all),
                 blocked: set(blocked),
             }),
