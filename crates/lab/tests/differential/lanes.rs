@@ -116,12 +116,19 @@ impl Case {
     }
 }
 
-/// The class with a start and a stop, if it had any, that suit the time of the run.
+/// The class with a start and a stop, if it had any, that suit the time of the run, and so with hosts
+/// that start one after the other.
 fn lasting(class: &str, time_ps: u64, draw: &mut Stream) -> String {
-    let keys = ["start = ", "stop = "];
+    let keys = ["start = ", "stop = ", "stagger = "];
     let line = |line: &str| match keys.iter().position(|key| line.starts_with(key)) {
         Some(0) => format!("start = \"{} ps\"\n", time_ps / (2 + draw.below(20))),
-        Some(_) => format!("stop = \"{} ps\"\n", time_ps / 2 + 1 + draw.below(time_ps)),
+        Some(1) => format!("stop = \"{} ps\"\n", time_ps / 2 + 1 + draw.below(time_ps)),
+        Some(_) => {
+            // From a copy of the draws, so that it moves no others.
+            let mut draw = draw.clone();
+            let (every, jitter) = (draw.below(time_ps / 400), draw.below(time_ps / 10));
+            format!("stagger = {{ every = \"{every} ps\", jitter = \"{jitter} ps\" }}\n")
+        }
         None => format!("{line}\n"),
     };
     class.lines().map(line).collect()

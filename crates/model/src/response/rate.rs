@@ -56,8 +56,12 @@ impl Rate {
 
     /// From the next packet on the flow has another rate, between the lowest and the highest.
     pub(super) fn set(&mut self, share: f64, limits: &mut Limits) {
-        self.share = share.clamp(self.lowest, 1.0);
-        limits.pace = Some(self.highest.slower(self.share));
+        let share = share.clamp(self.lowest, 1.0);
+        // Most answers find a flow at its highest rate, and leave it there.
+        if share.to_bits() != self.share.to_bits() {
+            self.share = share;
+            limits.pace = Some(self.highest.slower(share));
+        }
     }
 }
 
