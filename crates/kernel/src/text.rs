@@ -44,7 +44,8 @@ const SPAN: Kind = Kind {
         ("ns", 1_000, 1),
         ("ps", 1, 1),
     ],
-    spellings: &[],
+    // Micro sign and Greek letter.
+    spellings: &[("\u{b5}s", "us"), ("\u{3bc}s", "us")],
     hint: "",
     whole: false,
 };
@@ -290,6 +291,8 @@ mod tests {
 
     #[test]
     fn texts_become_base_units() {
+        assert_eq!("10 \u{b5}s".parse(), Ok(Span::from_ps(10_000_000)));
+        assert_eq!("10 \u{3bc}s".parse(), Ok(Span::from_ps(10_000_000)));
         assert_eq!("80 MB/s".parse(), Ok(Rate::from_bytes_per_second(80_000_000)));
         assert_eq!("640 Mbit/s".parse(), Ok(Rate::from_bytes_per_second(80_000_000)));
         assert_eq!("4.92ns".parse(), Ok(Span::from_ps(4_920)));

@@ -1,11 +1,12 @@
 //! Marks and what flows make of them: what no switch can do, and what comes to nothing.
 
 use super::gathered::Gathered;
+use super::longest::longest_anywhere;
 use crate::catalogue::name_of;
 use crate::error::LabError;
 use crate::scenario::ScenarioSource;
 use gingham_kernel::Bytes;
-use gingham_model::{BLOCK_BYTES, Marking, PacketsPlan, Plan, Switching};
+use gingham_model::{BLOCK_BYTES, ClassPlan, Marking, PacketsPlan, Plan, Response, Switching};
 use gingham_topology::ChannelId;
 use gingham_topology::Fabric;
 
@@ -25,6 +26,7 @@ pub(super) fn check(
         check_fill(source, plan, marking)?;
     }
     note_unheard(plan, gathered);
+    note_idle(plan, gathered);
     Ok(())
 }
 
@@ -83,7 +85,7 @@ fn check_fill(source: &ScenarioSource, plan: &Plan, marking: &Marking) -> Result
 /// Packets that the buffers of all inputs of a switch hold at the most, of the shortest that any class
 /// sends as data.
 fn most_packets(plan: &Plan, packets: &PacketsPlan) -> u64 {
-    let shortest = |class: &gingham_model::ClassPlan| {
+    let shortest = |class: &ClassPlan| {
         let messages = class.sources.iter().map(|source| *source.payload_bytes().start());
         let message = messages.min().unwrap_or(1);
         message.min(class.longest_packet_bytes(|| 1))
@@ -91,33 +93,98 @@ fn most_packets(plan: &Plan, packets: &PacketsPlan) -> u64 {
     let shortest = plan.classes.iter().map(shortest).min().unwrap_or(1);
     let blocks = PacketsPlan::blocks(packets.wire_bytes(shortest));
     let of_input: u64 = packets.buffer_blocks.iter().map(|holds| u64::from(*holds) / blocks).sum();
+    most_inputs(plan) * of_input
+}
+
+/// Inputs with buffers of a switch at the most.
+fn most_inputs(plan: &Plan) -> u64 {
     let inputs = |node| {
         let into = plan.fabric.channels_from(node).map(Fabric::reverse);
         into.filter(|channel: &ChannelId| plan.has_buffer(*channel)).count() as u64
     };
     let switches = plan.fabric.node_ids().filter(|node| plan.is_switch(*node));
-    switches.map(|node| inputs(node) * of_input).max().unwrap_or(0)
+    switches.map(inputs).max().unwrap_or(0)
+}
+
+/// The most payload of a packet of a class, if it sends any.
+fn longest_of(class: &ClassPlan) -> Option<u32> {
+    let messages = class.sources.iter().map(|source| *source.payload_bytes().end());
+    messages.map(|message| longest_anywhere(class, message)).max()
 }
 
 /// Says where marks change nothing: nobody hears of them, or nobody makes anything of them, or there
 /// are none.
 fn note_unheard(plan: &Plan, gathered: &mut Gathered) {
     let mut windows = plan.classes.iter().filter_map(|class| class.window.as_ref());
-    let responds = windows.clone().any(|window| window.response.is_paced());
+    let mut responding = windows.clone().filter(|window| window.response.is_paced());
+    let response = responding.next().map(|window| &window.response);
     let note = match (&plan.marking, windows.next()) {
         (Some(_), None) => {
             "switches mark packets (network.marking), and nobody hears of it: it is answers that bring marks back, and no class \
              has a window (traffic.*.window)"
+                .to_owned()
         }
-        (Some(_), Some(_)) if !responds => {
-            "switches mark packets (network.marking), and answers bring the marks back, and no flow makes anything of them: \
-             traffic.*.window.response = \"lipd\" would"
+        (Some(marking), Some(_)) if response.is_none() => {
+            let would = match marking {
+                Marking::Fecn(_) => "becn",
+                Marking::Red(_) => "dcqcn",
+                _ => "lipd",
+            };
+            format!(
+                "switches mark packets (network.marking), and answers bring the marks back, and no flow makes anything of them: \
+                 traffic.*.window.response = \"{would}\" would"
+            )
         }
-        (None, Some(_)) if responds => {
-            "flows have a response to marks (traffic.*.window.response), and no switch marks packets: network.marking = \
-             \"input-triggered\" would"
+        (None, Some(_)) if response.is_some() => {
+            let would = match response {
+                Some(Response::Becn(_)) => "fecn",
+                Some(Response::Dcqcn(_)) => "red",
+                _ => "input-triggered",
+            };
+            format!(
+                "flows have a response to marks (traffic.*.window.response), and no switch marks packets: network.marking = \
+                 \"{would}\" would"
+            )
         }
         _ => return,
     };
-    gathered.notes.push(note.to_owned());
+    gathered.notes.push(note);
+}
+
+/// Says where a policy never marks anything, whatever happens.
+fn note_idle(plan: &Plan, gathered: &mut Gathered) {
+    let Switching::Packets(packets) = &plan.switching else { return };
+    let longest = || {
+        let payload = plan.classes.iter().filter_map(|class| longest_of(class)).max().unwrap_or(1);
+        packets.wire_bytes(payload)
+    };
+    let why = match &plan.marking {
+        Some(Marking::Fecn(fecn)) if fecn.threshold == 0 => {
+            "a threshold of 0 turns it off".to_owned()
+        }
+        Some(Marking::Fecn(fecn)) => {
+            let least = u64::from(fecn.packet_size) * u64::from(BLOCK_BYTES);
+            let longest = longest();
+            if longest >= least {
+                return;
+            }
+            format!(
+                "no packet has the {} of packet_size, the longest has {}",
+                Bytes(least),
+                Bytes(longest)
+            )
+        }
+        Some(Marking::Red(red)) => {
+            let lanes = packets.buffer_blocks.iter().take(plan.lanes.count.into());
+            let of_input =
+                lanes.map(|holds| u64::from(*holds) * u64::from(BLOCK_BYTES)).sum::<u64>();
+            let most = Bytes(of_input * most_inputs(plan));
+            if red.k_min < most && (red.p_max > 0.0 || red.k_max <= most) {
+                return;
+            }
+            format!("the inputs of a switch hold no more than {most}")
+        }
+        _ => return,
+    };
+    gathered.notes.push(format!("network.marking never marks a packet: {why}"));
 }

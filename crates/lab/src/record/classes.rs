@@ -130,7 +130,7 @@ pub struct ClassSummary {
     #[schemars(extend("x-unit" = "packets"))]
     pub answers_waiting_max: usize,
     /// Share of its packets answered in the window that switches had marked; missing where none was
-    /// answered.
+    /// answered, or only such as were marked.
     #[schemars(extend("x-unit" = "1"))]
     pub packets_marked_share: Option<f64>,
     /// Its data packets that switches marked over the whole run because the buffer of an input was
@@ -179,6 +179,7 @@ fn summary(view: &RunView<'_>, id: ClassId) -> ClassSummary {
     let generated_load = capacity.load(of.created.bytes, span);
     let open_loop = class.is_open_loop();
     let flows = view.report.class_flows(id);
+    let are_all_answered = class.window.as_ref().is_none_or(|of| of.answered.is_of_all());
     let fairness = flows.and_then(|flows| flows.fairness);
     let held_by = |hold| flows.map(|flows| flows.held.of(hold));
     let asked = Asked { class: id, open_loop, offered_load, generated_load, accepted_load };
@@ -222,7 +223,9 @@ fn summary(view: &RunView<'_>, id: ClassId) -> ClassSummary {
         held_pace: held_by(Hold::Pace),
         held_tokens: held_by(Hold::Tokens),
         answers_waiting_max: flows.map_or(0, |flows| flows.answers_waiting_max),
-        packets_marked_share: flows.and_then(|flows| flows.marked_share),
+        packets_marked_share: flows
+            .and_then(|flows| flows.marked_share)
+            .filter(|_| are_all_answered),
         packets_marked_input: view.report.marked_packets(id, Trigger::Input),
         packets_marked_output: view.report.marked_packets(id, Trigger::Output),
         percentiles: percentiles(view, id),

@@ -93,6 +93,13 @@ fn what_changes_nothing_is_noted() {
         (", marking = \"naive\"", ""),
         ("", "response = \"lipd\""),
         (", marking = \"naive\"", "response = \"lipd\""),
+        (", marking = \"fecn\"", ""),
+        ("", "response = \"becn\""),
+        (", marking = { fecn = { threshold = 0 } }", "response = \"becn\""),
+        (", marking = { fecn = { packet_size = 32 } }", "response = \"becn\""),
+        (", marking = { fecn = { packet_size = 33 } }", "response = \"becn\""),
+        (", marking = { red = { k_min = \"1 MB\", k_max = \"2 MB\" } }", "response = \"dcqcn\""),
+        (", marking = { red = { p_max = 0.0 } }", "response = \"dcqcn\""),
     ] {
         writeln!(all, "{marking}; {window}: {:#?}\n", notes(marking, window)).unwrap();
     }

@@ -55,43 +55,61 @@ struct Stand<'a> {
 
 /// The trees of what waits at an instant: by root, in ascending order, and then the knots.
 pub fn trees(plan: &Plan, waiters: &[Waiter]) -> Vec<Tree> {
-    let stand = Stand::new(waiters);
+    let strict = Stand::new(waiters, Rule::BranchesAreNoRoots);
     let mut ways = Ways::new(plan);
-    let mut left = stand.branches.clone();
+    let mut left = strict.branches.clone();
     let mut found = Vec::new();
-    for target in stand.behind.keys() {
-        let Target::Root(root) = *target else { continue };
-        let levels = stand.levels_behind(*target);
-        left.retain(|branch| !levels.contains_key(branch));
-        found.push(stand.tree(plan, &mut ways, Some(root), &levels));
+    strict.add_rooted(plan, &mut ways, &mut left, &mut found);
+    if left.is_empty() {
+        return found;
     }
+    // What short packets still move is no knot.
+    let stand = Stand::new(waiters, Rule::AnyMayBeRoot);
+    stand.add_rooted(plan, &mut ways, &mut left, &mut found);
     while let Some(first) = left.first().copied() {
         let knot = stand.joined_with(first, &left);
         left.retain(|branch| !knot.contains_key(branch));
         found.push(stand.tree(plan, &mut ways, None, &knot));
     }
+    found.sort_by_key(|tree| (tree.root.is_none(), tree.root));
     found
 }
 
-/// What a packet that goes on so waits for.
-fn targets(onward: Onward) -> impl Iterator<Item = Target> {
-    let is_blocked = onward.is_blocked();
-    let lanes = onward.lanes.lanes().take(if is_blocked { usize::MAX } else { 1 });
-    lanes.map(move |lane| {
-        let branch = Buffer { channel: onward.output, lane };
-        if is_blocked { Target::Branch(branch) } else { Target::Root(onward.output) }
-    })
+/// Whether a channel may be a root by which some packets go and others cannot, since they are longer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Rule {
+    /// It is a branch for all.
+    BranchesAreNoRoots,
+    AnyMayBeRoot,
+}
+
+/// The lanes that a packet waits for that goes on so, if it waits.
+fn awaited(onward: Onward) -> impl Iterator<Item = Buffer> {
+    let lanes = onward.lanes.lanes().take(if onward.is_blocked() { usize::MAX } else { 0 });
+    lanes.map(move |lane| Buffer { channel: onward.output, lane })
+}
+
+/// The lanes by which it may go now.
+fn open(onward: Onward) -> impl Iterator<Item = Buffer> {
+    let is_blocked = move |lane: &u8| onward.blocked.bits() >> lane & 1 == 1;
+    let lanes = onward.lanes.lanes().filter(move |lane| !is_blocked(lane));
+    lanes.map(move |lane| Buffer { channel: onward.output, lane })
 }
 
 impl<'a> Stand<'a> {
-    fn new(waiters: &'a [Waiter]) -> Self {
+    fn new(waiters: &'a [Waiter], rule: Rule) -> Self {
         let firsts = || waiters.iter().filter_map(|waiter| Some((waiter.at, waiter.onward?)));
-        let of_branch = |target| match target {
-            Target::Branch(branch) => Some(branch),
-            Target::Root(_) => None,
+        let branches: BTreeSet<Buffer> = firsts().flat_map(|(_, onward)| awaited(onward)).collect();
+        let targets = |of: Onward| -> Vec<Target> {
+            if of.is_blocked() {
+                return awaited(of).map(Target::Branch).collect();
+            }
+            let is_free = |lane: &Buffer| !branches.contains(lane);
+            if rule == Rule::AnyMayBeRoot || open(of).any(|lane| is_free(&lane)) {
+                return vec![Target::Root(of.output)];
+            }
+            open(of).map(Target::Branch).collect()
         };
-        let branches: BTreeSet<Buffer> =
-            firsts().flat_map(|(_, onward)| targets(onward)).filter_map(of_branch).collect();
         let mut onward: BTreeMap<Buffer, BTreeSet<Target>> = BTreeMap::new();
         for (at, of) in firsts() {
             if let Some(at) = at.filter(|at| branches.contains(at)) {
@@ -110,6 +128,26 @@ impl<'a> Stand<'a> {
             }
         }
         Self { waiters, branches, onward, behind }
+    }
+
+    /// Adds the trees of all roots to those found, as far as their branches are left.
+    fn add_rooted(
+        &self,
+        plan: &Plan,
+        ways: &mut Ways<'_>,
+        left: &mut BTreeSet<Buffer>,
+        found: &mut Vec<Tree>,
+    ) {
+        let asked = left.clone();
+        for target in self.behind.keys() {
+            let Target::Root(root) = *target else { continue };
+            let mut levels = self.levels_behind(*target);
+            levels.retain(|branch, _| asked.contains(branch));
+            left.retain(|branch| !levels.contains_key(branch));
+            if !levels.is_empty() {
+                found.push(self.tree(plan, ways, Some(root), &levels));
+            }
+        }
     }
 
     fn behind(&self, target: Target) -> impl Iterator<Item = Buffer> {
@@ -183,20 +221,18 @@ impl<'a> Stand<'a> {
         root: Option<ChannelId>,
         levels: &BTreeMap<Buffer, usize>,
     ) -> impl Iterator<Item = &'a Waiter> {
-        let waits_for = |waiter: &Waiter, is_wanted: &dyn Fn(Target) -> bool| {
-            waiter.onward.is_some_and(|onward| targets(onward).any(is_wanted))
+        let waits_for_branch = |waiter: &Waiter| {
+            let mut awaited = waiter.onward.into_iter().flat_map(awaited);
+            awaited.any(|branch| levels.contains_key(&branch))
         };
-        let is_branch =
-            |target| matches!(target, Target::Branch(branch) if levels.contains_key(&branch));
-        let waits_for_branch = |waiter: &Waiter| waits_for(waiter, &is_branch);
+        let goes_by_root = |waiter: &Waiter| {
+            waiter.onward.is_some_and(|of| !of.is_blocked() && Some(of.output) == root)
+        };
         let held = self.waiters.iter().filter(|waiter| waits_for_branch(waiter));
         let held: BTreeSet<Buffer> = held.filter_map(|waiter| waiter.at).collect();
         let stands = move |waiter: &&Waiter| {
             let is_there = |at: Buffer| levels.contains_key(&at) || held.contains(&at);
-            let is_root = |target| root.is_some_and(|root| target == Target::Root(root));
-            waiter.at.is_some_and(is_there)
-                || waits_for(waiter, &is_branch)
-                || waits_for(waiter, &is_root)
+            waiter.at.is_some_and(is_there) || waits_for_branch(waiter) || goes_by_root(waiter)
         };
         let standing: Vec<&Waiter> = self.waiters.iter().filter(stands).collect();
         standing.into_iter()

@@ -26,7 +26,8 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields, default)]
 pub struct Fecn {
     /// `cc_sw_cong_setting_threshold`: from 0, which marks nothing, over 1, the loosest, to 15, the
-    /// strictest. 15 unless given.
+    /// strictest: an output is congested if more waits for it than 16 less the threshold, in sixteenths,
+    /// of what the buffer of an input holds of the lane (ours). 15 unless given.
     #[schemars(range(min = 0, max = 15))]
     pub threshold: u8,
     /// `cc_sw_cong_setting_packet_size`: packets smaller than so many times 64 B are not marked. 8

@@ -154,6 +154,31 @@ fn a_chain_goes_back_from_its_root_to_the_hosts() {
     );
 }
 
+/// A short packet has space where a long one has none: the channel is a branch for both.
+#[test]
+fn what_short_packets_go_by_is_no_root_if_long_ones_cannot() {
+    let lines = "
+        B->C   A1>C1  C->C1  0/1
+        A->B   A1>C1  B->C   1/1
+        A->B   A2>C2  B->C   0/1
+        A1->A  A1>C1  A->B   1/1";
+    assert_eq!(
+        found(&row(), lines),
+        ["C->C1: branches A->B B->C | leaves A->B | depth 2 | hosts  | feed A1>C1 | \
+             victims A2>C2 | 4 packets"]
+    );
+    // Where only short ones go on, what they go by is the root, and no knot; none of these is before it.
+    let circle = "
+        B->C   A1>C1  A->B   1/1
+        B->C   A2>C2  A->B   0/1
+        A->B   A1>C1  B->C   1/1";
+    assert_eq!(
+        found(&row(), circle),
+        ["A->B: branches A->B B->C | leaves  | depth 2 | hosts  | feed  | \
+             victims A1>C1 A2>C2 | 3 packets"]
+    );
+}
+
 /// Figure 1 of Santos et al. 2002: the victim goes to another host of the same switch.
 #[test]
 fn a_flow_that_does_not_go_over_the_root_is_a_victim() {

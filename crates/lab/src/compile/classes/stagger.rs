@@ -47,8 +47,8 @@ impl ClassContext<'_> {
             .collect();
         later.ok_or_else(|| {
             let message = format!(
-                "{hosts} hosts, one every {every} and each up to {jitter} later, have not all started when the \
-                 class stops {left} after its start: shorten `every`, or raise `stop.time`"
+                "{hosts} hosts, one every {every} and each up to {jitter} later, have not all started when the class or \
+                 the run ends, {left} after the start of the class: shorten `every` or `jitter`, or let it last longer"
             );
             self.error("stagger.every", message).into()
         })
