@@ -40,19 +40,6 @@ impl Standing {
     }
 }
 
-/// The buffer of an input and lane.
-#[derive(Clone, Debug, Default)]
-struct Buffer {
-    /// What was read and has not left, as far as was looked.
-    standing: Vec<Standing>,
-    /// Blocks of all of these.
-    blocks: u64,
-}
-
-/// From so many packets of a buffer on somebody looks which of them have left, whether it can be full
-/// or not.
-const LOOKED_AT: usize = 8;
-
 /// An output.
 #[derive(Clone, Copy, Debug)]
 struct Output {
@@ -73,8 +60,8 @@ struct Output {
 pub(crate) struct Congestion {
     triggers: Triggers,
     lane_count: usize,
-    /// By channel and lane.
-    buffers: Vec<Buffer>,
+    /// By channel and lane: what was read and has not left, as far as was looked.
+    buffers: Vec<Vec<Standing>>,
     /// By channel.
     outputs: Vec<Output>,
     /// Where anything is averaged.
@@ -161,7 +148,7 @@ impl Congestion {
         Self {
             triggers,
             lane_count,
-            buffers: vec![Buffer::default(); buffers],
+            buffers: vec![Vec::new(); buffers],
             outputs: vec![Output::IDLE; channels],
             averages: triggers.average.map(|over| Averages::new(over, buffers, channels)),
             holds: packets.buffer_blocks.iter().copied().map(u64::from).collect(),
@@ -176,23 +163,25 @@ impl Congestion {
         stay.input.index() * self.lane_count + usize::from(stay.lane)
     }
 
-    /// What has left a buffer by an instant is there no more.
-    fn go_to(&mut self, place: usize, now: Time) {
-        let Buffer { standing, blocks } = &mut self.buffers[place];
+    /// What has left a buffer by an instant is there no more. Returns the blocks of what is.
+    #[inline]
+    fn go_to(&mut self, place: usize, now: Time) -> u64 {
+        let standing = &mut self.buffers[place];
         if let Some(averages) = &mut self.averages {
             averages.tell_buffer(place, standing, now);
         }
+        let mut blocks = 0;
         standing.retain(|of| {
             let stays = of.left > now;
-            *blocks -= if stays { 0 } else { of.blocks.into() };
+            blocks += if stays { u64::from(of.blocks) } else { 0 };
             stays
         });
+        blocks
     }
 
-    /// Whether a buffer is full: it has no space for one more like the last that came, or is filled as
-    /// much as is said. It may be if packets count that have left, and is if those are gone.
-    fn may_be_full(&self, place: usize, stay: &Stay) -> bool {
-        let blocks = self.buffers[place].blocks;
+    /// Whether a buffer is full that holds so many blocks: it has no space for one more like the last
+    /// that came, or is filled as much as is said.
+    fn is_full(&self, place: usize, blocks: u64, stay: &Stay) -> bool {
         match (self.triggers.fill_blocks(), &self.averages) {
             (Some(fill), Some(averages)) => averages.fills[place].value() >= as_f64(fill),
             (Some(fill), None) => blocks >= fill,
@@ -205,8 +194,7 @@ impl Congestion {
     #[inline(never)]
     fn on_full(&mut self, stay: &Stay, concerns: Concerns, now: Time) {
         let place = self.place(stay);
-        let standing = &mut self.buffers[place].standing;
-        let waiting = standing.iter_mut().filter(|standing| standing.waits());
+        let waiting = self.buffers[place].iter_mut().filter(|standing| standing.waits());
         if concerns == Concerns::Buffer {
             return waiting.for_each(|standing| standing.flag = Some(Trigger::Input));
         }
@@ -252,8 +240,7 @@ impl Congestion {
         }
         for beside in &self.inputs[self.targets[input.index()].index()] {
             let first = beside.index() * self.lane_count;
-            let buffers = self.buffers[first..first + self.lane_count].iter_mut();
-            for standing in buffers.flat_map(|buffer| &mut buffer.standing) {
+            for standing in self.buffers[first..first + self.lane_count].iter_mut().flatten() {
                 if standing.output == output && standing.waits() {
                     standing.flag = Some(trigger);
                 }
@@ -267,26 +254,19 @@ impl Mark for Congestion {
         let Stay { came, wire_bytes, output, .. } = *stay;
         let place = self.place(stay);
         if let Some(averages) = &mut self.averages {
-            averages.tell_buffer(place, &self.buffers[place].standing, now);
+            averages.tell_buffer(place, &self.buffers[place], now);
         }
         let blocks = PacketsPlan::blocks(wire_bytes);
         let blocks = u32::try_from(blocks).expect("a packet is below 4 GiB");
         let standing = Standing { came, output, blocks, flag: None, left: Time::MAX };
-        let buffer = &mut self.buffers[place];
-        buffer.standing.push(standing);
-        buffer.blocks += u64::from(blocks);
+        self.buffers[place].push(standing);
         self.tell_output(output, now);
         self.outputs[output.index()].waiting += 1;
     }
 
     fn settled(&mut self, stay: &Stay, has_space: bool, now: Time) {
         let place = self.place(stay);
-        if self.averages.is_some()
-            || self.buffers[place].standing.len() >= LOOKED_AT
-            || self.may_be_full(place, stay)
-        {
-            self.go_to(place, now);
-        }
+        let blocks = self.go_to(place, now);
         self.tell_output(stay.output, now);
         if let Some(span) = self.triggers.spare_blocked
             && !has_space
@@ -294,7 +274,7 @@ impl Mark for Congestion {
             self.outputs[stay.output.index()].spared_until = now + span;
         }
         if let Some(concerns) = self.triggers.full
-            && self.may_be_full(place, stay)
+            && self.is_full(place, blocks, stay)
         {
             self.on_full(stay, concerns, now);
         }
@@ -305,8 +285,7 @@ impl Mark for Congestion {
 
     fn forwarded(&mut self, stay: &Stay, left: Time, now: Time) -> Option<Trigger> {
         let place = self.place(stay);
-        let mut standing = self.buffers[place].standing.iter_mut().rev();
-        let standing = standing.find(|standing| standing.came == stay.came);
+        let standing = self.buffers[place].iter_mut().find(|standing| standing.came == stay.came);
         let standing = standing.expect("what starts was read");
         standing.left = left;
         let flag = standing.flag;
