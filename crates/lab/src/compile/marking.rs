@@ -155,7 +155,7 @@ fn note_unheard(plan: &Plan, gathered: &mut Gathered) {
 fn note_idle(plan: &Plan, gathered: &mut Gathered) {
     let Switching::Packets(packets) = &plan.switching else { return };
     let longest = || {
-        let payload = plan.classes.iter().filter_map(|class| longest_of(class)).max().unwrap_or(1);
+        let payload = plan.classes.iter().filter_map(longest_of).max().unwrap_or(1);
         packets.wire_bytes(payload)
     };
     let why = match &plan.marking {
