@@ -1,7 +1,7 @@
 """An incast among other traffic on a real cluster: what its victims get back, what the root loses.
 
     python benches/incast.py                       ../shared/data/fabrics/dgx-ndr-542.ibnetdiscover
-    python benches/incast.py DUMP --seeds 3 --time "10 ms" --senders 32 --load 0.2
+    python benches/incast.py DUMP --seeds 3 --time "3 ms" --senders 32 --load 0.2
 
 Hosts evenly among all send to the first one for ever; all hosts send to each other at `--load`, and
 are the victims. Four settings: no control, input-output-triggered marks with LIPD, InfiniBand's
@@ -60,9 +60,9 @@ def main() -> int:
     parser.add_argument("dump", nargs="?", type=Path, default=DUMP, help="a fabric")
     parser.add_argument("--seeds", type=int, default=3, help="runs of each setting")
     parser.add_argument("--senders", type=int, default=32, help="hosts that send to the busy one")
-    parser.add_argument("--load", type=float, default=0.2, help="what all send to each other")
-    parser.add_argument("--time", default="3 ms", help="length of a run")
-    parser.add_argument("--warm-up", default="1 ms", help="of which so much does not count")
+    parser.add_argument("--load", type=float, default=0.1, help="what all send to each other")
+    parser.add_argument("--time", default="1 ms", help="length of a run")
+    parser.add_argument("--warm-up", default="300 us", help="of which so much does not count")
     parser.add_argument("-j", "--workers", type=int, default=2, help="runs at a time")
     parser.add_argument("--json", action="store_true", help="print JSON")
     options = parser.parse_args()
