@@ -119,6 +119,15 @@ def meant(near: str | None, otherwise: str = "") -> str:
     return f'; did you mean "{near}"?' if near else otherwise
 
 
+def counted(count: int, one: str, several: str = "") -> str:
+    """Return a number of things, in words of messages and pictures.
+
+    >>> counted(1, "branch", "branches"), counted(1200, "flow")
+    ('1 branch', '1,200 flows')
+    """
+    return f"{count:,} {one if count == 1 else several or one + 's'}"
+
+
 def unknown(what: str, name: str, known: Sequence[str]) -> str:
     """Return that a name is none of those known, with the nearest of them."""
     return f'"{name}" is not {what}{meant(nearest(name, known))}\n  known are {", ".join(known)}'

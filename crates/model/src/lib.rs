@@ -57,7 +57,7 @@ pub use in_transit::{
 pub use lanes::{Crossbar, Granularity, LaneArbiter, LanePlan, PipelinePlan, Scheduler, scheduler};
 pub use marking::{
     Concerns, Fecn, InputOutputTriggered, InputTriggered, Marking, Naive, OutputTriggered,
-    Periodic, Red, Scan, THRESHOLD_MAX, Threshold, Trigger, Triggers, UtilisationTriggered,
+    Periodic, Red, Scan, Threshold, Trigger, Triggers, UtilisationTriggered,
 };
 pub use message::{Delivery, Message};
 pub use messages::Arrival;

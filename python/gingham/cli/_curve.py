@@ -17,7 +17,6 @@ from gingham.cli._notes import (
 )
 from gingham.cli._options import allow_deadlock_option, output_option, settings_option
 from gingham.cli._output import (
-    counted,
     exit_code_help,
     json_option,
     print_json,
@@ -28,7 +27,7 @@ from gingham.cli._output import (
 from gingham.cli._run import time_with_interval, with_interval
 from gingham.cli._scenarios import fabric_scenario
 from gingham.cli._workers import session_options, sweep_session, workers_at
-from gingham.errors import InternalError
+from gingham.errors import InternalError, counted
 from gingham.loads import CONDITIONS
 
 if TYPE_CHECKING:

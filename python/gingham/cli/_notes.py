@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from gingham.cli._output import counted, warn
+from gingham.cli._output import warn
+from gingham.errors import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

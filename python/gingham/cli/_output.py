@@ -80,11 +80,6 @@ def print_text(text: str) -> None:
         rest = rest[sys.stdout.buffer.write(rest) :]
 
 
-def counted(number: int, what: str) -> str:
-    """Return a number of things."""
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
-
-
 def warn(message: str) -> None:
     """Say something beside the result."""
     say(message, note=message)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gingham.cli._output import counted, echo, print_facts, print_table
+from gingham.cli._output import echo, print_facts, print_table
+from gingham.errors import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

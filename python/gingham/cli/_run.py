@@ -34,6 +34,7 @@ from gingham.cli._output import (
 )
 from gingham.cli._progress import progress_shown
 from gingham.cli._scenarios import fabric_scenario
+from gingham.errors import counted
 from gingham.running import Simulation, require_place, run_folder, simulate
 from gingham.saving import save_into
 
@@ -259,15 +260,6 @@ def in_transit(summary: Mapping[str, Any]) -> Iterator[str]:
             f"{time_text(totals['wait_mean_ns'])} on average; their buffers held "
             f"{totals['pool_peak_bytes']:,} B at most"
         )
-
-
-def counted(count: int, one: str, several: str = "") -> str:
-    """Return a number of things.
-
-    >>> counted(1, "branch", "branches"), counted(2, "flow")
-    ('1 branch', '2 flows')
-    """
-    return f"{count:,} {one if count == 1 else several or one + 's'}"
 
 
 def congestion(result: Result) -> Iterator[str]:

@@ -17,7 +17,7 @@ from gingham.cli._notes import (
     unasked_runs,
 )
 from gingham.cli._options import output_option
-from gingham.cli._output import counted, exit_code_help, json_option, print_json, say, show, warn
+from gingham.cli._output import exit_code_help, json_option, print_json, say, show, warn
 from gingham.cli._sweep_progress import duration, numbers, rate_text
 from gingham.cli._workers import (
     on_option,
@@ -26,6 +26,7 @@ from gingham.cli._workers import (
     workers_at,
     workers_option,
 )
+from gingham.errors import counted
 
 if TYPE_CHECKING:
     from gingham.sweeps import Estimate, Sweep, SweepProgress

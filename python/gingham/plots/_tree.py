@@ -22,6 +22,7 @@ import numpy as np
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.ticker import MaxNLocator
 
+from gingham.errors import counted
 from gingham.plots import _fabric
 from gingham.plots import _style as style
 from gingham.plots._fabric_key import LINE, MARGIN, TEXT_SIZE, key_lines
@@ -115,11 +116,6 @@ def headline(totals: Mapping[str, Any], series: pa.Table) -> str:
         f"{totals['trees']:,} in all. The greatest, at {time_ps / unit_ps:.4g} {unit}: root "
         f"{root_name(words(series, 'root')[row])}, {', '.join(parts)}."
     )
-
-
-def counted(count: int, one: str, several: str = "") -> str:
-    """Return a number of things."""
-    return f"{count:,} {one if count == 1 else several or one + 's'}"
 
 
 def root_name(name: str) -> str:

@@ -220,7 +220,7 @@ impl<'a> Stand<'a> {
         &self,
         root: Option<ChannelId>,
         levels: &BTreeMap<Buffer, usize>,
-    ) -> impl Iterator<Item = &'a Waiter> {
+    ) -> Vec<&'a Waiter> {
         let waits_for_branch = |waiter: &Waiter| {
             let mut awaited = waiter.onward.into_iter().flat_map(awaited);
             awaited.any(|branch| levels.contains_key(&branch))
@@ -230,11 +230,10 @@ impl<'a> Stand<'a> {
         };
         let held = self.waiters.iter().filter(|waiter| waits_for_branch(waiter));
         let held: BTreeSet<Buffer> = held.filter_map(|waiter| waiter.at).collect();
-        let stands = move |waiter: &&Waiter| {
+        let stands = |waiter: &&Waiter| {
             let is_there = |at: Buffer| levels.contains_key(&at) || held.contains(&at);
             waiter.at.is_some_and(is_there) || waits_for_branch(waiter) || goes_by_root(waiter)
         };
-        let standing: Vec<&Waiter> = self.waiters.iter().filter(stands).collect();
-        standing.into_iter()
+        self.waiters.iter().filter(stands).collect()
     }
 }

@@ -18,7 +18,7 @@
 //! Invariant: a trigger marks as many packets as `cnt1` was, unless another one comes before.
 
 use super::average::Average;
-use super::{Concerns, Mark, Scan, Trigger, Triggers};
+use super::{Concerns, Mark, Policy, Scan, Trigger, Triggers};
 use crate::{PacketsPlan, Plan, Stay, Switching};
 use gingham_kernel::{Span, Time};
 use gingham_topology::{ChannelId, Fabric, NodeId};
@@ -136,7 +136,9 @@ impl Averages {
 }
 
 impl Congestion {
-    pub(super) fn new(plan: &Plan, triggers: Triggers) -> Self {
+    /// That of a policy, which says when it marks what.
+    pub(super) fn of(policy: &impl Policy, plan: &Plan) -> Self {
+        let triggers = policy.triggers().expect("a policy that counts says what triggers it");
         let Switching::Packets(packets) = &plan.switching else {
             unreachable!("only switches of whole packets tell what waits for outputs")
         };

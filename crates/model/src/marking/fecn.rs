@@ -44,7 +44,7 @@ pub struct Fecn {
 }
 
 /// The strictest threshold, and the parts of a buffer in which it counts.
-pub const THRESHOLD_MAX: u8 = 15;
+const THRESHOLD_MAX: u8 = 15;
 
 impl Default for Fecn {
     /// What Gran et al. found good on hardware, from memory of them.
@@ -91,7 +91,6 @@ impl Policy for Fecn {
             policy: *self,
             limit_bytes: packets.buffer_blocks.iter().map(limit).collect(),
             lanes: vec![Lane { state: State::Free, to_pass: 0 }; waiting.len()],
-            lane_count: usize::from(plan.lanes.count),
             waiting,
         }
     }
@@ -120,7 +119,6 @@ pub(crate) struct Roots {
     policy: Fecn,
     /// By lane.
     limit_bytes: Vec<u64>,
-    lane_count: usize,
     waiting: Waiting,
     /// By channel and lane.
     lanes: Vec<Lane>,
@@ -128,7 +126,7 @@ pub(crate) struct Roots {
 
 impl Roots {
     fn is_above(&self, place: usize) -> bool {
-        self.waiting.bytes(place) > self.limit_bytes[place % self.lane_count]
+        self.waiting.bytes(place) > self.limit_bytes[self.waiting.lane(place)]
     }
 }
 

@@ -68,6 +68,6 @@ impl Policy for InputOutputTriggered {
     }
 
     fn start(&self, plan: &Plan) -> Congestion {
-        Congestion::new(plan, self.triggers().unwrap_or(Triggers::NONE))
+        Congestion::of(self, plan)
     }
 }

@@ -60,6 +60,6 @@ impl Policy for InputTriggered {
     }
 
     fn start(&self, plan: &Plan) -> Congestion {
-        Congestion::new(plan, self.triggers().unwrap_or(Triggers::NONE))
+        Congestion::of(self, plan)
     }
 }

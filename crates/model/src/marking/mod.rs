@@ -28,7 +28,7 @@ mod triggers;
 mod utilisation_triggered;
 mod waiting;
 
-pub use fecn::{Fecn, THRESHOLD_MAX};
+pub use fecn::Fecn;
 pub use input_output_triggered::InputOutputTriggered;
 pub use input_triggered::InputTriggered;
 pub use naive::Naive;

@@ -41,6 +41,6 @@ impl Policy for Naive {
     }
 
     fn start(&self, plan: &Plan) -> Congestion {
-        Congestion::new(plan, self.triggers().unwrap_or(Triggers::NONE))
+        Congestion::of(self, plan)
     }
 }

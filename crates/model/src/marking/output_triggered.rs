@@ -61,6 +61,6 @@ impl Policy for OutputTriggered {
     }
 
     fn start(&self, plan: &Plan) -> Congestion {
-        Congestion::new(plan, self.triggers().unwrap_or(Triggers::NONE))
+        Congestion::of(self, plan)
     }
 }

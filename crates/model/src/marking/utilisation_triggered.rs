@@ -32,6 +32,6 @@ impl Policy for UtilisationTriggered {
     }
 
     fn start(&self, plan: &Plan) -> Congestion {
-        Congestion::new(plan, self.triggers().unwrap_or(Triggers::NONE))
+        Congestion::of(self, plan)
     }
 }

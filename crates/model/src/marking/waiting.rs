@@ -40,6 +40,11 @@ impl Waiting {
         self.bytes[place]
     }
 
+    /// The lane of a place.
+    pub(super) fn lane(&self, place: usize) -> usize {
+        place % self.lane_count
+    }
+
     /// How many places there are.
     pub(super) fn len(&self) -> usize {
         self.bytes.len()

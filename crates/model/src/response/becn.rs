@@ -62,13 +62,11 @@ impl Default for Becn {
     }
 }
 
-impl Becn {
-    /// The rate at an index, as a share of the highest.
-    fn share(&self, index: u16) -> f64 {
-        let linear = Delay { shift: 0, multiplier: index };
-        let delay = self.table.get(usize::from(index)).copied().unwrap_or(linear);
-        1.0 / (1.0 + f64::from(delay.multiplier) / f64::from(1_u8 << delay.shift))
-    }
+/// The rate at an index of a table, as a share of the highest; that of a linear one if it has no entries.
+fn share(table: &[Delay], index: u16) -> f64 {
+    let linear = Delay { shift: 0, multiplier: index };
+    let delay = table.get(usize::from(index)).copied().unwrap_or(linear);
+    1.0 / (1.0 + f64::from(delay.multiplier) / f64::from(1_u8 << delay.shift))
 }
 
 impl FromStr for Delay {
@@ -113,7 +111,9 @@ impl Respond for Becn {
     type Memory = Table;
 
     fn lowest(&self) -> Option<f64> {
-        (self.min..=self.limit.max(self.min)).map(|index| self.share(index)).reduce(f64::min)
+        (self.min..=self.limit.max(self.min))
+            .map(|index| share(&self.table, index))
+            .reduce(f64::min)
     }
 
     fn check(&self) -> Result<(), (&'static str, String)> {
@@ -148,11 +148,11 @@ impl Respond for Becn {
     }
 
     fn start(&self, limits: &Limits) -> Table {
-        let shares: Vec<f64> = (0..=self.limit).map(|index| self.share(index)).collect();
-        let lowest = shares.iter().copied().fold(1.0, f64::min);
+        let lowest = self.lowest().expect("a table has a lowest rate");
         Table {
             rate: Rate::new(lowest, limits),
-            shares: shares.into(),
+            delays: self.table.clone().into(),
+            limit: self.limit,
             index: self.min,
             min: self.min,
             increase: self.increase.into(),
@@ -166,8 +166,9 @@ impl Respond for Becn {
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
     rate: Rate,
-    /// By index.
-    shares: Box<[f64]>,
+    /// By index; none of a linear table, so that a flow has nothing of its own then.
+    delays: Box<[Delay]>,
+    limit: u16,
     index: u16,
     min: u16,
     increase: u16,
@@ -189,7 +190,7 @@ impl Table {
     }
 
     fn set(&mut self, limits: &mut Limits) {
-        self.rate.set(self.shares[usize::from(self.index)], limits);
+        self.rate.set(share(&self.delays, self.index), limits);
     }
 }
 
@@ -199,8 +200,7 @@ impl Adapt for Table {
         if self.index == self.min {
             self.counted = self.counted.max(now);
         }
-        let limit = u16::try_from(self.shares.len() - 1).expect("a table is short");
-        self.index = self.index.saturating_add(self.increase).min(limit);
+        self.index = self.index.saturating_add(self.increase).min(self.limit);
         self.set(limits);
     }
 

@@ -64,7 +64,8 @@ impl Default for Dcqcn {
 }
 
 impl Respond for Dcqcn {
-    type Memory = Reaction;
+    // Behind a pointer: every flow has room for the memory of any response.
+    type Memory = Box<Reaction>;
 
     fn lowest(&self) -> Option<f64> {
         Some(self.lowest)
@@ -94,16 +95,16 @@ impl Respond for Dcqcn {
         Ok(())
     }
 
-    fn start(&self, limits: &Limits) -> Reaction {
+    fn start(&self, limits: &Limits) -> Box<Reaction> {
         let highest = Highest::new(limits);
-        Reaction {
+        Box::new(Reaction {
             steps: [highest.share(self.additive), highest.share(self.hyper)],
             parameters: *self,
             rate: Rate::new(self.lowest, limits),
             target: 1.0,
             alpha: 1.0,
             timers: None,
-        }
+        })
     }
 }
 
@@ -176,7 +177,7 @@ impl Reaction {
     }
 }
 
-impl Adapt for Reaction {
+impl Adapt for Box<Reaction> {
     fn down(&mut self, limits: &mut Limits, now: Time) {
         self.go_to(now, limits);
         let g = self.parameters.g;

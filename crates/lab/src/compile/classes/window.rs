@@ -33,13 +33,14 @@ impl ClassContext<'_> {
     /// How many packets may be under way: no more than are answered in the end.
     fn window_packets(&self, window: &Window) -> Result<u32, LabError> {
         let refuse = |key: &str, message: String| Err(self.error(key, message).into());
-        let Some(packets) = window.packets else {
-            let message = "a window has from 1 to 1,000,000 packets: say how many, or leave out the window, or answer only such \
-                           packets as are marked with answered = { marked = \"50 us\" }";
-            return match window.answered {
-                Answered::Marked(_) => Ok(u32::MAX),
-                _ => refuse("window.packets", message.to_owned()),
-            };
+        let packets = match (window.packets, window.answered) {
+            (Some(packets), _) => packets,
+            (None, Answered::Marked(_)) => return Ok(u32::MAX),
+            (None, _) => {
+                let message = "a window has from 1 to 1,000,000 packets: say how many, or leave out the window, or answer only such \
+                               packets as are marked with answered = { marked = \"50 us\" }";
+                return refuse("window.packets", message.to_owned());
+            }
         };
         let Some(count) = u32::try_from(packets).ok().filter(|count| WINDOWS.contains(count))
         else {
