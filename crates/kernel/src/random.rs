@@ -31,6 +31,8 @@ pub enum Purpose {
     Topology,
     /// Which of two paths a packet takes.
     PathChoice,
+    /// On which lane a message goes.
+    Lane,
     /// Whether a switch marks a packet.
     Mark,
     /// Orders that must not matter; tests draw them to show it.
@@ -60,6 +62,7 @@ impl Purpose {
             Self::Permutation => b"permutation",
             Self::Topology => b"topology",
             Self::PathChoice => b"path-choice",
+            Self::Lane => b"lane",
             Self::Mark => b"mark",
             Self::Shuffle => b"shuffle",
             Self::Loss => b"loss",

@@ -16,6 +16,8 @@
 //! Invariant: what is here never depends on how flits move; two simulations of a plan that deliver
 //! the same packets at the same instants leave the same collector.
 
+mod lanes;
+mod posted;
 mod told;
 
 use crate::congestion::Queued;
@@ -23,6 +25,7 @@ use crate::flows::Flows;
 use crate::marking::{Marker, Marking};
 use crate::measure::{ChannelCount, Collector};
 use crate::messages::Messages;
+use crate::posting::Posts;
 use crate::traffic::Source;
 use crate::{
     Adapter, Delivery, Next, Noted, Order, PathChoice, Plan, Status, Switched, Turn, WaitCycle,
@@ -30,6 +33,7 @@ use crate::{
 };
 use gingham_kernel::{Span, Time};
 use gingham_topology::{ChannelId, EndpointId};
+use lanes::LaneChooser;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use told::{PendingReply, ReplyKey};
@@ -73,6 +77,12 @@ pub struct Endpoints {
     flows: Flows,
     /// Messages under way.
     messages: Messages,
+    /// What is posted, where there are adapters.
+    posts: Option<Box<Posts>>,
+    /// Whether what comes of posts is being carried out.
+    is_carrying: bool,
+    /// Draws lanes of messages.
+    lanes: LaneChooser,
     collector: Collector,
     status: Status,
     messages_created: usize,
@@ -119,7 +129,9 @@ impl Endpoints {
                 (false, true) => Which::First,
                 (false, false) => Which::None,
             },
-            left: is_probed || matches!(plan.path_choice, PathChoice::ByContention(_)),
+            left: is_probed
+                || plan.adapters.is_some()
+                || matches!(plan.path_choice, PathChoice::ByContention(_)),
             read: is_probed || plan.marking.as_ref().is_some_and(|of| !of.looks_at_outputs()),
             switched: switched(&plan),
         };
@@ -133,6 +145,9 @@ impl Endpoints {
             adapters: Adapter::all(&plan),
             flows: Flows::new(&plan),
             messages: Messages::default(),
+            posts: Posts::new(&plan).map(Box::new),
+            is_carrying: false,
+            lanes: LaneChooser::new(&plan),
             collector: Collector::new(&plan),
             status: Status::Running,
             messages_created: 0,

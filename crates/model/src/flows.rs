@@ -13,6 +13,7 @@ use crate::response::{Limits, Responder};
 use crate::window::Receipt;
 use crate::{ClassId, ClassPlan, FlowId, FlowKey, Hold, MessageSlot, Pace, PacePlan, Plan};
 use gingham_kernel::Time;
+use gingham_topology::routing::VcClass;
 use std::collections::BTreeMap;
 
 /// All flows of a run.
@@ -65,6 +66,8 @@ pub(crate) struct Flow {
     pub(crate) receipt: Receipt,
     /// From when on its pace allows the next packet.
     pub(crate) earliest: Time,
+    /// The lane that it keeps to, once it was drawn.
+    pub(crate) lane: Option<VcClass>,
     /// Since when it waits for an answer, if it has something to send.
     shut_since: Option<Time>,
     /// Since when it waits for tokens.
@@ -76,7 +79,10 @@ impl Flows {
     pub(crate) fn new(plan: &Plan) -> Self {
         let told_apart = |(index, class): (usize, &ClassPlan)| {
             let is_followed = |key: &FlowKey| key.class.index() == index;
-            class.is_controlled() || plan.measure.flows || plan.follow.flows.iter().any(is_followed)
+            class.is_controlled()
+                || class.post.is_by_flow()
+                || plan.measure.flows
+                || plan.follow.flows.iter().any(is_followed)
         };
         let told_apart: Box<[bool]> = plan.classes.iter().enumerate().map(told_apart).collect();
         Self {
@@ -277,6 +283,7 @@ impl Flow {
             is_answered: window.is_some_and(|window| window.answered.is_of_all()),
             receipt: Receipt::default(),
             earliest: Time::ZERO,
+            lane: None,
             shut_since: None,
             short_since: None,
         }

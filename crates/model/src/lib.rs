@@ -34,6 +34,7 @@ mod path_choice;
 mod pauses;
 mod plan;
 mod policing;
+mod posting;
 mod probe;
 mod response;
 mod segmentation;
@@ -46,6 +47,7 @@ mod window;
 mod wormhole;
 
 pub use adapter::{Adapter, Next, Turn};
+pub use bare_names::accept_bare_names;
 pub use channel::ChannelPlan;
 pub use credit_loss::CreditLossPlan;
 pub use endpoints::{Due, Endpoints};
@@ -71,6 +73,7 @@ pub use path_choice::{
 pub use pauses::PausesPlan;
 pub use plan::{ClassPlan, Ends, FollowPlan, KeptMessages, MeasurePlan, Plan, Quantity, StopPlan};
 pub use policing::{Conformance, Excess, PolicingPlan, REFILL_BYTES, TokenBucket};
+pub use posting::{AdapterPlan, Credits, DmaPlan, LaneChoice, PostPlan, Refused};
 pub use probe::{Noted, ProbePlan};
 pub use response::{Aimd, Becn, Dcqcn, Delay, Fimd, Fixed, Lipd, Response};
 pub use segmentation::{Adaptive, Segmentation, SegmentationPlan};

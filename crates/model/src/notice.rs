@@ -21,7 +21,7 @@
 
 use crate::congestion::Waiter;
 use crate::measure::ChannelCount;
-use crate::{Arrival, Packet};
+use crate::{Arrival, Content, Packet};
 use gingham_kernel::{Span, Time};
 use gingham_topology::routing::LaneSet;
 use gingham_topology::{ChannelId, EndpointId};
@@ -51,6 +51,8 @@ pub enum Notice<'a> {
         flits: u64,
         /// The time of one on this link.
         flit: Span,
+        /// What it carried.
+        content: Content,
     },
     /// A packet has arrived whole at its destination.
     Received {
@@ -154,7 +156,7 @@ pub enum Order {
     },
 }
 
-/// What is to be done once a source has created a message; there is nothing else.
+/// What is to be done once a source has created a message, before anything that was ordered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Created {
     /// [`Order::CreateAt`] of the source at this instant, first, if there is one.

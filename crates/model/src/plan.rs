@@ -2,9 +2,9 @@
 
 use crate::traffic::SourcePlan;
 use crate::{
-    ChannelPlan, ClassId, Excess, FlowKey, InTransitPlan, LanePlan, Marking, PacePlan, PathChoice,
-    PathLength, PathSet, PolicingPlan, Priority, ProbePlan, SegmentationPlan, Switching, WhenFull,
-    WindowPlan,
+    AdapterPlan, ChannelPlan, ClassId, Excess, FlowKey, InTransitPlan, LanePlan, Marking, PacePlan,
+    PathChoice, PathLength, PathSet, PolicingPlan, PostPlan, Priority, ProbePlan, SegmentationPlan,
+    Switching, WhenFull, WindowPlan,
 };
 use gingham_kernel::{Span, Time};
 use gingham_topology::routing::{LaneSet, Routes, VcClass};
@@ -41,6 +41,8 @@ pub struct ClassPlan {
     pub window: Option<WindowPlan>,
     /// How fast a flow may send; as fast as it can if not given.
     pub pace: Option<PacePlan>,
+    /// How its messages come into the adapter.
+    pub post: PostPlan,
     /// Which endpoints send, and what.
     pub sources: Vec<SourcePlan>,
 }
@@ -209,6 +211,9 @@ pub struct Plan {
     pub path_choice: PathChoice,
     /// What in-transit hosts do.
     pub in_transit: InTransitPlan,
+    /// The channel adapters that messages are posted to; without them every message is in its queue
+    /// when it is created.
+    pub adapters: Option<AdapterPlan>,
     /// By [`ChannelId`].
     pub channels: Vec<ChannelPlan>,
     /// The lanes of every channel.
@@ -244,6 +249,13 @@ impl Plan {
     pub fn vc_class(&self, class: ClassId, source: EndpointId, destination: EndpointId) -> VcClass {
         let of_pair = || self.lanes.allowed.vc_class_of_pair(source, destination);
         self.classes[class.index()].vc_class.unwrap_or_else(of_pair)
+    }
+
+    /// What random streams of a class at an endpoint are called.
+    pub(crate) fn name_of(&self, endpoint: EndpointId, class: ClassId) -> String {
+        let port = self.fabric.endpoint(endpoint);
+        let host = self.fabric.node(port.node).stable_name();
+        format!("{host}[{}]/{}", port.port, self.classes[class.index()].name)
     }
 
     /// The lanes on which packets of a class may go somewhere.

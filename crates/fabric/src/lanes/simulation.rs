@@ -107,7 +107,7 @@ impl Simulation {
     fn handle(&mut self, event: Event) {
         let Self { context, network: Network { links, in_transit, .. }, hosts, .. } = self;
         match event {
-            Event::Create { source } => return hosts.create(source, links, context),
+            Event::Create { source } => hosts.create(source, links, context),
             Event::WakeEndpoint { endpoint } => context.tell(Notice::Woken { endpoint }),
             Event::Reinject { packet, .. } => in_transit.on_reinjected(packet, context),
             Event::Left { channel, worm } => hosts.on_left(channel, worm, context),

@@ -8,7 +8,7 @@ use crate::packets::starting::blocks_of;
 use crate::packets::switches::LANES;
 use gingham_fairq::Head;
 use gingham_kernel::Time;
-use gingham_model::{Created, LaneArbiter, Next, Notice, Order, Turn};
+use gingham_model::{Content, Created, LaneArbiter, Next, Notice, Order, Turn};
 use gingham_topology::routing::LaneSet;
 use gingham_topology::{ChannelId, EndpointId, NodeId};
 
@@ -32,6 +32,8 @@ struct Host {
     is_in_line: bool,
     /// How it chooses among lanes, where there are several.
     arbiter: Option<LaneArbiter>,
+    /// What the packet carries that started last.
+    sending: Content,
     /// When it is asked again on account of tokens or a pace, in picoseconds; 0 if it is not.
     released_ps: u64,
 }
@@ -59,6 +61,7 @@ impl Hosts {
                 is_in_line: arbiter.is_none() && *groups == [LaneSet::one(0)],
                 groups,
                 arbiter: arbiter.clone(),
+                sending: Content::Control,
                 released_ps: 0,
             }
         };
@@ -86,6 +89,7 @@ impl Hosts {
             network.clock.schedule(at.as_ps(), Event::Create { source });
         }
         network.try_at_end(network.plan.fabric.endpoint_channel(endpoint));
+        network.carry_out();
     }
 
     /// The tail of a packet has left on the channel of a host.
@@ -94,9 +98,11 @@ impl Hosts {
         if network.wanted.left {
             let endpoint = self.hosts[number].endpoint;
             let (flits, span) = network.links.last(channel);
+            let content = self.hosts[number].sending;
             let began = Time::from_ps(network.clock.now() - span.as_ps());
             let flit = network.plan.channel(channel).flit;
-            network.tell(Notice::Left { endpoint, began, flits, flit });
+            network.tell(Notice::Left { endpoint, began, flits, flit, content });
+            network.carry_out();
         }
     }
 
@@ -125,6 +131,7 @@ impl Hosts {
         else {
             unreachable!("a packet was found to be there")
         };
+        self.hosts[number].sending = packet.content;
         let wire_bytes = network.wire_bytes(packet.payload_bytes);
         let moving = Moving::new(&network.plan, packet, wire_bytes, channel, peer);
         let id = network.packets.insert(moving);

@@ -211,6 +211,7 @@ mod tests {
         collector.on_created(&message);
         collector.on_delivered(&Delivery {
             message,
+            posted: created,
             entered: created,
             head_arrived: delivered,
             delivered,

@@ -1,6 +1,6 @@
 //! A traffic class as a scenario writes it.
 
-use super::{Policing, Window};
+use super::{LaneName, Policing, Post, Window};
 use gingham_kernel::Span;
 use gingham_model::Segmentation;
 use gingham_model::traffic::{Arrivals, Destinations, Lengths};
@@ -36,6 +36,9 @@ pub struct TrafficClass {
     pub priority: i64,
     /// Lanes on which its packets may go, each on any of them; all but 15 unless given.
     pub lanes: Option<Vec<i64>>,
+    /// On which of its lanes a message goes.
+    #[serde(default)]
+    pub lane: LaneName,
     /// Service level of its packets, from 0 to 15, from which tables make lanes
     /// (`routing.lane_tables`); that which the tables give each pair of hosts unless given.
     #[schemars(range(min = 0, max = 15))]
@@ -43,6 +46,8 @@ pub struct TrafficClass {
     /// How hosts cut messages into packets: into what the preset says that a packet carries, or
     /// not at all where it says nothing, unless given.
     pub segmentation: Option<Segmentation>,
+    /// How its messages are posted to channel adapters (`network.adapters`).
+    pub post: Option<Post>,
     /// How much of the class a host may send; all it can unless given.
     pub policing: Option<Policing>,
     /// How many packets of a flow, that is of the class from one host to another, may be under way:

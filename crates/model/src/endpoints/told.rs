@@ -14,8 +14,8 @@ use crate::flows::Standing;
 use crate::marking::Reading;
 use crate::traffic::Draft;
 use crate::{
-    Arrival, ClassId, Conformance, Content, Created, FlowId, FlowKey, Message, MessageId, Noted,
-    Notice, Order, Packet, PathSet, Priority, Stay,
+    Arrival, ClassId, Conformance, Content, Created, Credits, FlowId, FlowKey, Message, MessageId,
+    Noted, Notice, Order, Packet, PathSet, Priority, Stay,
 };
 use gingham_kernel::{Span, Time};
 use gingham_topology::routing::VcClass;
@@ -47,8 +47,9 @@ impl Endpoints {
                 self.orders.extend(next.map(|at| Order::CreateAt { source, at }));
             }
             Notice::Began { endpoint, packet } => self.on_began(endpoint, packet, now),
-            Notice::Left { endpoint, began, flits, flit } => {
+            Notice::Left { endpoint, began, flits, flit, content } => {
                 self.on_left(endpoint, now, (began, flits, flit));
+                self.posted_left(content, now);
             }
             Notice::Received { packet, arrival } => self.on_received(packet, arrival),
             Notice::Read { input, waiting_flits, packet, .. } => {
@@ -157,17 +158,18 @@ impl Endpoints {
         self.messages_created += 1;
         let adapter = &mut self.adapters[source.index()];
         let (class, conformance) = adapter.judge(&message);
-        if self.flows.tells_apart(class) || conformance == Conformance::Dropped {
-            return self.offer_flow(message, (class, conformance));
+        let is_plain = self.posts.is_none() && !self.lanes.draws();
+        if !is_plain || self.flows.tells_apart(class) || conformance == Conformance::Dropped {
+            return self.offer_more(message, (class, conformance));
         }
         self.collector.on_created(&message);
         let (flows, messages) = (&mut self.flows, &mut self.messages);
         adapter.admit(&self.plan, flows, messages, message, (class, conformance));
     }
 
-    /// The same of a message of a flow, or of one that policing drops.
+    /// The same of a message of a flow, of one that policing drops, and of one that is posted.
     #[inline(never)]
-    fn offer_flow(&mut self, mut message: Message, (class, conformance): (ClassId, Conformance)) {
+    fn offer_more(&mut self, mut message: Message, (class, conformance): (ClassId, Conformance)) {
         if self.flows.tells_apart(class) {
             message.flow = Some(self.flow_of(class, &message));
         }
@@ -175,12 +177,7 @@ impl Endpoints {
         if conformance == Conformance::Dropped {
             return self.collector.on_dropped(&message);
         }
-        let adapter = &mut self.adapters[message.source.index()];
-        let (flows, messages) = (&mut self.flows, &mut self.messages);
-        adapter.admit(&self.plan, flows, messages, message, (class, conformance));
-        if message.flow.is_some() {
-            self.tell_held();
-        }
+        self.post(message, (class, conformance));
     }
 
     /// The flow of a message that is sent as one of a class.
@@ -199,13 +196,20 @@ impl Endpoints {
     /// it any more.
     #[inline(never)]
     fn on_began(&mut self, endpoint: EndpointId, packet: &Packet, now: Time) {
-        if !packet.is_first {
-            return;
+        // Where a message needs a credit the next one is created as that is taken.
+        let is_free =
+            |class: ClassId| self.plan.classes[class.index()].post.credits == Credits::Exempt;
+        if packet.is_first && (self.posts.is_none() || is_free(packet.class)) {
+            self.refill(endpoint, packet.class, now);
         }
+    }
+
+    /// The backlogged sources of a class at an endpoint create their next messages.
+    pub(super) fn refill(&mut self, endpoint: EndpointId, class: ClassId, now: Time) {
         for place in 0..self.backlogged[endpoint.index()].len() {
             let index = self.backlogged[endpoint.index()][place];
             let source = &self.sources[index];
-            if source.class() == packet.class && source.refills(now) {
+            if source.class() == class && source.refills(now) {
                 self.create(index, None, now);
             }
         }
@@ -392,6 +396,7 @@ impl Endpoints {
 
     #[inline(never)]
     fn on_woken(&mut self, endpoint: EndpointId, now: Time) {
+        self.posted_woken(endpoint, now);
         let due = (endpoint, Time::ZERO, 0)..=(endpoint, now, usize::MAX);
         while let Some((key, pending)) = self.replies.range(due.clone()).next() {
             let (key, pending) = (*key, *pending);

@@ -60,6 +60,8 @@ pub struct Collector {
     end: Time,
     /// By class: data packets that switches marked, by trigger, over the whole run.
     marked_packets: Vec<[u64; 2]>,
+    /// By class: posts that found no credit, over the whole run.
+    refused_posts: Vec<u64>,
     created_messages: u64,
     dropped_messages: u64,
     delivered_messages: u64,
@@ -88,6 +90,7 @@ impl Collector {
             was_narrow: false,
             end: plan.stop.latest_end(),
             marked_packets: vec![[0; 2]; plan.classes.len()],
+            refused_posts: vec![0; plan.classes.len()],
             created_messages: 0,
             dropped_messages: 0,
             delivered_messages: 0,
@@ -209,6 +212,17 @@ impl Collector {
     /// Data packets of a class that switches marked over the whole run for this reason.
     pub fn marked_packets(&self, class: ClassId, trigger: Trigger) -> u64 {
         self.marked_packets[class.index()][trigger as usize]
+    }
+
+    /// A message of a class is accepted by its adapter, after so many posts that were refused.
+    pub fn on_refused(&mut self, class: ClassId, posts: u64) {
+        self.refused_posts[class.index()] += posts;
+    }
+
+    /// Posts of messages of a class that were refused, over the whole run; of those that were
+    /// accepted in the end.
+    pub fn refused_posts(&self, class: ClassId) -> u64 {
+        self.refused_posts[class.index()]
     }
 
     /// An answer to a packet of a class was queued in an adapter, where `depth` packets that no

@@ -173,9 +173,7 @@ impl Drawn {
 
 /// The random streams of a source, by what they are for.
 fn stream_of(plan: &Plan, class: ClassId, source: &SourcePlan) -> impl Fn(Purpose) -> Stream {
-    let port = plan.fabric.endpoint(source.endpoint);
-    let host = plan.fabric.node(port.node).stable_name();
-    let name = format!("{host}[{}]/{}", port.port, plan.classes[class.index()].name);
+    let name = plan.name_of(source.endpoint, class);
     let seed = plan.seed;
     move |purpose| Stream::new(seed, &name, purpose)
 }

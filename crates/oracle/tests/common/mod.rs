@@ -85,6 +85,7 @@ pub(crate) fn quiet_plan(fabric: Fabric) -> Plan {
         follow: FollowPlan::default(),
         marking: None,
         probe: None,
+        adapters: None,
         lanes: LanePlan::free(1),
         switching: Switching::Wormhole(WormholePlan {
             routing_delay: Span::ZERO,
@@ -181,6 +182,7 @@ pub(crate) fn add_class(plan: &mut Plan, name: String, source: SourcePlan) {
         policing: None,
         window: None,
         pace: None,
+        post: gingham_model::PostPlan::default(),
         sources: vec![source],
     });
 }

@@ -108,6 +108,7 @@ fn random_plan(seed: u64) -> Plan {
             policing: None,
             window: None,
             pace: None,
+            post: gingham_model::PostPlan::default(),
             sources: among.iter().map(source).collect(),
         });
     }

@@ -20,6 +20,7 @@ mod lengths;
 mod matrix;
 mod permutations;
 mod policing;
+mod posting;
 mod replies;
 mod schedule;
 mod sending;
@@ -109,13 +110,16 @@ impl ClassContext<'_> {
             _ => self.drawn(gathered)?,
         };
         let priority = self.level("priority", self.class.priority)?;
+        let policing = self.policing(&sources, gathered)?;
+        let post = self.post(&sources, policing.as_ref())?;
         Ok(ClassPlan {
             name: self.class.name.clone(),
             active,
             priority,
             vc_class: self.links.kind.lanes.vc_class(self.index),
             segmentation: self.segmentation(gathered)?,
-            policing: self.policing(&sources, gathered)?,
+            policing,
+            post,
             window: self.window(priority)?,
             pace: self.pace()?,
             sources,
