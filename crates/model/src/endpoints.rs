@@ -16,6 +16,7 @@
 //! Invariant: what is here never depends on how flits move; two simulations of a plan that deliver
 //! the same packets at the same instants leave the same collector.
 
+mod probed;
 mod told;
 
 use crate::congestion::Queued;
@@ -30,6 +31,7 @@ use crate::{
 };
 use gingham_kernel::{Span, Time};
 use gingham_topology::{ChannelId, EndpointId};
+use probed::Probe;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use told::{PendingReply, ReplyKey};
@@ -88,9 +90,7 @@ pub struct Endpoints {
     is_causal: bool,
     /// Whether there is a probe.
     is_probed: bool,
-    /// Packets that were received, where a probe counts them.
-    probed: u64,
-    noted: Vec<Noted>,
+    probe: Probe,
     next_check: Time,
     /// Events before this instant may happen without asking.
     checkpoint: Time,
@@ -143,8 +143,7 @@ impl Endpoints {
             marker: plan.marking.as_ref().map(|marking| marking.start(&plan)),
             is_causal,
             is_probed,
-            probed: 0,
-            noted: Vec::new(),
+            probe: Probe::default(),
             next_check: Time::ZERO,
             checkpoint: Time::ZERO,
             plan,
@@ -199,7 +198,7 @@ impl Endpoints {
 
     /// What a probe has noted, in order; nothing where there is none.
     pub fn noted(&self) -> &[Noted] {
-        &self.noted
+        self.probe.noted()
     }
 
     // Turns.
