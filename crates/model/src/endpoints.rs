@@ -18,6 +18,7 @@
 
 mod lanes;
 mod posted;
+mod probed;
 mod told;
 
 use crate::congestion::Queued;
@@ -34,6 +35,7 @@ use crate::{
 use gingham_kernel::{Span, Time};
 use gingham_topology::{ChannelId, EndpointId};
 use lanes::LaneChooser;
+use probed::Probe;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use told::{PendingReply, ReplyKey};
@@ -98,9 +100,7 @@ pub struct Endpoints {
     is_causal: bool,
     /// Whether there is a probe.
     is_probed: bool,
-    /// Packets that were received, where a probe counts them.
-    probed: u64,
-    noted: Vec<Noted>,
+    probe: Probe,
     next_check: Time,
     /// Events before this instant may happen without asking.
     checkpoint: Time,
@@ -158,8 +158,7 @@ impl Endpoints {
             marker: plan.marking.as_ref().map(|marking| marking.start(&plan)),
             is_causal,
             is_probed,
-            probed: 0,
-            noted: Vec::new(),
+            probe: Probe::default(),
             next_check: Time::ZERO,
             checkpoint: Time::ZERO,
             plan,
@@ -214,7 +213,7 @@ impl Endpoints {
 
     /// What a probe has noted, in order; nothing where there is none.
     pub fn noted(&self) -> &[Noted] {
-        &self.noted
+        self.probe.noted()
     }
 
     // Turns.

@@ -34,6 +34,7 @@ mod path_choice;
 mod pauses;
 mod plan;
 mod policing;
+mod ports0;
 mod posting;
 mod probe;
 mod response;

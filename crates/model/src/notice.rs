@@ -62,7 +62,8 @@ pub enum Notice<'a> {
         arrival: &'a Arrival,
     },
     /// A switch has read the head of a packet: its routing is over, and it asks for an output from
-    /// now on. What reads it may write on it.
+    /// now on. What reads it may write on it; with the end of the switch as its destination it goes
+    /// there instead of onward ([`Endpoints::read`](crate::Endpoints::read)).
     Read {
         /// The channel by which it came into the switch.
         input: ChannelId,

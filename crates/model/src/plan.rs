@@ -341,8 +341,9 @@ impl Plan {
     /// Whether there is a buffer at the end of a channel, so that what stands there is counted: not
     /// where a host takes in all that comes.
     pub fn has_buffer(&self, channel: ChannelId) -> bool {
-        let is_held = self.is_switch(self.ends(channel).target.node)
-            || self.in_transit.when_full == WhenFull::Stop;
+        let target = self.ends(channel).target.node;
+        let is_held = self.is_switch(target)
+            || self.in_transit.when_full == WhenFull::Stop && !self.is_port_0(target);
         self.switching.has_buffer(self.channel(channel), is_held)
     }
 

@@ -51,6 +51,7 @@ pub(crate) fn with_closed_loops(plan: &Plan, seed: u64) -> Plan {
     let probe = ProbePlan {
         control_every: [0, 2, 3, 7][usize::try_from(draw.below(4)).unwrap()],
         control_bytes: 1 + small(&mut draw, ANSWER_MAX_BYTES.into()),
+        divert_every: 0,
     };
     make_room(&mut plan);
     plan.marking = match draw.below(6) {

@@ -4,6 +4,7 @@
 
 mod case;
 mod closed;
+mod ends;
 mod in_transit;
 mod lanes;
 mod packets;
@@ -226,6 +227,24 @@ fn engine_and_oracle_agree_on_posts_over_virtual_lanes() {
 fn engine_and_oracle_agree_on_posts_of_whole_packets() {
     agree_on_packets(|plan, seed| {
         posting::with_adapters(&closed::with_closed_loops(plan, seed), seed)
+    });
+}
+
+/// Control packets are diverted to ends of switches, which answer.
+#[test]
+fn engine_and_oracle_agree_on_diverted_packets_over_virtual_lanes() {
+    ends::agree_on_diverted(|seed| {
+        let case = if seed % 3 == 0 { Case::lanes_in_transit(seed) } else { Case::lanes(seed) };
+        closed::with_closed_loops(&compile(&case.source(), true).unwrap().plan, seed)
+    });
+}
+
+/// The same on lanes that no rule gives.
+#[test]
+fn engine_and_oracle_agree_on_diverted_packets_over_tables_of_lanes() {
+    ends::agree_on_diverted(|seed| {
+        let plan = compile(&Case::lanes(seed).source(), true).unwrap().plan;
+        tables::with_random_tables(&plan, seed)
     });
 }
 

@@ -15,7 +15,7 @@ use crate::marking::Reading;
 use crate::traffic::Draft;
 use crate::{
     Arrival, ClassId, Conformance, Content, Created, Credits, FlowId, FlowKey, Message, MessageId,
-    Noted, Notice, Order, Packet, PathSet, Priority, Stay,
+    Notice, Order, Packet, PathSet, Priority, Stay,
 };
 use gingham_kernel::{Span, Time};
 use gingham_topology::routing::VcClass;
@@ -262,12 +262,8 @@ impl Endpoints {
             }
             Content::Control => self.ordered_under_way -= 1,
         }
-        if let Some(probe) = self.plan.probe
-            && self.probed_one(probe.control_every)
-        {
-            let vc_class = self.plan.vc_class(packet.class, packet.destination, packet.source);
-            let (bytes, now) = (probe.control_bytes, arrival.arrived);
-            self.order_back(packet, bytes, Content::Control, packet.priority, vc_class, now);
+        if let Some(plan) = self.plan.probe {
+            self.probe_received(plan, packet, arrival.arrived);
         }
     }
 
@@ -312,6 +308,11 @@ impl Endpoints {
             is_first: false,
             mark: false,
         };
+        self.order(ordered, now)
+    }
+
+    /// Sends a packet that no message is behind. Returns how many such packets wait there now.
+    pub(super) fn order(&mut self, ordered: Packet, now: Time) -> usize {
         self.ordered_under_way += 1;
         let endpoint = ordered.source;
         self.orders.push(Order::Send { endpoint });
@@ -339,6 +340,9 @@ impl Endpoints {
         if let Some(marker) = &mut self.marker {
             let switch = self.plan.fabric.target(input).node;
             packet.mark |= marker.marks(Reading { switch, waiting_flits });
+        }
+        if self.is_probed {
+            self.probe_read(input, packet);
         }
     }
 
@@ -404,59 +408,4 @@ impl Endpoints {
             self.create_reply(pending, now);
         }
     }
-
-    // Probes.
-
-    /// Counts a packet that was received. Returns whether it is one of every so many.
-    fn probed_one(&mut self, every: u64) -> bool {
-        self.probed += 1;
-        every > 0 && self.probed.is_multiple_of(every)
-    }
-
-    #[cold]
-    fn note(&mut self, time: Time, notice: &Notice<'_>) {
-        let at = |what, place| Noted {
-            time,
-            what,
-            place,
-            lane: 0,
-            waiting_flits: 0,
-            has_space: None,
-            packet: None,
-        };
-        let noted = match notice {
-            Notice::Created { source } => at("created", *source),
-            Notice::Began { endpoint, packet } => {
-                Noted { packet: Some(**packet), ..at("began", endpoint.index()) }
-            }
-            Notice::Left { endpoint, .. } => at("left", endpoint.index()),
-            Notice::Received { packet, .. } => {
-                Noted { packet: Some(**packet), ..at("received", packet.destination.index()) }
-            }
-            Notice::Read { input, lane, waiting_flits, packet } => Noted {
-                lane: *lane,
-                waiting_flits: *waiting_flits,
-                packet: Some(**packet),
-                ..at("read", input.index())
-            },
-            Notice::Queued { stay } => noted_stay("queued", time, stay),
-            Notice::Forwarded { stay, packet, .. } => {
-                Noted { packet: Some(**packet), ..noted_stay("forwarded", time, stay) }
-            }
-            Notice::Settled { stay, has_space } => {
-                Noted { has_space: Some(*has_space), ..noted_stay("settled", time, stay) }
-            }
-            Notice::Woken { endpoint } => at("woken", endpoint.index()),
-            Notice::Sampled { counts } => at("sampled", counts.len()),
-            Notice::Looked { waiters } => at("looked", waiters.len()),
-        };
-        self.noted.push(noted);
-    }
-}
-
-#[cold]
-fn noted_stay(what: &'static str, time: Time, stay: &Stay) -> Noted {
-    let Stay { input, lane, wire_bytes, .. } = *stay;
-    let place = input.index();
-    Noted { time, what, place, lane, waiting_flits: wire_bytes, has_space: None, packet: None }
 }

@@ -4,6 +4,7 @@
 #![allow(dead_code, reason = "each test file uses a part")]
 #![allow(clippy::unwrap_used, reason = "a story that cannot be set up has failed")]
 
+pub(crate) mod ends;
 pub(crate) mod lanes;
 pub(crate) mod packets;
 
