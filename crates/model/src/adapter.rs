@@ -189,19 +189,24 @@ impl Adapter {
         messages: &mut Messages,
         message: Message,
         (class, conformance): (ClassId, Conformance),
-    ) {
+    ) -> MessageSlot {
         let vc_class = plan.vc_class(class, message.source, message.destination);
         let class = &plan.classes[class.index()];
         let switches = || plan.switches(message.source, message.destination);
         let longest_bytes = class.longest_packet_bytes(switches);
         let priority = class.priority;
         let outgoing = Outgoing { message, priority, vc_class, longest_bytes, conformance };
-        self.put(flows, messages, outgoing);
+        self.put(flows, messages, outgoing)
     }
 
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
     #[inline(always)]
-    fn put(&mut self, flows: &mut Flows, messages: &mut Messages, outgoing: Outgoing) {
+    fn put(
+        &mut self,
+        flows: &mut Flows,
+        messages: &mut Messages,
+        outgoing: Outgoing,
+    ) -> MessageSlot {
         let Outgoing { message, priority, vc_class, .. } = outgoing;
         let slot = messages.insert(outgoing);
         let place = self.note_waiting(vc_class, priority);
@@ -213,6 +218,7 @@ impl Adapter {
                 self.turns(place).put_in_flow(flow, had_none, may_go);
             }
         }
+        slot
     }
 
     #[inline]

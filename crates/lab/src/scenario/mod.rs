@@ -33,6 +33,7 @@ mod parameters;
 mod policing;
 mod preset;
 mod routing;
+mod streams;
 mod topology;
 mod traffic;
 mod window;
@@ -51,6 +52,7 @@ pub use parameters::{Parameters, SwitchingName, SwitchingParameters, WormholePar
 pub use policing::{Excess, Policing};
 pub use preset::Preset;
 pub use routing::{AlternativePaths, Routing};
+pub use streams::{Deadline, Mpeg2, OnOffData, Placement, StreamData, Streams, Trace};
 pub use topology::Topology;
 pub(crate) use topology::fabric;
 pub use traffic::{Stagger, TrafficClass};
