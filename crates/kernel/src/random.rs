@@ -132,6 +132,14 @@ impl Stream {
         -mean * libm::log(1.0 - self.unit())
     }
 
+    /// Normal with the given mean and standard deviation (Box and Muller, "A Note on the Generation
+    /// of Random Normal Deviates", Annals of Mathematical Statistics 29(2), 1958; of each pair the
+    /// first).
+    pub fn normal(&mut self, mean: f64, deviation: f64) -> f64 {
+        let radius = libm::sqrt(-2.0 * libm::log(1.0 - self.unit()));
+        mean + deviation * radius * libm::cos(2.0 * std::f64::consts::PI * self.unit())
+    }
+
     /// Geometric on 1, 2, 3, ... with the given mean (at least 1): the exponential
     /// distribution's counterpart on whole numbers, with exactly this mean.
     pub fn geometric(&mut self, mean: f64) -> u64 {

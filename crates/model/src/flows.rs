@@ -6,12 +6,13 @@
 //! ```
 //!
 //! A flow is numbered when its first message is created. Only classes whose flows are controlled,
-//! counted or followed have any; a flow that is not controlled has no queue to itself.
+//! counted, followed or streams have any, and those as which streams are sent; a flow that is not
+//! controlled has no queue to itself.
 
 use crate::messages::{Messages, Queue};
 use crate::response::{Limits, Responder};
 use crate::window::Receipt;
-use crate::{ClassId, ClassPlan, FlowId, FlowKey, Hold, MessageSlot, Pace, PacePlan, Plan};
+use crate::{ClassId, ClassPlan, Excess, FlowId, FlowKey, Hold, MessageSlot, Pace, PacePlan, Plan};
 use gingham_kernel::Time;
 use gingham_topology::routing::VcClass;
 use std::collections::BTreeMap;
@@ -83,6 +84,7 @@ impl Flows {
                 || class.post.is_by_flow()
                 || plan.measure.flows
                 || plan.follow.flows.iter().any(is_followed)
+                || has_streams(plan, ClassId::new(index))
         };
         let told_apart: Box<[bool]> = plan.classes.iter().enumerate().map(told_apart).collect();
         Self {
@@ -262,6 +264,16 @@ impl Flows {
     pub(crate) fn shut(&self) -> usize {
         self.by_id.iter().filter(|flow| flow.shut_since.is_some()).count()
     }
+}
+
+/// Whether streams are sent as those of a class: its own, or demoted ones.
+fn has_streams(plan: &Plan, class: ClassId) -> bool {
+    let demotes = |of: &ClassPlan| {
+        of.policing.as_ref().is_some_and(|policing| policing.excess == Excess::Demote(class))
+    };
+    let is_it = |index: usize, of: &ClassPlan| index == class.index() || demotes(of);
+    let has = |of: &ClassPlan| of.sources.iter().any(|source| source.stream().is_some());
+    plan.classes.iter().enumerate().any(|(index, of)| is_it(index, of) && has(of))
 }
 
 impl Flow {

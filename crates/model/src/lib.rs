@@ -52,7 +52,7 @@ pub use bare_names::accept_bare_names;
 pub use channel::ChannelPlan;
 pub use credit_loss::CreditLossPlan;
 pub use endpoints::{Due, Endpoints};
-pub use ids::{ClassId, FlowId, MessageId, MessageSlot};
+pub use ids::{ClassId, FlowId, MessageId, MessageSlot, StreamId};
 pub use in_transit::{
     EjectionHead, InTransitHost, InTransitParameters, InTransitPlan, TakenIn, WhenFull,
     WhenPoolFull,

@@ -10,6 +10,8 @@
 //! waits. What only a message of several packets needs stands beside it, so that one is a cache
 //! line.
 //!
+//! What a message is of a stream stands beside it as well, by place, where there are streams.
+//!
 //! Nothing here asks for the order of arrival: that of a message's packets is the fabric's affair,
 //! and paths may differ.
 //!
@@ -22,6 +24,7 @@ mod tests;
 
 pub(crate) use queue::Queue;
 
+use crate::traffic::StreamPart;
 use crate::{
     ClassId, Conformance, Content, Delivery, Message, MessageSlot, Next, Packet, PathSet, Plan,
     Priority,
@@ -82,6 +85,8 @@ pub(crate) struct Messages {
     /// Of messages of several packets.
     segments: Vec<Segments>,
     free_segments: Vec<u32>,
+    /// By place: what its message is of a stream; as long as the highest place of one.
+    parts: Vec<Option<StreamPart>>,
 }
 
 /// A place.
@@ -155,6 +160,20 @@ impl Messages {
         }
         self.segments.push(segments);
         u32::try_from(self.segments.len() - 1).expect("fewer than 2^32 messages are under way")
+    }
+
+    /// The message at a place is of a stream.
+    pub(crate) fn note_part(&mut self, slot: MessageSlot, part: StreamPart) {
+        if self.parts.len() <= slot.index() {
+            self.parts.resize(slot.index() + 1, None);
+        }
+        self.parts[slot.index()] = Some(part);
+    }
+
+    /// What the message is of a stream that was at a place until now.
+    #[inline]
+    pub(crate) fn take_part(&mut self, slot: MessageSlot) -> Option<StreamPart> {
+        self.parts.get_mut(slot.index())?.take()
     }
 
     // What waits.

@@ -1,6 +1,6 @@
 //! The plan: everything a simulation needs, typed, in integers, with names left behind.
 
-use crate::traffic::SourcePlan;
+use crate::traffic::{SourcePlan, StreamPlan};
 use crate::{
     AdapterPlan, ChannelPlan, ClassId, Excess, FlowKey, InTransitPlan, LanePlan, Marking, PacePlan,
     PathChoice, PathLength, PathSet, PolicingPlan, PostPlan, Priority, ProbePlan, SegmentationPlan,
@@ -52,6 +52,13 @@ impl ClassPlan {
     /// can it offer more than is accepted.
     pub fn is_open_loop(&self) -> bool {
         !self.sources.iter().any(SourcePlan::is_backlogged)
+    }
+
+    /// The endpoints that send, in the order of their first sources; one of many streams is one.
+    pub fn senders(&self) -> impl Iterator<Item = EndpointId> {
+        let first =
+            |index: &usize| self.sources[*index].stream().is_none_or(|stream| stream.number == 0);
+        (0..self.sources.len()).filter(first).map(|index| self.sources[index].endpoint)
     }
 
     /// Whether its packets may wait for something else than their link, so that each flow has a
@@ -362,20 +369,36 @@ impl Plan {
         &self.channels[channel.index()]
     }
 
+    /// All streams, in the order of their numbers ([`crate::StreamId`]), with their classes.
+    pub fn streams(&self) -> impl Iterator<Item = (ClassId, &SourcePlan, &StreamPlan)> {
+        let of_class = |(index, class)| {
+            let sources: &[SourcePlan] = Self::sources_of(class);
+            sources
+                .iter()
+                .filter_map(move |source| Some((ClassId::new(index), source, source.stream()?)))
+        };
+        self.classes.iter().enumerate().flat_map(of_class)
+    }
+
+    fn sources_of(class: &ClassPlan) -> &[SourcePlan] {
+        &class.sources
+    }
+
     /// The load that a class asks for while it sends, as a fraction of the links of its sources;
     /// `None` for a backlogged class, a schedule and replies.
     pub fn offered_load(&self, class: ClassId) -> Option<f64> {
-        let sources = &self.classes[class.index()].sources;
-        let loads: Option<Vec<f64>> = sources.iter().map(SourcePlan::load).collect();
+        let class = &self.classes[class.index()];
+        let byte_ps = |endpoint: EndpointId| self.byte_ps(self.fabric.endpoint_channel(endpoint));
+        let load = |source: &SourcePlan| source.load(byte_ps(source.endpoint));
+        let loads: Option<Vec<f64>> = class.sources.iter().map(load).collect();
         let loads = loads?;
         let first = *loads.first()?;
-        if loads.iter().all(|load| load.total_cmp(&first).is_eq()) {
+        let are_alike = loads.iter().all(|load| load.total_cmp(&first).is_eq());
+        if are_alike && class.sources[0].stream().is_none() {
             return Some(first);
         }
-        let rate =
-            |source: &SourcePlan| 1.0 / self.byte_ps(self.fabric.endpoint_channel(source.endpoint));
-        let rates: Vec<f64> = sources.iter().map(rate).collect();
-        let offered: f64 = loads.iter().zip(&rates).map(|(load, rate)| load * rate).sum();
-        Some(offered / rates.iter().sum::<f64>())
+        let rates = class.sources.iter().map(|source| 1.0 / byte_ps(source.endpoint));
+        let offered: f64 = loads.iter().zip(rates).map(|(load, rate)| load * rate).sum();
+        Some(offered / class.senders().map(|endpoint| 1.0 / byte_ps(endpoint)).sum::<f64>())
     }
 }

@@ -170,6 +170,7 @@ fn random_follow(draw: &mut Stream, plan: &Plan) -> FollowPlan {
         class: ClassId::new(0),
         source: endpoint(),
         destination: endpoint(),
+        stream: None,
     });
     let flows = flows.collect();
     let channel = |draw: &mut Stream| {

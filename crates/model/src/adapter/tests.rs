@@ -147,7 +147,8 @@ impl Sender {
     /// The flow of a class to a destination.
     fn flow(&mut self, class: usize, destination: usize) -> FlowId {
         let (class, source) = (ClassId::new(class), EndpointId::new(0));
-        let key = FlowKey { class, source, destination: EndpointId::new(destination) };
+        let destination = EndpointId::new(destination);
+        let key = FlowKey { class, source, destination, stream: None };
         self.flows.find(&self.plan, key).0
     }
 

@@ -10,6 +10,7 @@
 use super::Endpoints;
 use crate::messages::Outgoing;
 use crate::posting::Outcome;
+use crate::traffic::StreamPart;
 use crate::{ClassId, Conformance, Content, Credits, Message, MessageSlot, Order, Refused};
 use gingham_kernel::Time;
 use gingham_topology::EndpointId;
@@ -18,10 +19,18 @@ impl Endpoints {
     /// A message was created, and is not dropped: it is posted, or put into its queue where there
     /// are no adapters.
     #[inline(never)]
-    pub(super) fn post(&mut self, message: Message, (class, conformance): (ClassId, Conformance)) {
+    pub(super) fn post(
+        &mut self,
+        message: Message,
+        (class, conformance): (ClassId, Conformance),
+        part: Option<StreamPart>,
+    ) {
         let vc_class = self.lanes.choose(&self.plan, &mut self.flows, class, &message);
         let outgoing = Outgoing::new(&self.plan, message, (class, conformance), vc_class);
         let slot = self.messages.insert(outgoing);
+        if let Some(part) = part {
+            self.messages.note_part(slot, part);
+        }
         let now = message.created;
         let Some(posts) = &mut self.posts else { return self.enqueue(slot, now) };
         let class = &self.plan.classes[message.class.index()];

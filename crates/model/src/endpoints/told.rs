@@ -15,7 +15,7 @@ use crate::marking::Reading;
 use crate::traffic::Draft;
 use crate::{
     Arrival, ClassId, Conformance, Content, Created, Credits, FlowId, FlowKey, Message, MessageId,
-    Notice, Order, Packet, PathSet, Priority, Stay,
+    Notice, Order, Packet, PathSet, Priority, Stay, StreamId,
 };
 use gingham_kernel::{Span, Time};
 use gingham_topology::routing::VcClass;
@@ -117,7 +117,7 @@ impl Endpoints {
         if next.is_none() {
             self.arrivals_pending -= 1;
         }
-        self.offer(class, endpoint, draft, now);
+        self.offer(index, (class, endpoint), draft, now);
         Created { next, endpoint }
     }
 
@@ -131,21 +131,27 @@ impl Endpoints {
 
     /// A source creates a message: a reply to this endpoint, if one is given. Returns where.
     #[inline(never)]
-    fn create(&mut self, source: usize, reply_to: Option<EndpointId>, now: Time) -> EndpointId {
-        let source = &mut self.sources[source];
+    fn create(&mut self, index: usize, reply_to: Option<EndpointId>, now: Time) -> EndpointId {
+        let source = &mut self.sources[index];
         let (class, endpoint) = (source.class(), source.endpoint());
         let draft = match reply_to {
             None => source.draw(),
             Some(destination) => source.draw_reply(destination),
         };
-        self.offer(class, endpoint, draft, now);
+        self.offer(index, (class, endpoint), draft, now);
         endpoint
     }
 
-    /// A message of a class is created at an endpoint.
+    /// A message of a class is created at an endpoint, by a source.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
     #[inline(always)]
-    fn offer(&mut self, class: ClassId, source: EndpointId, draft: Draft, now: Time) {
+    fn offer(
+        &mut self,
+        index: usize,
+        (class, source): (ClassId, EndpointId),
+        draft: Draft,
+        now: Time,
+    ) {
         let message = Message {
             id: MessageId::new(self.messages_created),
             class,
@@ -160,30 +166,43 @@ impl Endpoints {
         let (class, conformance) = adapter.judge(&message);
         let is_plain = self.posts.is_none() && !self.lanes.draws();
         if !is_plain || self.flows.tells_apart(class) || conformance == Conformance::Dropped {
-            return self.offer_more(message, (class, conformance));
+            return self.offer_more(index, message, (class, conformance));
         }
         self.collector.on_created(&message);
         let (flows, messages) = (&mut self.flows, &mut self.messages);
         adapter.admit(&self.plan, flows, messages, message, (class, conformance));
     }
 
-    /// The same of a message of a flow, of one that policing drops, and of one that is posted.
+    /// The same of a message of a flow, of one that policing drops, and of one that is posted;
+    /// streams are flows.
     #[inline(never)]
-    fn offer_more(&mut self, mut message: Message, (class, conformance): (ClassId, Conformance)) {
+    fn offer_more(
+        &mut self,
+        index: usize,
+        mut message: Message,
+        (class, conformance): (ClassId, Conformance),
+    ) {
+        let part = self.sources[index].part();
         if self.flows.tells_apart(class) {
-            message.flow = Some(self.flow_of(class, &message));
+            message.flow = Some(self.flow_of(class, part.map(|part| part.stream), &message));
         }
         self.collector.on_created(&message);
+        if let Some(part) = part {
+            self.collector.on_part_created(part);
+        }
         if conformance == Conformance::Dropped {
+            if let Some(part) = part {
+                self.collector.on_part_dropped(part);
+            }
             return self.collector.on_dropped(&message);
         }
-        self.post(message, (class, conformance));
+        self.post(message, (class, conformance), part);
     }
 
     /// The flow of a message that is sent as one of a class.
-    fn flow_of(&mut self, class: ClassId, message: &Message) -> FlowId {
+    fn flow_of(&mut self, class: ClassId, stream: Option<StreamId>, message: &Message) -> FlowId {
         let Message { source, destination, .. } = *message;
-        let key = FlowKey { class, source, destination };
+        let key = FlowKey { class, source, destination, stream };
         let (flow, is_new) = self.flows.find(&self.plan, key);
         if is_new {
             self.collector.on_flow(flow, key);
@@ -238,6 +257,9 @@ impl Endpoints {
         let Content::Data(slot) = packet.content else { return };
         let Some(delivery) = self.messages.arrive(slot, arrival) else { return };
         self.collector.on_delivered(&delivery);
+        if let Some(part) = self.messages.take_part(slot) {
+            self.collector.on_part_delivered(part, delivery.delivered);
+        }
         if self.collector.is_complete() {
             self.set_checkpoint();
         }

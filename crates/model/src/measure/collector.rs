@@ -20,6 +20,7 @@ use super::ChannelCount;
 use super::channels::ChannelCollector;
 use super::class::ClassCollector;
 use super::contention::ContentionCollector;
+use super::deadlines::Deadlines;
 use super::flows::FlowCollector;
 use super::grid::{Grid, SLICES_PER_SECTION};
 use super::records::Records;
@@ -28,6 +29,7 @@ use super::samples::Samples;
 use super::transit::TransitCollector;
 use super::trees::Trees;
 use crate::congestion::Tree;
+use crate::traffic::StreamPart;
 use crate::{
     ClassId, ClassPlan, Contention, Delivery, FlowId, FlowKey, Hold, Message, Plan, Quantity,
     StopPlan, Trigger,
@@ -48,6 +50,7 @@ pub struct Collector {
     pub(super) transit: TransitCollector,
     pub(super) contention: ContentionCollector,
     pub(super) flows: FlowCollector,
+    deadlines: Deadlines,
     pub(super) samples: Samples,
     trees: Trees,
     pub(super) records: Records,
@@ -82,6 +85,7 @@ impl Collector {
             transit: TransitCollector::new(plan.fabric.endpoints().len()),
             contention: ContentionCollector::new(plan),
             flows: FlowCollector::new(plan),
+            deadlines: Deadlines::new(plan),
             samples: Samples::new(plan),
             trees: Trees::new(plan),
             records: Records::new(plan.seed, &plan.measure),
@@ -185,6 +189,32 @@ impl Collector {
     /// this order.
     pub fn on_flow(&mut self, flow: FlowId, key: FlowKey) {
         self.flows.add(flow, key);
+    }
+
+    /// A message of a stream was created.
+    pub fn on_part_created(&mut self, part: StreamPart) {
+        if self.closed.is_none() {
+            self.deadlines.created(part);
+        }
+    }
+
+    /// A message of a stream, which was just created, is dropped.
+    pub fn on_part_dropped(&mut self, part: StreamPart) {
+        if self.closed.is_none() {
+            self.deadlines.dropped(part);
+        }
+    }
+
+    /// A message of a stream was delivered `now`.
+    pub fn on_part_delivered(&mut self, part: StreamPart, now: Time) {
+        if self.closed.is_none() {
+            self.deadlines.delivered(part, now);
+        }
+    }
+
+    /// Streams, and their frames against their deadlines, up to now or the end of the window.
+    pub fn deadlines(&self) -> &Deadlines {
+        &self.deadlines
     }
 
     /// A flow that had something to send was held back from `from` to `to`. It may be told in

@@ -6,6 +6,7 @@
 //!   arrivals + lengths + destinations ─► for each host a SourcePlan, or a reason to be silent
 //!   schedule ─────────────────────────► a SourcePlan for each host in it
 //!   reply + lengths ──────────────────► a SourcePlan for each host that is sent what it replies to
+//!   streams ──────────────────────────► many SourcePlans for each host, a stream each
 //! ```
 //!
 //! Invariants: a source has somewhere to send to, and every destination can be reached; what a
@@ -26,6 +27,7 @@ mod schedule;
 mod sending;
 mod sheet;
 mod stagger;
+mod streams;
 mod window;
 
 pub(super) use hosts::Hosts;
@@ -105,6 +107,7 @@ impl ClassContext<'_> {
         let active = self.active()?;
         self.check_stagger()?;
         let sources = match (&self.class.arrivals, to) {
+            _ if self.class.streams.is_some() => self.streams(&active, gathered)?,
             (Arrivals::Schedule(file), _) => self.scheduled(file, &active, gathered)?,
             (Arrivals::Reply(reply), Some(to)) => self.replies(reply, to, compiled, gathered)?,
             _ => self.drawn(gathered)?,
