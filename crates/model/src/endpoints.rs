@@ -16,11 +16,13 @@
 //! Invariant: what is here never depends on how flits move; two simulations of a plan that deliver
 //! the same packets at the same instants leave the same collector.
 
+mod admitted;
 mod lanes;
 mod posted;
 mod probed;
 mod told;
 
+use crate::admission::Desk;
 use crate::congestion::Queued;
 use crate::flows::Flows;
 use crate::marking::{Marker, Marking};
@@ -79,6 +81,10 @@ pub struct Endpoints {
     flows: Flows,
     /// Messages under way.
     messages: Messages,
+    /// Who may send, where there is an admission control.
+    desk: Option<Box<Desk>>,
+    /// By stream: its source, where there is one.
+    sources_of_streams: Vec<usize>,
     /// What is posted, where there are adapters.
     posts: Option<Box<Posts>>,
     /// Whether what comes of posts is being carried out.
@@ -121,6 +127,8 @@ impl Endpoints {
                 repliers.entry((replies.to, source.endpoint())).or_default().push(index);
             }
         }
+        let is_of_stream = |index: &usize| sources[*index].stream().is_some();
+        let sources_of_streams = (0..sources.len()).filter(is_of_stream).collect();
         let is_probed = plan.probe.is_some();
         let is_backlogged = backlogged.iter().any(|sources| !sources.is_empty());
         let wanted = Wanted {
@@ -131,8 +139,11 @@ impl Endpoints {
             },
             left: is_probed
                 || plan.adapters.is_some()
+                || plan.admission.is_some()
                 || matches!(plan.path_choice, PathChoice::ByContention(_)),
-            read: is_probed || plan.marking.as_ref().is_some_and(|of| !of.looks_at_outputs()),
+            read: is_probed
+                || plan.admission.is_some()
+                || plan.marking.as_ref().is_some_and(|of| !of.looks_at_outputs()),
             switched: switched(&plan),
         };
         let is_causal = plan.is_controlled() || !repliers.is_empty();
@@ -145,6 +156,8 @@ impl Endpoints {
             adapters: Adapter::all(&plan),
             flows: Flows::new(&plan),
             messages: Messages::default(),
+            desk: Desk::new(&plan).map(Box::new),
+            sources_of_streams,
             posts: Posts::new(&plan).map(Box::new),
             is_carrying: false,
             lanes: LaneChooser::new(&plan),

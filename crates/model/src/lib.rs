@@ -13,6 +13,7 @@
 //! Invariants: time, randomness and input are arguments; no file, no clock, no thread.
 
 mod adapter;
+mod admission;
 mod bare_names;
 mod channel;
 pub mod congestion;
@@ -48,6 +49,7 @@ mod window;
 mod wormhole;
 
 pub use adapter::{Adapter, Next, Turn};
+pub use admission::{AdmissionPlan, Ledger, Request, Signal, StreamStanding};
 pub use bare_names::accept_bare_names;
 pub use channel::ChannelPlan;
 pub use credit_loss::CreditLossPlan;

@@ -170,6 +170,12 @@ impl Messages {
         self.parts[slot.index()] = Some(part);
     }
 
+    /// What the message at a place is of a stream.
+    #[inline]
+    pub(crate) fn part(&self, slot: MessageSlot) -> Option<StreamPart> {
+        *self.parts.get(slot.index())?
+    }
+
     /// What the message is of a stream that was at a place until now.
     #[inline]
     pub(crate) fn take_part(&mut self, slot: MessageSlot) -> Option<StreamPart> {
@@ -242,6 +248,7 @@ impl Messages {
             path_set,
             vc_class: of.vc_class,
             is_first,
+            is_last_of_stream: is_last && self.part(slot).is_some_and(|part| part.is_last),
             mark: false,
         };
         (packet, is_last)

@@ -3,13 +3,14 @@
 //! ```text
 //!   data      a message travels as one packet or as several, its segments
 //!   answer    says that data packets have come, and which were marked
+//!   signal    asks whether a stream may send, and what comes of that
 //!   control   anything else that adapters and switches tell each other
 //! ```
 //!
 //! A data packet knows the place of its message, where all packets of that come together again. The
 //! others take wire, buffers, lanes and routes as it does, and no message is behind them.
 
-use crate::{ClassId, FlowId, MessageSlot, PathSet};
+use crate::{ClassId, FlowId, MessageSlot, PathSet, Signal};
 use gingham_topology::EndpointId;
 use gingham_topology::routing::VcClass;
 
@@ -44,6 +45,8 @@ pub enum Content {
         /// How many of these were marked.
         marked: u32,
     },
+    /// What an admission control says of a stream.
+    Signal(Signal),
     /// Something that no message is behind and that answers nothing.
     Control,
 }
@@ -71,6 +74,8 @@ pub struct Packet {
     pub vc_class: VcClass,
     /// Whether it is the first data packet of its message.
     pub is_first: bool,
+    /// Whether it is the last packet of a stream, which releases what that has reserved.
+    pub is_last_of_stream: bool,
     /// What switches wrote on it.
     pub mark: bool,
 }

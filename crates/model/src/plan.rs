@@ -2,9 +2,9 @@
 
 use crate::traffic::{SourcePlan, StreamPlan};
 use crate::{
-    AdapterPlan, ChannelPlan, ClassId, Excess, FlowKey, InTransitPlan, LanePlan, Marking, PacePlan,
-    PathChoice, PathLength, PathSet, PolicingPlan, PostPlan, Priority, ProbePlan, SegmentationPlan,
-    Switching, WhenFull, WindowPlan,
+    AdapterPlan, AdmissionPlan, ChannelPlan, ClassId, Excess, FlowKey, InTransitPlan, LanePlan,
+    Marking, PacePlan, PathChoice, PathLength, PathSet, PolicingPlan, PostPlan, Priority,
+    ProbePlan, SegmentationPlan, Switching, WhenFull, WindowPlan,
 };
 use gingham_kernel::{Span, Time};
 use gingham_topology::routing::{LaneSet, Routes, VcClass};
@@ -12,6 +12,7 @@ use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId, PortRef};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Where a channel begins and ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -221,6 +222,8 @@ pub struct Plan {
     /// The channel adapters that messages are posted to; without them every message is in its queue
     /// when it is created.
     pub adapters: Option<AdapterPlan>,
+    /// Who asks before it sends; nobody if not given.
+    pub admission: Option<Arc<AdmissionPlan>>,
     /// By [`ChannelId`].
     pub channels: Vec<ChannelPlan>,
     /// The lanes of every channel.
@@ -336,13 +339,17 @@ impl Plan {
 
     /// The highest priority of any class, answers among them.
     pub fn highest_priority(&self) -> Priority {
-        self.classes.iter().flat_map(ClassPlan::priorities).max().unwrap_or_default()
+        let of_classes = self.classes.iter().flat_map(ClassPlan::priorities);
+        let of_signals = self.admission.as_ref().map(|admission| admission.priority);
+        of_classes.chain(of_signals).max().unwrap_or_default()
     }
 
     /// Whether anything may wait at a host for something else than its link, or go there although
     /// no message is behind it.
     pub fn is_controlled(&self) -> bool {
-        self.probe.is_some() || self.classes.iter().any(ClassPlan::is_controlled)
+        self.probe.is_some()
+            || self.admission.is_some()
+            || self.classes.iter().any(ClassPlan::is_controlled)
     }
 
     /// Whether there is a buffer at the end of a channel, so that what stands there is counted: not

@@ -1,6 +1,7 @@
 //! From a scenario to a plan: names become ids, units integers, and what cannot work is refused.
 
 mod adapters;
+mod admission;
 mod arbiters;
 mod cables;
 mod classes;
@@ -92,6 +93,7 @@ pub fn compile_observed(
     let proof = paths::prove(source, &fabric, routes, &kind.lanes, allow_deadlock)?;
     reached(Milestone::Proof);
     let channels = cables::channels(source, &fabric, &parameters, &kind, &mut gathered.notes)?;
+    let admission = admission::plan(source, &kind, &channels)?;
     let links =
         Links { fabric: &fabric, channels: &channels, parameters: &parameters, kind: &kind };
     let classes = classes::classes(source, links, &mut gathered)?;
@@ -113,10 +115,15 @@ pub fn compile_observed(
         marking: scenario.network.marking.clone(),
         probe: None,
         adapters: adapters::plan(source)?,
+        admission,
     };
     check(source, &plan, &mut gathered)?;
     network::settle(source, &parameters, &mut plan)?;
     plan.follow = follow::plan(source, &plan)?;
+    if plan.admission.is_some() {
+        // Last: nothing before sees ends of switches.
+        plan = plan.with_ports_0();
+    }
     reached(Milestone::Plan);
     Ok(Compiled {
         plan: Arc::new(plan),
@@ -137,6 +144,7 @@ fn check(source: &ScenarioSource, plan: &Plan, gathered: &mut Gathered) -> Resul
     classes::check_paces(source, plan)?;
     pool::check(source, plan)?;
     adapters::check(source, plan, gathered)?;
+    admission::check(source, plan)?;
     network::check(source, plan, gathered)?;
     marking::check(source, plan, gathered)
 }

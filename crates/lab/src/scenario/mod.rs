@@ -21,6 +21,7 @@
 //! Names and units end here: what follows ([`crate::compile`]) is typed and in integers. The
 //! doc comments of the fields are what `gingham` shows as help.
 
+mod admission;
 mod defaults;
 mod figures;
 mod flow_control;
@@ -39,6 +40,7 @@ mod topology;
 mod traffic;
 mod window;
 
+pub use admission::Admission;
 pub(crate) use defaults::completed;
 pub use defaults::network_said;
 pub use flow_control::{CreditLoss, FlowControl, Pfc};

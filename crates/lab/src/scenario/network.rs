@@ -1,6 +1,6 @@
 //! The network section: a preset, and what departs from it.
 
-use super::{Adapters, InTransit, Lanes, Packets, Parameters, Preset, SwitchingName};
+use super::{Adapters, Admission, InTransit, Lanes, Packets, Parameters, Preset, SwitchingName};
 use gingham_kernel::{Bytes, Length, Rate, Span};
 use gingham_model::{Arbitration, InTransitParameters, Marking, SlackBuffer};
 use schemars::JsonSchema;
@@ -43,6 +43,8 @@ pub struct Network {
     /// Channel adapters with a send buffer, to which messages are posted. Without them a message is
     /// in its queue when it is created, however many wait there.
     pub adapters: Option<Adapters>,
+    /// Admission control of streams; they send unasked without it.
+    pub admission: Option<Admission>,
     /// Lanes, crossbar and schedulers; the preset's unless given.
     pub lanes: Lanes,
     /// Buffers of whole packets, and how switches read them; the preset's unless given.

@@ -80,6 +80,16 @@ pub enum Credits {
     #[schemars(extend("x-source" = "Yum et al. 2002, section 4.2"))]
     #[schemars(extend("x-example" = "{ per-host = 200 }"))]
     PerHost(i64),
+    /// By the rate that a stream solicits: as many of the places of the send buffer as that is of the
+    /// link, rounded down, and at least one; of each stream.
+    #[schemars(extend("x-source" = "Yum et al. 2002, section 4.2; rounding: ours"))]
+    #[schemars(extend("x-example" = r#"network.adapters = { congestion_control = "credits" }
+
+[[traffic]]
+load = 0.2
+streams = { data = { mpeg2 = { mean = "1280 B", deviation = "200 B" } }, interval = "20 us" }
+post = { credits = "by-rate" }"#))]
+    ByRate,
     /// So many of each flow.
     #[schemars(extend("x-source" = "Yum et al. 2002, section 4.2"))]
     #[schemars(extend("x-example" = "{ per-flow = 2 }"))]

@@ -41,8 +41,12 @@ pub struct Streams {
     /// How long each lasts: it has the frames whose intervals end by then. As long as the class sends
     /// unless given.
     pub lifetime: Option<Span>,
+    /// Whether a stream asks before it sends, where there is an admission control
+    /// (`network.admission`).
+    #[serde(default = "yes")]
+    pub admission: bool,
     /// The rate that a stream solicits from an admission control, as a multiple of its mean rate, above
-    /// 0. Nothing asks for it so far.
+    /// 0.
     #[serde(default = "one")]
     pub solicits: f64,
     /// What is measured of frames against their deadlines; what has no frames takes none.
@@ -171,6 +175,10 @@ impl Default for Deadline {
 
 const fn default_message() -> Bytes {
     Bytes(640)
+}
+
+const fn yes() -> bool {
+    true
 }
 
 const fn one() -> f64 {

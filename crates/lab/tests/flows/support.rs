@@ -117,7 +117,7 @@ fn kind_of(packet: &Packet) -> Kind {
     match packet.content {
         Content::Data(_) => Kind::Data,
         Content::Answer { .. } => Kind::Answer,
-        Content::Control => panic!("nobody sends control packets here"),
+        Content::Signal(_) | Content::Control => panic!("nobody sends control packets here"),
     }
 }
 

@@ -48,6 +48,7 @@ fn plan(classes: Vec<ClassPlan>) -> Plan {
         marking: None,
         probe: None,
         adapters: None,
+        admission: None,
         fabric,
     }
 }
@@ -124,6 +125,7 @@ fn ordered(payload_bytes: u32, priority: Priority) -> Packet {
         path_set: PathSet::default(),
         vc_class: VcClass(0),
         is_first: false,
+        is_last_of_stream: false,
         mark: false,
     }
 }

@@ -39,9 +39,16 @@ impl Endpoints {
     }
 
     /// A packet of an endpoint's own has left.
-    pub(super) fn posted_left(&mut self, content: Content, now: Time) {
-        let (Some(posts), Content::Data(slot)) = (&mut self.posts, content) else { return };
-        if self.messages.leave(slot) {
+    #[inline(never)]
+    pub(super) fn content_left(&mut self, endpoint: EndpointId, content: Content, now: Time) {
+        let Content::Data(slot) = content else { return };
+        if (self.posts.is_none() && self.desk.is_none()) || !self.messages.leave(slot) {
+            return;
+        }
+        if self.desk.is_some() {
+            self.admission_left(endpoint, slot);
+        }
+        if let Some(posts) = &mut self.posts {
             posts.left(&mut self.messages, slot, now);
             self.carry_posts(now);
         }

@@ -50,6 +50,9 @@ impl Endpoints {
     pub(super) fn probe_received(&mut self, plan: ProbePlan, packet: &Packet, now: Time) {
         let fabric = &self.plan.fabric;
         let (here, from) = (packet.destination, packet.source);
+        if packet.content != Content::Control && fabric.is_port_0(here) {
+            return;
+        }
         if fabric.is_port_0(here) {
             let diverted = self.probe.diverted.get_mut(&here).and_then(VecDeque::pop_front);
             let onward = diverted.expect("what comes to the end of a switch was diverted");
@@ -81,6 +84,7 @@ impl Endpoints {
             path_set: PathSet::default(),
             vc_class: self.plan.vc_class(on.class, source, destination),
             is_first: false,
+            is_last_of_stream: false,
             mark: false,
             ..*on
         };

@@ -49,7 +49,7 @@ impl Endpoints {
             Notice::Began { endpoint, packet } => self.on_began(endpoint, packet, now),
             Notice::Left { endpoint, began, flits, flit, content } => {
                 self.on_left(endpoint, now, (began, flits, flit));
-                self.posted_left(content, now);
+                self.content_left(endpoint, content, now);
             }
             Notice::Received { packet, arrival } => self.on_received(packet, arrival),
             Notice::Read { input, waiting_flits, packet, .. } => {
@@ -110,6 +110,10 @@ impl Endpoints {
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
     #[inline(always)]
     fn on_created(&mut self, index: usize, now: Time) -> Created {
+        if self.desk.is_some() && self.is_held_back(index, now) {
+            self.arrivals_pending -= 1;
+            return Created { next: None, endpoint: self.sources[index].endpoint() };
+        }
         let source = &mut self.sources[index];
         let (class, endpoint) = (source.class(), source.endpoint());
         let draft = source.draw();
@@ -131,7 +135,12 @@ impl Endpoints {
 
     /// A source creates a message: a reply to this endpoint, if one is given. Returns where.
     #[inline(never)]
-    fn create(&mut self, index: usize, reply_to: Option<EndpointId>, now: Time) -> EndpointId {
+    pub(super) fn create(
+        &mut self,
+        index: usize,
+        reply_to: Option<EndpointId>,
+        now: Time,
+    ) -> EndpointId {
         let source = &mut self.sources[index];
         let (class, endpoint) = (source.class(), source.endpoint());
         let draft = match reply_to {
@@ -282,6 +291,10 @@ impl Endpoints {
                 let flow = packet.flow.expect("an answer is to a flow");
                 self.on_answered(flow, packets, marked, arrival.arrived);
             }
+            Content::Signal(signal) => {
+                self.ordered_under_way -= 1;
+                self.on_signal(signal, packet, arrival.arrived);
+            }
             Content::Control => self.ordered_under_way -= 1,
         }
         if let Some(plan) = self.plan.probe {
@@ -328,6 +341,7 @@ impl Endpoints {
             path_set: PathSet::default(),
             vc_class,
             is_first: false,
+            is_last_of_stream: false,
             mark: false,
         };
         self.order(ordered, now)
@@ -362,6 +376,9 @@ impl Endpoints {
         if let Some(marker) = &mut self.marker {
             let switch = self.plan.fabric.target(input).node;
             packet.mark |= marker.marks(Reading { switch, waiting_flits });
+        }
+        if self.desk.is_some() {
+            self.admission_read(input, packet);
         }
         if self.is_probed {
             self.probe_read(input, packet);

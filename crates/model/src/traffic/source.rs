@@ -137,6 +137,20 @@ impl Source {
         }
     }
 
+    /// The stream that it is, if it is one.
+    pub fn stream(&self) -> Option<StreamId> {
+        match &self.script {
+            Script::Stream(sender) => Some(sender.stream()),
+            _ => None,
+        }
+    }
+
+    /// Its stream was admitted and begins `now`, as late as that is. Panics if it is none.
+    pub fn begin_stream(&mut self, now: Time) {
+        let Script::Stream(sender) = &mut self.script else { panic!("only streams are admitted") };
+        sender.begin(now);
+    }
+
     /// What the message that it drew last is of its stream, if it is one.
     pub fn part(&self) -> Option<StreamPart> {
         match &self.script {

@@ -33,6 +33,7 @@ mod window;
 pub(super) use hosts::Hosts;
 pub(super) use lengths::payload;
 pub(super) use policing::check_packets;
+pub(super) use sending::priority_of;
 pub(super) use window::check_paces;
 
 use super::gathered::Gathered;

@@ -3,7 +3,7 @@
 use super::context::ClassContext;
 use crate::compile::measure::TIME_MAX;
 use crate::error::LabError;
-use crate::scenario::{CongestionControl, Credits, LaneName, RefusedPost, Retry};
+use crate::scenario::{Adapters, CongestionControl, Credits, LaneName, RefusedPost, Retry};
 use gingham_kernel::Span;
 use gingham_model as model;
 use gingham_model::traffic::SourcePlan;
@@ -27,12 +27,17 @@ impl ClassContext<'_> {
             }
             return Ok(PostPlan { lane, ..PostPlan::default() });
         };
-        let credits = self.credits(adapters.congestion_control)?;
+        let credits = self.credits(adapters, sources)?;
         let refused = self.refused(sources)?;
         Ok(PostPlan { credits, refused, lane })
     }
 
-    fn credits(&self, control: CongestionControl) -> Result<model::Credits, LabError> {
+    fn credits(
+        &self,
+        adapters: Adapters,
+        sources: &[SourcePlan],
+    ) -> Result<model::Credits, LabError> {
+        let control = adapters.congestion_control;
         let written = self.class.post.and_then(|post| post.credits);
         let so_many = |key: &str, written: i64| -> Result<Box<[u32]>, LabError> {
             let credits = u32::try_from(written).ok();
@@ -60,6 +65,16 @@ impl ClassContext<'_> {
                     self.class.name
                 );
                 Err(self.error("post.credits", message).into())
+            }
+            (CongestionControl::Credits, Some(Credits::ByRate)) => {
+                let Some(stream) = sources.iter().find_map(SourcePlan::stream) else {
+                    let message = "only streams solicit a rate: say { per-host = 200 } or { per-flow = 1 }, or make the class of streams";
+                    return Err(self.error("post.credits", message).into());
+                };
+                let bytes_per_ps = stream.solicited_bytes_per_ps();
+                let share = |endpoint| bytes_per_ps * self.links.byte_ps(endpoint);
+                let credits = |endpoint| credits_of(share(endpoint), adapters.send_buffer);
+                Ok(model::Credits::OfFlow(self.fabric.endpoint_ids().map(credits).collect()))
             }
             (CongestionControl::Credits, Some(Credits::PerHost(credits))) => {
                 Ok(model::Credits::OfClass(so_many("post.credits.per-host", credits)?))
@@ -105,4 +120,16 @@ impl ClassContext<'_> {
         }
         Ok(choice)
     }
+}
+
+/// As many credits as a share of a link is of a send buffer, at least one.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    reason = "a send buffer is small, and what is beyond all credits saturates"
+)]
+fn credits_of(share: f64, send_buffer: i64) -> u32 {
+    // A share that is a whole number of places but for the last digits is that number.
+    ((share * send_buffer as f64 * (1.0 + 1e-9)) as u32).max(1)
 }

@@ -7,15 +7,18 @@ use crate::error::LabError;
 use gingham_kernel::Bytes;
 use gingham_model::{Priority, Segmentation, SegmentationPlan};
 
+/// A priority, or why it is none.
+pub(in crate::compile) fn priority_of(written: i64) -> Result<Priority, String> {
+    u8::try_from(written).ok().and_then(Priority::new).ok_or_else(|| {
+        let highest = Priority::LEVELS - 1;
+        format!("a priority lies from 0, the lowest, to {highest}, not {written}")
+    })
+}
+
 impl ClassContext<'_> {
     /// The priority that is written under a key.
     pub(super) fn level(&self, key: &str, written: i64) -> Result<Priority, LabError> {
-        u8::try_from(written).ok().and_then(Priority::new).ok_or_else(|| {
-            let highest = Priority::LEVELS - 1;
-            let message =
-                format!("a priority lies from 0, the lowest, to {highest}, not {written}");
-            self.error(key, message).into()
-        })
+        priority_of(written).map_err(|message| self.error(key, message).into())
     }
 
     pub(super) fn segmentation(

@@ -1,6 +1,6 @@
 //! The lanes of each class, and of its answers.
 
-use super::users::{LaneUser, users};
+use super::users::{LaneUser, admission_user, users};
 use crate::error::LabError;
 use crate::scenario::{LaneName, ScenarioSource};
 use gingham_topology::routing::{LaneSet, MANAGEMENT_LANE, VcClass};
@@ -15,6 +15,8 @@ pub(super) struct ClassLanes {
     of_answers: BTreeMap<usize, LaneSet>,
     /// By class: whether each of its messages keeps to one lane.
     is_single: Vec<bool>,
+    /// The lanes of an admission control, if there is one.
+    of_admission: Option<LaneSet>,
     /// By VC class.
     pub(super) sets: Vec<LaneSet>,
 }
@@ -25,8 +27,13 @@ impl ClassLanes {
     pub(super) fn of(source: &ScenarioSource, count: u8) -> Result<Self, LabError> {
         let traffic = &source.scenario.traffic;
         let is_single = traffic.iter().map(|class| class.lane != LaneName::Any).collect();
-        let mut lanes =
-            Self { by_class: Vec::new(), of_answers: BTreeMap::new(), is_single, sets: Vec::new() };
+        let mut lanes = Self {
+            by_class: Vec::new(),
+            of_answers: BTreeMap::new(),
+            is_single,
+            of_admission: None,
+            sets: Vec::new(),
+        };
         for user in users(source) {
             let own = match user.lanes {
                 Some(written) => named(source, &user, written, count)?,
@@ -50,7 +57,21 @@ impl ClassLanes {
                 return Err(source.refuse(&user.key("lanes"), message).into());
             }
         }
+        if let Some(user) = admission_user(source) {
+            let own = match user.lanes {
+                Some(written) => named(source, &user, written, count)?,
+                None if count > MANAGEMENT_LANE => LaneSet::one(MANAGEMENT_LANE),
+                None => LaneSet::first_n(count),
+            };
+            lanes.of_admission = Some(own);
+            lanes.add(own);
+        }
         Ok(lanes)
+    }
+
+    /// The VC class of an admission control, if there is one.
+    pub(super) fn vc_class_of_admission(&self) -> Option<VcClass> {
+        self.of_admission.map(|own| self.vc_class_of(own))
     }
 
     fn add(&mut self, set: LaneSet) {
@@ -67,8 +88,13 @@ impl ClassLanes {
     /// Lets answers of a class use its lanes.
     pub(super) fn answer_as_class(&mut self, class: usize) {
         self.of_answers.insert(class, self.by_class[class]);
-        let all: Vec<LaneSet> =
-            self.by_class.iter().chain(self.of_answers.values()).copied().collect();
+        let all: Vec<LaneSet> = self
+            .by_class
+            .iter()
+            .chain(self.of_answers.values())
+            .chain(&self.of_admission)
+            .copied()
+            .collect();
         let singles =
             |(of, is_single): (&LaneSet, &bool)| if *is_single { *of } else { LaneSet::EMPTY };
         let singles = self.by_class.iter().zip(&self.is_single).map(singles);

@@ -77,6 +77,11 @@ impl LaneFigures {
         self.classes.single_vc_classes(class)
     }
 
+    /// The VC class of an admission control; `None` where the pair decides.
+    pub(super) fn vc_class_of_admission(&self) -> Option<VcClass> {
+        if self.levels.is_some() { None } else { self.classes.vc_class_of_admission() }
+    }
+
     /// The same of the answers of a class, whose packets are answered.
     pub(super) fn vc_class_of_answers(&self, class: usize) -> Option<VcClass> {
         match &self.levels {

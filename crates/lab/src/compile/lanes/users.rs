@@ -45,3 +45,16 @@ pub(super) fn users(source: &ScenarioSource) -> impl Iterator<Item = LaneUser<'_
         std::iter::once(own).chain(answers)
     })
 }
+
+/// The admission control, if there is one. Its class means nothing.
+pub(super) fn admission_user(source: &ScenarioSource) -> Option<LaneUser<'_>> {
+    let admission = source.scenario.network.admission.as_ref()?;
+    Some(LaneUser {
+        class: 0,
+        is_answer: false,
+        path: "network.admission".to_owned(),
+        called: "the admission control".to_owned(),
+        lanes: admission.lanes.as_deref(),
+        service_level: None,
+    })
+}

@@ -20,8 +20,10 @@ pub(crate) struct Sender {
     plan: StreamPlan,
     /// Where its messages come from.
     cursor: Cursor,
-    /// The next message.
+    /// The next message, but for how long the stream was held back.
     ahead: Option<Ahead>,
+    /// For how long it was.
+    held: Span,
     /// What the message is that was drawn last.
     drawn: Option<StreamPart>,
 }
@@ -88,14 +90,27 @@ impl Sender {
                 Cursor::OnOff { clock: Box::new(clock), end }
             }
         };
-        let mut sender = Self { stream, plan: plan.clone(), cursor, ahead: None, drawn: None };
+        let mut sender =
+            Self { stream, plan: plan.clone(), cursor, ahead: None, held: Span::ZERO, drawn: None };
         sender.ahead = sender.look_ahead();
         sender
     }
 
+    /// Its number.
+    pub(in crate::traffic) fn stream(&self) -> StreamId {
+        self.stream
+    }
+
+    /// It was held back until now: all that it sends is as much later.
+    pub(in crate::traffic) fn begin(&mut self, now: Time) {
+        if let Some(first) = self.next_arrival() {
+            self.held = self.held + now.since(first);
+        }
+    }
+
     /// When the next message is created, if there is one.
     pub(in crate::traffic) fn next_arrival(&self) -> Option<Time> {
-        self.ahead.map(|ahead| ahead.at)
+        self.ahead.map(|ahead| ahead.at + self.held)
     }
 
     /// The next message. Panics if there is none.

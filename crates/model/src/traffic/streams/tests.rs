@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::traffic::{Draft, LaterPlan, PeriodLaw, PeriodPlan};
-use gingham_kernel::{Purpose, Span, Stream, Time};
+use gingham_kernel::{Span, Stream, Time};
 use gingham_topology::EndpointId;
 use std::sync::Arc;
 

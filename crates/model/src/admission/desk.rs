@@ -1,0 +1,238 @@
+//! Who asks, who may, and what is reserved: the decisions of all nodes, each on what it knows.
+//!
+//! Nothing here moves packets. Whoever does says where a signal is read or has arrived, and is told
+//! whether it goes on, ends here, or is answered.
+
+use super::ledger::{End, Ledger};
+use super::{AdmissionPlan, Signal};
+use crate::traffic::{SourcePlan, StreamPlan};
+use crate::{ClassId, Plan, StreamId};
+use gingham_kernel::{Span, Time};
+use gingham_topology::{ChannelId, EndpointId, NodeId};
+use std::sync::Arc;
+
+/// How far a stream has come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Standing {
+    /// It has not asked.
+    #[default]
+    Silent,
+    /// Its probe is under way, or the answer to it.
+    Asking,
+    /// It sends.
+    Admitted,
+    /// It was refused, by this node.
+    Refused(NodeId),
+    /// It has ended, and released what it had reserved where it began.
+    Ended,
+}
+
+/// The request of a stream.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Request {
+    /// Its class.
+    pub class: ClassId,
+    /// Where it begins.
+    pub source: EndpointId,
+    /// Where it goes.
+    pub destination: EndpointId,
+    /// What it solicits, in bytes of payload a second.
+    pub rate: u64,
+    /// How far it has come.
+    pub standing: Standing,
+    /// When it asked.
+    pub asked: Option<Time>,
+    /// When it had its answer.
+    pub answered: Option<Time>,
+}
+
+impl Request {
+    /// From the request to the answer.
+    pub fn set_up(&self) -> Option<Span> {
+        Some(self.answered?.since(self.asked?))
+    }
+}
+
+/// What becomes of a signal that a switch has read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Onward {
+    /// It goes on.
+    Goes,
+    /// It goes to the end of the switch, as this.
+    Ends(Signal),
+}
+
+/// The admission control of a run.
+#[derive(Clone, Debug)]
+pub(crate) struct Desk {
+    plan: Arc<AdmissionPlan>,
+    /// By stream.
+    requests: Vec<Request>,
+    ledger: Ledger,
+}
+
+impl Desk {
+    /// Nobody has asked; `None` where there is no admission control.
+    pub(crate) fn new(plan: &Plan) -> Option<Self> {
+        let admission = Arc::clone(plan.admission.as_ref()?);
+        let request = |(class, source, stream): (ClassId, &SourcePlan, &StreamPlan)| Request {
+            class,
+            source: source.endpoint,
+            destination: stream.destination,
+            rate: rate_of(stream.solicited_bytes_per_ps()),
+            standing: Standing::Silent,
+            asked: None,
+            answered: None,
+        };
+        Some(Self::of(admission, plan.streams().map(request).collect(), plan.channels.len()))
+    }
+
+    /// The same of these requests, on so many channels.
+    pub(super) fn of(plan: Arc<AdmissionPlan>, requests: Vec<Request>, channels: usize) -> Self {
+        Self { plan, requests, ledger: Ledger::new(channels) }
+    }
+
+    pub(crate) fn plan(&self) -> &AdmissionPlan {
+        &self.plan
+    }
+
+    /// What became of every stream, by its number.
+    pub(crate) fn requests(&self) -> &[Request] {
+        &self.requests
+    }
+
+    /// What is reserved.
+    pub(crate) fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// Whether a stream may not send yet, or never.
+    pub(crate) fn holds(&self, class: ClassId, stream: StreamId) -> bool {
+        self.plan.classes[class.index()]
+            && !matches!(self.request(stream).standing, Standing::Admitted | Standing::Ended)
+    }
+
+    fn request(&self, stream: StreamId) -> &Request {
+        &self.requests[stream.index()]
+    }
+
+    /// A stream asks for its rate at the adapter that sends on a channel of a node. Returns whether
+    /// a probe goes; else the adapter has refused.
+    pub(crate) fn ask(
+        &mut self,
+        stream: StreamId,
+        (node, channel): (NodeId, ChannelId),
+        now: Time,
+    ) -> bool {
+        let request = &mut self.requests[stream.index()];
+        (request.standing, request.asked) = (Standing::Asking, Some(now));
+        if self.reserve(stream, channel) {
+            return true;
+        }
+        let request = &mut self.requests[stream.index()];
+        (request.standing, request.answered) = (Standing::Refused(node), Some(now));
+        false
+    }
+
+    /// A switch has read a signal that came by one channel and goes on by another; `next` is the node
+    /// at the end of that, a switch or none.
+    pub(crate) fn read(
+        &mut self,
+        signal: Signal,
+        (input, output): (ChannelId, ChannelId),
+        (here, next): (NodeId, Option<NodeId>),
+    ) -> Onward {
+        match signal {
+            Signal::Probe(stream) => {
+                if !self.reserve(stream, output) {
+                    return Onward::Ends(Signal::Nack(stream, here));
+                }
+                self.ledger.reserve(input, End::Entering, self.request(stream).rate);
+                match next {
+                    Some(_) => Onward::Goes,
+                    None => Onward::Ends(Signal::Ack(stream)),
+                }
+            }
+            Signal::Release(stream, by) => {
+                self.release(stream, Some(input), output);
+                if next == Some(by) { Onward::Ends(signal) } else { Onward::Goes }
+            }
+            Signal::Ack(_) | Signal::Nack(..) => Onward::Goes,
+        }
+    }
+
+    /// The last packet of a stream has passed a node: it came by one channel, if it did not begin
+    /// there, and goes on by another.
+    pub(crate) fn pass(&mut self, stream: StreamId, input: Option<ChannelId>, output: ChannelId) {
+        self.release(stream, input, output);
+        if input.is_none() {
+            self.requests[stream.index()].standing = Standing::Ended;
+        }
+    }
+
+    /// The answer to a probe has arrived at the host that sends on `channel`, which leads to a node.
+    /// Returns what is to be done about it.
+    pub(crate) fn answered(
+        &mut self,
+        signal: Signal,
+        (channel, first): (ChannelId, NodeId),
+        now: Time,
+    ) -> Answer {
+        let request = &mut self.requests[signal.stream().index()];
+        request.answered = Some(now);
+        match signal {
+            Signal::Ack(_) => {
+                request.standing = Standing::Admitted;
+                Answer::Send
+            }
+            Signal::Nack(stream, by) => {
+                request.standing = Standing::Refused(by);
+                self.release(stream, None, channel);
+                if by == first { Answer::Nothing } else { Answer::Release(by) }
+            }
+            Signal::Probe(_) | Signal::Release(..) => {
+                unreachable!("probes and releases end at switches")
+            }
+        }
+    }
+
+    /// Reserves the rate of a stream on a channel, if there is room for it.
+    fn reserve(&mut self, stream: StreamId, channel: ChannelId) -> bool {
+        let rate = self.request(stream).rate;
+        let has_room =
+            self.ledger.reserved(channel).saturating_add(rate) <= self.plan.limits[channel.index()];
+        if has_room {
+            self.ledger.reserve(channel, End::Leaving, rate);
+        }
+        has_room
+    }
+
+    fn release(&mut self, stream: StreamId, input: Option<ChannelId>, output: ChannelId) {
+        let rate = self.request(stream).rate;
+        self.ledger.release(output, End::Leaving, rate);
+        if let Some(input) = input {
+            self.ledger.release(input, End::Entering, rate);
+        }
+    }
+}
+
+/// What a host does on the answer to its probe.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Answer {
+    /// It sends.
+    Send,
+    /// It releases what is reserved up to the node before this one.
+    Release(NodeId),
+    /// Nothing: only it itself had reserved anything.
+    Nothing,
+}
+
+/// A rate in bytes a second.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "what is beyond all rates saturates, and is refused"
+)]
+fn rate_of(bytes_per_ps: f64) -> u64 {
+    libm::ceil(bytes_per_ps * 1e12 * (1.0 - 1e-12)) as u64
+}

@@ -1,0 +1,76 @@
+//! Admission control: a stream sends once every link on its way has room for its rate.
+//!
+//! ```text
+//!   source        s0            s1            s2              probe: reserves at each node, as it is read
+//!     │── probe ──►│── probe ────►│── probe ────►│              the last switch answers: ACK
+//!     │◄──────────────────── ACK ────────────────┘
+//!     │── probe ──►│── probe ────►X  no room                    the switch that refuses answers: NACK
+//!     │◄──────── NACK(s1) ────────┘                             the source releases, up to the node before it
+//!     │── release(s1) ──►│ s0 next to s1: ends here
+//!     │══ data ... last packet ═══════════════════►            releases at each node that it passes
+//! ```
+//!
+//! Every node keeps a [`Ledger`] of what is reserved of each link, where it begins and where it ends.
+//! A probe is a packet like any other, on lanes of its own; what a node decides it decides as it reads
+//! the probe, and what ends at a switch goes to the end of that switch (port 0), which answers.
+//!
+//! Source: Yum et al. 2002, section 4.1. Ours: that the share of a link which streams may have is
+//! bounded, and that a stream sends from the instant at which the ACK has arrived whole, as late as it
+//! was admitted.
+//!
+//! Invariants: what is reserved of a link is the sum of the rates of the streams that have reserved
+//! and not released there; when all streams have ended, or were refused and have released, that is
+//! nothing.
+
+mod desk;
+mod ledger;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use desk::{Answer, Desk, Onward};
+pub use desk::{Request, Standing as StreamStanding};
+pub use ledger::Ledger;
+
+use crate::{Priority, StreamId};
+use gingham_topology::NodeId;
+use gingham_topology::routing::VcClass;
+
+/// An admission control.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct AdmissionPlan {
+    /// By class: whether its streams ask before they send.
+    pub classes: Box<[bool]>,
+    /// By channel: what streams may reserve of it, in bytes of payload a second.
+    pub limits: Box<[u64]>,
+    /// Payload of a probe, and of what answers it, at least 1 B.
+    pub payload_bytes: u32,
+    /// Their level.
+    pub priority: Priority,
+    /// Their VC class; that which the lanes say of the pair if not given.
+    pub vc_class: Option<VcClass>,
+}
+
+/// What packets of an admission control say of a stream.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Signal {
+    /// May it?
+    Probe(StreamId),
+    /// It may.
+    Ack(StreamId),
+    /// It may not, says this node.
+    Nack(StreamId, NodeId),
+    /// What it has reserved is free again, up to the node before this one.
+    Release(StreamId, NodeId),
+}
+
+impl Signal {
+    /// Of which stream.
+    pub const fn stream(self) -> StreamId {
+        match self {
+            Self::Probe(stream)
+            | Self::Ack(stream)
+            | Self::Nack(stream, _)
+            | Self::Release(stream, _) => stream,
+        }
+    }
+}

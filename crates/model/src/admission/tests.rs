@@ -1,0 +1,202 @@
+//! The decisions by hand, and the ledgers under requests in any order.
+
+use super::desk::{Answer, Desk, Onward, Request, Standing};
+use super::*;
+use crate::ClassId;
+use gingham_kernel::Time;
+use gingham_topology::{ChannelId, EndpointId};
+use proptest::prelude::*;
+use std::sync::Arc;
+
+fn channel(number: usize) -> ChannelId {
+    ChannelId::new(number)
+}
+
+fn node(number: usize) -> NodeId {
+    NodeId::new(number)
+}
+
+fn stream(number: usize) -> StreamId {
+    StreamId::new(number)
+}
+
+/// Streams of these rates over channels of 100 B/s each.
+fn desk(rates: &[u64], channels: usize) -> Desk {
+    let plan = AdmissionPlan {
+        classes: [true].into(),
+        limits: vec![100; channels].into(),
+        payload_bytes: 160,
+        priority: Priority::default(),
+        vc_class: None,
+    };
+    let request = |rate: &u64| Request {
+        class: ClassId::new(0),
+        source: EndpointId::new(0),
+        destination: EndpointId::new(1),
+        rate: *rate,
+        standing: Standing::Silent,
+        asked: None,
+        answered: None,
+    };
+    Desk::of(Arc::new(plan), rates.iter().map(request).collect(), channels)
+}
+
+/// A way: the channels that a packet takes, from its host on. Channel `c` leads to node `c + 10`,
+/// a switch but for the last.
+struct Way<'a>(&'a [usize]);
+
+impl Way<'_> {
+    /// What the switch at the end of the `place`-th channel makes of a signal.
+    fn read(&self, desk: &mut Desk, signal: Signal, place: usize) -> Onward {
+        let [input, output] = [self.0[place], self.0[place + 1]];
+        let is_last = place + 2 == self.0.len();
+        let next = (!is_last).then(|| node(output + 10));
+        desk.read(signal, (channel(input), channel(output)), (node(input + 10), next))
+    }
+
+    fn first(&self) -> (ChannelId, NodeId) {
+        (channel(self.0[0]), node(self.0[0] + 10))
+    }
+
+    /// A stream asks, and all that follows happens at once. Returns whether it may send.
+    fn ask(&self, desk: &mut Desk, of: StreamId) -> bool {
+        if !desk.ask(of, (node(0), channel(self.0[0])), Time::ZERO) {
+            return false;
+        }
+        let probe = Signal::Probe(of);
+        let answer = (0..).find_map(|place| match self.read(desk, probe, place) {
+            Onward::Goes => None,
+            Onward::Ends(answer) => Some(answer),
+        });
+        match desk.answered(answer.unwrap(), self.first(), Time::ZERO) {
+            Answer::Send => true,
+            Answer::Nothing => false,
+            Answer::Release(by) => {
+                let release = Signal::Release(of, by);
+                assert!((0..).any(|place| self.read(desk, release, place) != Onward::Goes));
+                false
+            }
+        }
+    }
+
+    fn end(&self, desk: &mut Desk, of: StreamId) {
+        desk.pass(of, None, channel(self.0[0]));
+        for pair in self.0.windows(2) {
+            desk.pass(of, Some(channel(pair[0])), channel(pair[1]));
+        }
+    }
+}
+
+/// Three switches: the second has no room for another 60. What was reserved before it is free again,
+/// and what others have stays.
+#[test]
+fn a_refusal_in_the_middle_leaves_nothing_behind() {
+    let mut desk = desk(&[60, 60, 40], 5);
+    let (long, other) = (Way(&[0, 1, 2, 3]), Way(&[4, 2, 3]));
+    assert!(other.ask(&mut desk, stream(0)));
+    assert!(desk.ask(stream(1), (node(0), channel(0)), Time::ZERO));
+    let probe = Signal::Probe(stream(1));
+    assert_eq!(long.read(&mut desk, probe, 0), Onward::Goes);
+    let reserved = |desk: &Desk| [0, 1, 2, 3].map(|of| desk.ledger().reserved(channel(of)));
+    assert_eq!(reserved(&desk), [60, 60, 60, 60]);
+    let nack = Signal::Nack(stream(1), node(11));
+    assert_eq!(long.read(&mut desk, probe, 1), Onward::Ends(nack));
+    assert_eq!(reserved(&desk), [60, 60, 60, 60], "who refuses reserves nothing");
+    let answer = desk.answered(nack, long.first(), Time::ZERO);
+    assert_eq!(answer, Answer::Release(node(11)));
+    assert_eq!(reserved(&desk), [0, 60, 60, 60], "the adapter itself");
+    let release = Signal::Release(stream(1), node(11));
+    assert_eq!(long.read(&mut desk, release, 0), Onward::Ends(release), "s1 is next");
+    assert_eq!(reserved(&desk), [0, 0, 60, 60]);
+    assert_eq!(desk.requests()[1].standing, Standing::Refused(node(11)));
+    // 40 more fit exactly; when both have ended nothing is left.
+    assert!(long.ask(&mut desk, stream(2)));
+    assert_eq!(reserved(&desk), [40, 40, 100, 100]);
+    long.end(&mut desk, stream(2));
+    other.end(&mut desk, stream(0));
+    assert!(desk.ledger().is_empty());
+}
+
+#[test]
+fn an_adapter_refuses_itself_and_the_first_switch_needs_no_release() {
+    let mut desk = desk(&[101, 80, 30], 3);
+    let way = Way(&[0, 1]);
+    assert!(!way.ask(&mut desk, stream(0)));
+    assert_eq!(desk.requests()[0].standing, Standing::Refused(node(0)));
+    assert!(desk.ledger().is_empty());
+    assert!(Way(&[2, 1]).ask(&mut desk, stream(1)));
+    assert!(desk.ask(stream(2), (node(0), channel(0)), Time::ZERO));
+    let nack = Signal::Nack(stream(2), node(10));
+    assert_eq!(way.read(&mut desk, Signal::Probe(stream(2)), 0), Onward::Ends(nack));
+    assert_eq!(desk.answered(nack, way.first(), Time::ZERO), Answer::Nothing);
+    assert_eq!(desk.ledger().reserved(channel(0)), 0);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(10_000))]
+    /// Requests, refusals and ends of streams on random ways, each in parts and all mixed up: no link
+    /// is ever given away twice, and in the end nothing is reserved.
+    #[test]
+    fn ledgers_are_empty_when_all_streams_have_ended(
+        ways in prop::collection::vec((prop::sample::subsequence((0..8_usize).collect::<Vec<_>>(), 2..6), 1_u64..90), 1..12),
+        turns in prop::collection::vec(0_usize..12, 0..200),
+    ) {
+        let rates: Vec<u64> = ways.iter().map(|(_, rate)| *rate).collect();
+        let mut desk = desk(&rates, 8);
+        let mut stories: Vec<Story> = ways.iter().map(|_| Story::Begins).collect();
+        let mut step = |index: usize, stories: &mut Vec<Story>| {
+            let way = Way(&ways[index].0);
+            stories[index] = stories[index].next(&mut desk, &way, stream(index));
+            for of in 0..8 {
+                prop_assert!(desk.ledger().reserved(channel(of)) <= 100);
+            }
+            Ok(())
+        };
+        for turn in turns {
+            step(turn % ways.len(), &mut stories)?;
+        }
+        while let Some(index) = stories.iter().position(|story| *story != Story::Over) {
+            step(index, &mut stories)?;
+        }
+        prop_assert!(desk.ledger().is_empty());
+    }
+}
+
+/// How far a stream of the property test has come; a step at a time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Story {
+    Begins,
+    /// A signal is to be read by the `place`-th switch.
+    Signal(Signal, usize),
+    Answer(Signal),
+    /// The last packet is to pass the `place`-th node, the host first.
+    Sends(usize),
+    Over,
+}
+
+impl Story {
+    fn next(self, desk: &mut Desk, way: &Way<'_>, of: StreamId) -> Self {
+        match self {
+            Self::Begins => {
+                let goes = desk.ask(of, (node(0), channel(way.0[0])), Time::ZERO);
+                if goes { Self::Signal(Signal::Probe(of), 0) } else { Self::Over }
+            }
+            Self::Signal(signal, place) => match way.read(desk, signal, place) {
+                Onward::Goes => Self::Signal(signal, place + 1),
+                Onward::Ends(Signal::Release(..)) => Self::Over,
+                Onward::Ends(answer) => Self::Answer(answer),
+            },
+            Self::Answer(answer) => match desk.answered(answer, way.first(), Time::ZERO) {
+                Answer::Send => Self::Sends(0),
+                Answer::Release(by) => Self::Signal(Signal::Release(of, by), 0),
+                Answer::Nothing => Self::Over,
+            },
+            Self::Sends(place) => {
+                let input = place.checked_sub(1).map(|before| channel(way.0[before]));
+                desk.pass(of, input, channel(way.0[place]));
+                if place + 1 == way.0.len() { Self::Over } else { Self::Sends(place + 1) }
+            }
+            Self::Over => Self::Over,
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! Streams that ask before they send: what endpoints make of signals of the admission control.
+//!
+//! ```text
+//!   a stream's first message is due ──► the adapter reserves: probe         or refuses
+//!   a switch reads a signal ──────────► onward, or to its own end
+//!   a signal comes to the end of one ─► sent back to the host that asked
+//!   ACK at the host ──────────────────► the stream sends from now on        NACK ──► release
+//!   the last packet of a stream ──────► released where it leaves, and at each switch that reads it
+//! ```
+
+use super::Endpoints;
+use crate::admission::{Answer, Onward};
+use crate::{
+    ClassId, Content, Ledger, MessageSlot, Order, Packet, PathSet, Request, Signal, StreamId,
+};
+use gingham_kernel::Time;
+use gingham_topology::{ChannelId, EndpointId, NodeId};
+
+impl Endpoints {
+    /// What became of every stream that asked, by its number; nothing without an admission control.
+    pub fn requests(&self) -> &[Request] {
+        self.desk.as_ref().map_or(&[], |desk| desk.requests())
+    }
+
+    /// What is reserved, if there is an admission control.
+    pub fn ledger(&self) -> Option<&Ledger> {
+        Some(self.desk.as_ref()?.ledger())
+    }
+
+    /// Whether the stream of a source may not send `now`, at which its first message is due: it asks,
+    /// if it has not.
+    #[inline(never)]
+    pub(super) fn is_held_back(&mut self, index: usize, now: Time) -> bool {
+        let source = &self.sources[index];
+        let (class, endpoint) = (source.class(), source.endpoint());
+        let Some(stream) = source.stream() else { return false };
+        let desk = self.desk.as_mut().expect("somebody decides");
+        if !desk.holds(class, stream) {
+            return false;
+        }
+        let fabric = &self.plan.fabric;
+        let here = (fabric.endpoint(endpoint).node, fabric.endpoint_channel(endpoint));
+        if desk.ask(stream, here, now) {
+            let destination = desk.requests()[stream.index()].destination;
+            self.signal(Signal::Probe(stream), class, (endpoint, destination), now);
+        }
+        true
+    }
+
+    /// A switch has read a packet: a signal is decided on, and the last packet of a stream releases.
+    #[inline(never)]
+    pub(super) fn admission_read(&mut self, input: ChannelId, packet: &mut Packet) {
+        match packet.content {
+            Content::Signal(signal @ (Signal::Probe(_) | Signal::Release(..))) => {
+                let (here, output) =
+                    (self.plan.ends(input).target.node, self.onward(input, packet));
+                let next = self.switch_at(output);
+                let desk = self.desk.as_mut().expect("somebody decides");
+                if let Onward::Ends(signal) = desk.read(signal, (input, output), (here, next)) {
+                    packet.content = Content::Signal(signal);
+                    let end = self.plan.fabric.port_0(here);
+                    packet.destination =
+                        end.expect("switches have ends under an admission control");
+                }
+            }
+            Content::Data(slot) if packet.is_last_of_stream => {
+                let Some(stream) = self.asking_stream(slot, packet.class) else { return };
+                let output = self.onward(input, packet);
+                let desk = self.desk.as_mut().expect("somebody decides");
+                desk.pass(stream, Some(input), output);
+            }
+            _ => {}
+        }
+    }
+
+    /// All of a message has left its adapter: if it is the last one of a stream, that releases.
+    pub(super) fn admission_left(&mut self, endpoint: EndpointId, slot: MessageSlot) {
+        let class = self.messages.message(slot).class;
+        let is_last = self.messages.part(slot).is_some_and(|part| part.is_last);
+        let Some(stream) = self.asking_stream(slot, class).filter(|_| is_last) else { return };
+        let channel = self.plan.fabric.endpoint_channel(endpoint);
+        self.desk.as_mut().expect("somebody decides").pass(stream, None, channel);
+    }
+
+    /// A signal has arrived where it went.
+    #[inline(never)]
+    pub(super) fn on_signal(&mut self, signal: Signal, packet: &Packet, now: Time) {
+        let (here, class) = (packet.destination, packet.class);
+        if self.plan.fabric.is_port_0(here) {
+            if !matches!(signal, Signal::Release(..)) {
+                self.signal(signal, class, (here, packet.source), now);
+            }
+            return;
+        }
+        let channel = self.plan.fabric.endpoint_channel(here);
+        let first = self.plan.ends(channel).target.node;
+        let desk = self.desk.as_mut().expect("somebody decides");
+        let destination = desk.requests()[signal.stream().index()].destination;
+        match desk.answered(signal, (channel, first), now) {
+            Answer::Send => self.begin_stream(signal.stream(), now),
+            Answer::Release(by) => {
+                let release = Signal::Release(signal.stream(), by);
+                self.signal(release, class, (here, destination), now);
+            }
+            Answer::Nothing => {}
+        }
+    }
+
+    /// A stream that was admitted sends from `now` on.
+    fn begin_stream(&mut self, stream: StreamId, now: Time) {
+        let index = self.sources_of_streams[stream.index()];
+        self.sources[index].begin_stream(now);
+        while self.sources[index].next_arrival() == Some(now) {
+            let endpoint = self.create(index, None, now);
+            self.orders.push(Order::Send { endpoint });
+        }
+        self.await_arrival(index);
+    }
+
+    fn signal(
+        &mut self,
+        signal: Signal,
+        class: ClassId,
+        (source, destination): (EndpointId, EndpointId),
+        now: Time,
+    ) {
+        let plan = self.desk.as_ref().expect("somebody decides").plan();
+        let of_pair = || self.plan.lanes.allowed.vc_class_of_pair(source, destination);
+        let packet = Packet {
+            content: Content::Signal(signal),
+            class,
+            flow: None,
+            source,
+            destination,
+            payload_bytes: plan.payload_bytes,
+            priority: plan.priority,
+            path_set: PathSet::default(),
+            vc_class: plan.vc_class.unwrap_or_else(of_pair),
+            is_first: false,
+            is_last_of_stream: false,
+            mark: false,
+        };
+        self.order(packet, now);
+    }
+
+    /// The stream of a message, if it had to ask.
+    fn asking_stream(&self, slot: MessageSlot, class: ClassId) -> Option<StreamId> {
+        let asks = self.desk.as_ref().is_some_and(|desk| desk.plan().classes[class.index()]);
+        self.messages.part(slot).filter(|_| asks).map(|part| part.stream)
+    }
+
+    /// The channel by which a packet goes on that has come by one.
+    fn onward(&self, input: ChannelId, packet: &Packet) -> ChannelId {
+        let path = self.plan.path(packet.path_set, packet.source, packet.destination);
+        let path = path.expect("a packet is on its path");
+        let place = path.iter().position(|channel| *channel == input).expect("it came by its path");
+        path[place + 1]
+    }
+
+    /// The switch at the end of a channel, if there is one.
+    fn switch_at(&self, channel: ChannelId) -> Option<NodeId> {
+        let node = self.plan.ends(channel).target.node;
+        self.plan.is_switch(node).then_some(node)
+    }
+}
