@@ -220,6 +220,15 @@ fn engine_and_oracle_agree_on_diverted_packets_over_virtual_lanes() {
     });
 }
 
+/// The same of worms, some of which go over hosts that stop their senders.
+#[test]
+fn engine_and_oracle_agree_on_diverted_worms() {
+    ends::agree_on_diverted(|seed| {
+        let case = if seed % 3 == 0 { Case::in_transit(seed) } else { Case::random(seed) };
+        closed::with_closed_loops(&compile(&case.source(), true).unwrap().plan, seed)
+    });
+}
+
 /// The same of whole packets, whose heads are read while they come.
 #[test]
 fn engine_and_oracle_agree_on_diverted_whole_packets() {
