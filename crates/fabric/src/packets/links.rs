@@ -83,6 +83,22 @@ impl Links {
         self.is_of_one_rate || self.line(one).bytes == self.line(other).bytes
     }
 
+    /// From when on a packet of so many bytes, the last of which comes by one channel at an instant,
+    /// may start on another: onto a faster one only when it cannot run dry.
+    #[inline]
+    pub(crate) fn never_dry_ps(
+        &self,
+        (from, to): (ChannelId, ChannelId),
+        wire_bytes: u32,
+        last_ps: u64,
+    ) -> u64 {
+        if self.are_of_one_rate(from, to) {
+            return 0;
+        }
+        let onward = self.line(to).bytes.of(u64::from(wire_bytes) - 1);
+        last_ps.saturating_sub(onward.as_ps())
+    }
+
     /// When the head of a packet is read that comes by a channel, where its first byte arrives at
     /// an instant.
     #[inline]

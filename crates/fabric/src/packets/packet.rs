@@ -107,6 +107,15 @@ impl Moving {
         output.expect("destinations are drawn among those that a route reaches")
     }
 
+    /// It goes on from the switch at which it is by the channel into the end of that.
+    pub(crate) fn divert(&mut self, plan: &Plan, into_end: ChannelId) {
+        let (vc_class, class) = (self.packet.vc_class, self.dateline_class);
+        let allowed = &plan.lanes.allowed;
+        let (lanes, class) = allowed.onward(&plan.fabric, vc_class, class, self.input, into_end);
+        debug_assert!(!lanes.is_empty(), "a packet has a lane wherever it goes");
+        (self.output, self.lanes, self.dateline_class) = (into_end, lanes, class);
+    }
+
     /// Its arrival, whole, at an instant, its first byte having arrived at another.
     pub(crate) fn arrival(&self, head_arrived: Time, arrived: Time) -> Arrival {
         Arrival {

@@ -200,11 +200,7 @@ fn wake(endpoint: EndpointId, network: &mut Network) {
 /// The head of a packet is read, and somebody wants to know.
 fn read(input: ChannelId, id: PacketId, network: &mut Network) {
     if network.wanted.read {
-        let lane = network.packets.get(id).lane;
-        let waiting_flits = network.standing.bytes(input, lane, network.clock.now());
-        let packet = &mut network.packets.get_mut(id).packet;
-        let notice = Notice::Read { input, lane, waiting_flits, packet };
-        network.endpoints.tell(network.clock.time(), notice);
+        network.tell_read(id, input);
     }
     if network.wanted.switched.are_stays() {
         network.tell_queued(id);

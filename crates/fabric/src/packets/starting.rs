@@ -83,19 +83,15 @@ impl Network {
         packet.place = Place::Coming;
         let (wire_bytes, arrival_ps) = (packet.wire_bytes, packet.came_ps);
         let head_ps = links.read_head(channel, arrival_ps, packets_plan);
-        // Onto a faster channel only when it cannot run dry.
-        let dry_ps = if links.are_of_one_rate(channel, output) {
-            0
-        } else {
-            let fast = links.line(output).bytes;
-            let last = arrival_ps + span_ps;
-            last.saturating_sub(fast.of(u64::from(wire_bytes) - 1).as_ps())
-        };
-        clock.schedule(head_ps.max(dry_ps), Event::Ready { channel, packet: id });
         if self.wanted.read {
+            // Who reads it may divert it: only then it is known when it is ready.
             standing.come(channel, lane, wire_bytes, arrival_ps);
-            clock.schedule(head_ps, Event::Read { channel, packet: id });
-        } else if dry_ps > head_ps && self.wanted.switched.are_stays() {
+            return clock.schedule(head_ps, Event::Read { channel, packet: id });
+        }
+        let last_ps = arrival_ps + span_ps;
+        let dry_ps = links.never_dry_ps((channel, output), wire_bytes, last_ps);
+        clock.schedule(head_ps.max(dry_ps), Event::Ready { channel, packet: id });
+        if dry_ps > head_ps && self.wanted.switched.are_stays() {
             // Else it is ready at once, and that is the event.
             clock.schedule(head_ps, Event::Read { channel, packet: id });
         }

@@ -1,6 +1,7 @@
 //! What somebody wants to know of packets in switches: that they wait for an output, start on it, and
 //! what all of an instant has come to.
 
+use crate::packets::event::Event;
 use crate::packets::network::Network;
 use crate::packets::packet::{Moving, PacketId, Place};
 use gingham_kernel::Time;
@@ -16,6 +17,24 @@ impl From<&Moving> for Stay {
 }
 
 impl Network {
+    /// The head of a packet that came by a channel is read, and who reads it may divert it. It is ready
+    /// as soon as it cannot run dry.
+    #[inline(never)]
+    pub(crate) fn tell_read(&mut self, id: PacketId, input: ChannelId) {
+        let Self { plan, clock, endpoints, packets, links, standing, .. } = self;
+        let (now, moving) = (clock.now(), packets.get_mut(id));
+        let waiting_flits = standing.bytes(input, moving.lane, now);
+        let at = (input, moving.lane);
+        let diverted = endpoints.read(clock.time(), at, waiting_flits, &mut moving.packet);
+        if let Some(into_end) = diverted {
+            moving.divert(plan, into_end);
+        }
+        let last_ps = moving.came_ps + links.line(input).bytes.of(moving.wire_bytes.into()).as_ps();
+        let ways = (input, moving.output);
+        let ready_ps = now.max(links.never_dry_ps(ways, moving.wire_bytes, last_ps));
+        clock.schedule(ready_ps, Event::Ready { channel: input, packet: id });
+    }
+
     /// The head of a packet was read, or was before.
     #[inline(never)]
     pub(crate) fn tell_queued(&mut self, id: PacketId) {

@@ -239,6 +239,26 @@ fn engine_and_oracle_agree_on_diverted_packets_over_virtual_lanes() {
     });
 }
 
+/// The same of worms, some of which go over hosts that stop their senders.
+#[test]
+fn engine_and_oracle_agree_on_diverted_worms() {
+    ends::agree_on_diverted(|seed| {
+        let case = if seed % 3 == 0 { Case::in_transit(seed) } else { Case::random(seed) };
+        closed::with_closed_loops(&compile(&case.source(), true).unwrap().plan, seed)
+    });
+}
+
+/// The same of whole packets, whose heads are read while they come.
+#[test]
+fn engine_and_oracle_agree_on_diverted_whole_packets() {
+    ends::agree_on_diverted(|seed| {
+        let plan = compile(&Case::lanes(seed).source(), true).unwrap().plan;
+        let plan =
+            if seed % 2 == 0 { closed::with_closed_loops(&plan, seed) } else { (*plan).clone() };
+        packets::with_whole_packets(&plan, seed)
+    });
+}
+
 /// The same on lanes that no rule gives.
 #[test]
 fn engine_and_oracle_agree_on_diverted_packets_over_tables_of_lanes() {

@@ -7,6 +7,7 @@ use crate::packets::output::{Leaves, Sending};
 use crate::packets::simulation::Simulation;
 use gingham_model::PacketsPlan;
 use gingham_topology::ChannelId;
+use gingham_topology::routing::{DatelineClass, LaneSet};
 
 impl Simulation {
     // Phase 2: left.
@@ -60,17 +61,10 @@ impl Simulation {
 
     /// A packet that starts on a channel into a switch takes its space there, whole.
     fn enter(&mut self, packet: JourneyId, channel: ChannelId, lane: u8) {
+        let (lanes, dateline_class) = self.lanes_onward(packet, channel);
         let journey = self.journeys.get(packet);
         let output = journey.next_channel();
         let (of_packet, wire_bytes) = (&journey.packet, journey.wire_bytes);
-        let (lanes, dateline_class) = self.plan.lanes.allowed.onward(
-            &self.plan.fabric,
-            of_packet.vc_class,
-            journey.dateline_class,
-            channel,
-            output,
-        );
-        assert!(!lanes.is_empty(), "no packet is sent that would be dropped");
         let blocks = PacketsPlan::blocks(wire_bytes);
         let came = self.timeline.now + self.plan.channel(channel).delay;
         let buffered = Buffered {
@@ -97,5 +91,23 @@ impl Simulation {
         let head = input.last_head.map_or(earliest, |last| earliest.max(last + interval));
         input.last_head = Some(head);
         self.timeline.cause(head, Event::ReadHead { channel, lane, packet });
+    }
+
+    /// The lanes on which a packet that comes by a channel may go on, and its dateline class there.
+    pub(crate) fn lanes_onward(
+        &self,
+        packet: JourneyId,
+        channel: ChannelId,
+    ) -> (LaneSet, DatelineClass) {
+        let journey = self.journeys.get(packet);
+        let (lanes, dateline_class) = self.plan.lanes.allowed.onward(
+            &self.plan.fabric,
+            journey.packet.vc_class,
+            journey.dateline_class,
+            channel,
+            journey.next_channel(),
+        );
+        assert!(!lanes.is_empty(), "no packet is sent that would be dropped");
+        (lanes, dateline_class)
     }
 }

@@ -3,7 +3,7 @@
 use crate::under_way::UnderWay;
 pub(crate) use crate::under_way::UnderWayId as JourneyId;
 use gingham_kernel::Time;
-use gingham_model::{Arrival, Packet, PathLength};
+use gingham_model::{Arrival, Packet, PathLength, Plan};
 use gingham_topology::ChannelId;
 use gingham_topology::routing::DatelineClass;
 
@@ -32,6 +32,13 @@ impl Journey {
     /// The channel that it takes after the one on which it started last.
     pub(crate) fn next_channel(&self) -> ChannelId {
         self.path[self.position + 1]
+    }
+
+    /// It goes on from where it came last by one channel more, into the end of the switch.
+    pub(crate) fn divert(&mut self, plan: &Plan, into_end: ChannelId) {
+        self.path.truncate(self.position + 1);
+        self.path.push(into_end);
+        self.length = plan.length_of(&self.path[1..]);
     }
 
     /// Its arrival, whole, at `now`.

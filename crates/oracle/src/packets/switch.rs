@@ -32,9 +32,12 @@ impl Simulation {
     pub(crate) fn read_head(&mut self, input: ChannelId, lane: u8, packet: JourneyId) {
         if self.endpoints.wanted().read {
             let waiting_flits = self.input(input).waiting_bytes(lane, self.timeline.now);
-            let packet = &mut self.journeys.get_mut(packet).packet;
-            self.endpoints
-                .tell(self.timeline.now, Notice::Read { input, lane, waiting_flits, packet });
+            let now = self.timeline.now;
+            let of_packet = &mut self.journeys.get_mut(packet).packet;
+            let diverted = self.endpoints.read(now, (input, lane), waiting_flits, of_packet);
+            if let Some(into_end) = diverted {
+                self.divert(input, lane, packet, into_end);
+            }
             self.carry_out();
         }
         if self.endpoints.wanted().switched.are_stays() {
@@ -45,6 +48,16 @@ impl Simulation {
         let never_dry = self.never_dry(input, lane, packet);
         self.timeline
             .cause(self.timeline.now.max(never_dry), Event::Ready { channel: input, lane, packet });
+    }
+
+    /// A packet that was read goes on by the channel into the end of its switch.
+    fn divert(&mut self, input: ChannelId, lane: u8, packet: JourneyId, into_end: ChannelId) {
+        let journey = self.journeys.get_mut(packet);
+        journey.divert(&self.plan, into_end);
+        let (lanes, dateline_class) = self.lanes_onward(packet, input);
+        let buffered = self.input_mut(input).buffered_mut(lane, packet);
+        buffered.output = into_end;
+        (buffered.lanes, buffered.dateline_class) = (lanes, dateline_class);
     }
 
     /// How a packet is in a buffer.

@@ -5,7 +5,6 @@ use crate::wormhole::input::{Head, Output};
 use crate::wormhole::simulation::Simulation;
 use crate::wormhole::worm::WormId;
 use gingham_fairq::{Arbiter, Ready};
-use gingham_model::Notice;
 use gingham_topology::{ChannelId, Fabric};
 use std::sync::Arc;
 
@@ -68,24 +67,29 @@ impl Simulation {
             .cause(self.timeline.now + self.wormhole.routing_delay, Event::Request { channel });
     }
 
-    /// Tells the endpoints of the worm whose header is decoded.
-    fn tell_read(&mut self, input: ChannelId, worm: WormId) {
+    /// Tells the endpoints of the worm whose header is decoded. Returns the channel to the end of the
+    /// switch, if they divert it.
+    fn tell_read(&mut self, input: ChannelId, worm: WormId) -> Option<ChannelId> {
         let waiting_flits = self.input_mut(input).fill() as u64;
-        let packet = &mut self.worms.get_mut(worm).packet;
-        self.endpoints
-            .tell(self.timeline.now, Notice::Read { input, lane: 0, waiting_flits, packet });
+        let worm = self.worms.get_mut(worm);
+        let (now, packet) = (self.timeline.now, &mut worm.packet);
+        let diverted = self.endpoints.read(now, (input, 0), waiting_flits, packet);
+        if let Some(into_end) = diverted {
+            worm.divert(into_end);
+        }
         self.carry_out();
+        diverted
     }
 
     pub(crate) fn request(&mut self, channel: ChannelId) {
         let input = self.input_mut(channel);
-        let Head::Routing { worm, output, level } = input.head else {
+        let Head::Routing { worm, mut output, level } = input.head else {
             panic!("a request follows routing")
         };
-        input.head = Head::Waiting { output, level };
         if self.endpoints.wanted().read {
-            self.tell_read(channel, worm);
+            output = self.tell_read(channel, worm).unwrap_or(output);
         }
+        self.input_mut(channel).head = Head::Waiting { output, level };
         self.timeline.cause(self.timeline.now, Event::Arbitrate { output });
     }
 

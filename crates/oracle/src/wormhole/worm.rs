@@ -15,7 +15,7 @@ pub(crate) struct Worm {
     pub(crate) packet: Packet,
     /// Every channel of its route, from the source's cable to the destination's.
     pub(crate) path: Vec<ChannelId>,
-    /// Switches and in-transit hosts on it.
+    /// Switches and in-transit hosts on it, as it was at the source.
     pub(crate) length: PathLength,
     /// Flits at the source, route bytes included.
     pub(crate) flits: u64,
@@ -30,6 +30,12 @@ pub(crate) struct Worm {
 }
 
 impl Worm {
+    /// It goes on from the switch where its head was read by one channel more, into the end of that.
+    pub(crate) fn divert(&mut self, into_end: ChannelId) {
+        self.path.truncate(self.hops_read);
+        self.path.push(into_end);
+    }
+
     /// Whether it ends at the end of `channel`, whose end its head has reached or passed.
     pub(crate) fn ends_with(&self, channel: ChannelId) -> bool {
         self.path.last() == Some(&channel)

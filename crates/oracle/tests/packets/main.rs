@@ -14,6 +14,7 @@ mod common;
 mod counts;
 mod credits;
 mod deadlock;
+mod ends;
 mod figure_1;
 mod heads;
 mod lanes;

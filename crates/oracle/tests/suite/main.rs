@@ -5,6 +5,7 @@ mod common;
 mod contention;
 mod deadlock;
 mod ending;
+mod ends;
 mod lone_worm;
 mod policing;
 mod random_runs;

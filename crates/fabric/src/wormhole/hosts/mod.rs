@@ -150,8 +150,10 @@ impl Hosts {
         let worm = network.links.input_mut(input).worm();
         let waiting_flits = network.links.fill(input, network.clock.now());
         let packet = &mut network.worms.get_mut(worm).packet;
-        let notice = Notice::Read { input, lane: 0, waiting_flits, packet };
-        self.endpoints.tell(network.clock.time(), notice);
+        let now = network.clock.time();
+        if let Some(into_end) = self.endpoints.read(now, (input, 0), waiting_flits, packet) {
+            network.links.input_mut(input).divert(into_end);
+        }
         self.carry_out(network);
     }
 

@@ -108,6 +108,11 @@ impl Input {
         }
     }
 
+    /// The worm whose header is decoded goes to another output.
+    pub(crate) fn divert(&mut self, output: ChannelId) {
+        self.head = Head::Routing { output };
+    }
+
     /// Its header is decoded: it requests its output.
     pub(crate) fn request(&mut self) -> ChannelId {
         let Head::Routing { output } = self.head else { panic!("a request follows routing") };
