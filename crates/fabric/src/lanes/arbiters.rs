@@ -30,14 +30,19 @@ pub(crate) struct Arbiters {
 impl Arbiters {
     pub(crate) fn new(of: &Scheduler, plan: &Plan, lanes: &PipelinePlan, ports: usize) -> Self {
         let are_default = *of == Scheduler::default();
+        Self { are_default, ..Self::of(of, plan, lanes, if are_default { 0 } else { ports }) }
+    }
+
+    /// The same where even the default is one by the lane.
+    pub(crate) fn of(of: &Scheduler, plan: &Plan, lanes: &PipelinePlan, ports: usize) -> Self {
         let arbiter = LaneArbiter::new(of, plan.lanes.count);
         let tracked = if of.facts().looks_at == LooksAt::Arrivals { ports << SHIFT } else { 0 };
         Self {
-            are_default,
+            are_default: false,
             are_by_packet: of.facts().by == Granularity::Packet,
             flit_bytes: lanes.flit_bytes,
             cycle_ps: lanes.cycle.as_ps(),
-            ports: vec![arbiter; if are_default { 0 } else { ports }],
+            ports: vec![arbiter; ports],
             arrivals: vec![VecDeque::new(); tracked],
         }
     }
@@ -77,5 +82,10 @@ impl Arbiters {
         heads: &[Head; LANES],
     ) -> Option<usize> {
         self.ports[port].serve(lanes, heads).map(usize::from)
+    }
+
+    /// The lane that [`Self::serve`] would choose; nothing changes.
+    pub(crate) fn peek(&self, port: usize, lanes: u16, heads: &[Head; LANES]) -> Option<usize> {
+        self.ports[port].peek(lanes, heads).map(usize::from)
     }
 }

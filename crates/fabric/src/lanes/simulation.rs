@@ -135,6 +135,9 @@ impl Simulation {
         network.traverse_links(context, tick);
         hosts.send(network, context);
         match context.lanes.crossbar {
+            Crossbar::Multiplexed if network.switches.outputs.is_some() => {
+                network.allocate_by_lane(&context.layout, tick);
+            }
             Crossbar::Multiplexed => network.allocate_switches(&context.layout, tick),
             Crossbar::Full => network.traverse_all(&context.layout, tick),
         }

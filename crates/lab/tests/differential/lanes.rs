@@ -14,7 +14,8 @@ const DEPTHS: [u64; 5] = [12, 40, 150, 500, 2_500];
 /// A pool in which every packet finds room.
 const ROOM: &str = "in_transit.pool = \"100 MiB\"";
 /// Keys of `network.lanes` that give way to others.
-const GIVING_WAY: [&str; 4] = ["datelines", "crossbar_input", "link_output", "adapter_port"];
+const GIVING_WAY: [&str; 5] =
+    ["datelines", "crossbar_input", "crossbar_output", "link_output", "adapter_port"];
 
 impl Case {
     /// One of virtual lanes.
@@ -198,6 +199,11 @@ fn random_network(draw: &mut Stream, flits: &[u64]) -> Network {
         if draw.below(4) > 0 {
             lines.push(format!("lanes.{place} = {}", random_scheduler(draw, count)));
         }
+    }
+    // From a copy of the draws, so that it moves no others.
+    let mut own = draw.clone();
+    if own.below(3) > 0 {
+        lines.push(format!("lanes.crossbar_output = {}", random_scheduler(&mut own, count)));
     }
     if draw.below(3) == 0 {
         lines.push(format!("lanes.pipeline_cycles = {}", pick(draw, &[1, 4, 9])));

@@ -87,15 +87,34 @@ impl LaneArbiter {
         Some(lane as u8)
     }
 
+    /// The lane that [`Self::serve`] would choose; nothing changes.
+    pub fn peek(&self, eligible: u16, heads: &[Head]) -> Option<u8> {
+        match &self.0 {
+            State::RoundRobin { .. } => self.clone().serve(eligible, heads),
+            State::Other(other) => {
+                ask(eligible & other.served, heads, |ready| other.arbiter.peek(ready))
+            }
+        }
+    }
+
     #[inline(never)]
     fn serve_other(&mut self, eligible: u16, heads: &[Head]) -> Option<u8> {
         let State::Other(other) = &mut self.0 else { unreachable!("round robin is served above") };
-        let eligible = [u64::from(eligible & other.served)];
-        let ready =
-            if heads.is_empty() { Ready::alike(&eligible) } else { Ready::new(&eligible, heads) };
-        let lane = other.arbiter.serve(&ready)?;
-        Some(u8::try_from(lane).expect("below 16"))
+        let Other { served, arbiter } = &mut **other;
+        ask(eligible & *served, heads, |ready| arbiter.serve(ready))
     }
+}
+
+/// Asks an arbiter for one of some lanes.
+fn ask(
+    eligible: u16,
+    heads: &[Head],
+    arbiter: impl FnOnce(&Ready<'_>) -> Option<usize>,
+) -> Option<u8> {
+    let eligible = [u64::from(eligible)];
+    let ready =
+        if heads.is_empty() { Ready::alike(&eligible) } else { Ready::new(&eligible, heads) };
+    arbiter(&ready).map(|lane| u8::try_from(lane).expect("below 16"))
 }
 
 #[cfg(test)]
@@ -162,6 +181,21 @@ mod tests {
         let order = [0x8003, 0x8003, 0x8003, 0x8003, 0, 0x0001, 0x8001]
             .map(|eligible| arbiter.serve(eligible, &[]));
         assert_eq!(order, [Some(0), Some(1), Some(15), Some(0), None, Some(0), Some(15)]);
+    }
+
+    /// Weights of 1 and 2: a look says twice who is next, and moves nothing.
+    #[test]
+    fn a_look_moves_no_turn() {
+        let schedulers = [Scheduler::default(), weighted(vec![1, 2]), strict(vec![0, 0])];
+        for (plan, order) in schedulers.iter().zip([[0, 1, 0], [0, 1, 1], [0, 1, 0]]) {
+            let mut arbiter = arbiter(plan, 2);
+            for lane in order {
+                let looks = [0b11, 0b11, 0b10].map(|eligible| arbiter.peek(eligible, &[]));
+                assert_eq!(looks, [Some(lane), Some(lane), Some(1)], "{plan:?}");
+                assert_eq!(arbiter.peek(0, &[]), None);
+                assert_eq!(arbiter.serve(0b11, &[]), Some(lane), "{plan:?}");
+            }
+        }
     }
 
     #[test]

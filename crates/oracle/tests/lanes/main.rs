@@ -18,6 +18,7 @@ mod deadlock;
 mod hosts;
 mod in_transit;
 mod lone;
+mod outputs;
 mod packets;
 mod random;
 

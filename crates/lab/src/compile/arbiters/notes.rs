@@ -15,6 +15,7 @@ const ROUNDING: f64 = 1e-6;
 pub(in crate::compile) fn note_over_reserved(plan: &Plan, gathered: &mut Gathered) {
     let places = [
         (ArbiterPlace::CrossbarInput, plan.switching.crossbar_input()),
+        (ArbiterPlace::CrossbarOutput, plan.switching.crossbar_output()),
         (ArbiterPlace::LinkOutput, Some(&plan.lanes.link_output)),
         (ArbiterPlace::AdapterPort, Some(&plan.lanes.adapter_port)),
     ];
@@ -44,7 +45,7 @@ pub(in crate::compile) fn note_idle_link(
     if is_idle {
         let note = "behind a multiplexed crossbar `network.lanes.link_output` has nothing to choose from while there are \
                     credits, for an output is given one flit a cycle and its cable takes one: say crossbar = \"full\", or \
-                    how `network.lanes.crossbar_input` chooses";
+                    how `network.lanes.crossbar_output` and `network.lanes.crossbar_input` choose";
         gathered.notes.push(note.to_owned());
     }
 }

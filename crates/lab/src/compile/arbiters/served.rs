@@ -52,7 +52,7 @@ struct Who<'a> {
 /// The lanes of each place that have no turn.
 struct Unserved<'a> {
     plan: &'a Plan,
-    places: [(ArbiterPlace, LaneSet); 3],
+    places: [(ArbiterPlace, LaneSet); 4],
 }
 
 /// Where packets begin, and where they end.
@@ -70,9 +70,10 @@ impl<'a> Unserved<'a> {
     fn of(plan: &'a Plan) -> Self {
         let lanes = &plan.lanes;
         let without = |arbiter: &Scheduler| LaneSet::from_bits(!arbiter.served(lanes.count).bits());
-        let crossbar_input = plan.switching.crossbar_input();
+        let of_kind = |arbiter: Option<&Scheduler>| arbiter.map_or(LaneSet::EMPTY, without);
         let places = [
-            (ArbiterPlace::CrossbarInput, crossbar_input.map_or(LaneSet::EMPTY, without)),
+            (ArbiterPlace::CrossbarInput, of_kind(plan.switching.crossbar_input())),
+            (ArbiterPlace::CrossbarOutput, of_kind(plan.switching.crossbar_output())),
             (ArbiterPlace::LinkOutput, without(&lanes.link_output)),
             (ArbiterPlace::AdapterPort, without(&lanes.adapter_port)),
         ];
@@ -162,6 +163,9 @@ impl<'a> Unserved<'a> {
                 }
                 (here, dateline_class) =
                     rule.onward(&self.plan.fabric, vc_class, dateline_class, incoming, outgoing);
+                if let Some(found) = self.at(ArbiterPlace::CrossbarOutput, here) {
+                    return Some(found);
+                }
                 ArbiterPlace::LinkOutput
             } else {
                 let host = self.plan.fabric.endpoint_at(begins).expect("an in-transit host");

@@ -160,6 +160,12 @@ macro_rules! schedulers {
 }
 
 schedulers! {
+
+            pub(super) fn peek(&self, ready: &Ready<'_>) -> Option<usize> {
+                match self {
+                    $(Self::$name(arbiter) => arbiter.peek(ready),)*
+                }
+            }
     /// Round robin, from the lane after the last that was served on.
     #[schemars(extend("x-source" = "Yum et al. 2002, section 3.1"))]
     RoundRobin,
