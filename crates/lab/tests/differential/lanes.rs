@@ -242,7 +242,7 @@ fn random_scheduler(draw: &mut Stream, count: u64) -> String {
         0 => "\"best-effort\"".to_owned(),
         _ => format!("\"{} B/s\"", pick(draw, &[1_000_000, 77_000_000, 300_000_000])),
     };
-    match draw.below(8) {
+    match draw.below(9) {
         0 => format!("{{ round-robin = {{ by = \"{by}\" }} }}"),
         1 => {
             let weights = list(draw, count, weight);
@@ -264,6 +264,14 @@ fn random_scheduler(draw: &mut Stream, count: u64) -> String {
         6 => {
             let levels = list(draw, count, |draw| draw.below(4).to_string());
             format!("{{ strict-priority = {{ levels = [{levels}], by = \"{by}\" }} }}")
+        }
+        7 => {
+            let levels = list(draw, count, |draw| draw.below(3).to_string());
+            let weights = list(draw, count, weight);
+            let yields = pick(draw, &["", ", yield_after = 1", ", yield_after = 3"]);
+            format!(
+                "{{ priority-weighted-round-robin = {{ levels = [{levels}], weights = [{weights}]{yields}, by = \"{by}\" }} }}"
+            )
         }
         _ => random_tables(draw, count),
     }

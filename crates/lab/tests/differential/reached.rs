@@ -55,7 +55,7 @@ fn random_virtual_lanes_are_of_every_kind() {
             *reached.entry(format!("{place}, {}", name(arbiter))).or_default() += 1;
         }
     }
-    assert_eq!(reached.len(), 18 + 4 * (2 + 8), "{reached:#?}");
+    assert_eq!(reached.len(), 18 + 4 * (2 + 9), "{reached:#?}");
     assert!(reached.values().all(|cases| *cases >= 4), "{reached:#?}");
 }
 
@@ -124,6 +124,7 @@ fn name(arbiter: &Scheduler) -> &'static str {
         Scheduler::VirtualClock(_) => "VirtualClock",
         Scheduler::FirstComeFirstServed(_) => "first come first served",
         Scheduler::StrictPriority(_) => "strict priority",
+        Scheduler::PriorityWeightedRoundRobin(_) => "priority weighted round robin",
         Scheduler::InfiniBand(_) => "InfiniBand's tables",
     }
 }

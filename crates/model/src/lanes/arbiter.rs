@@ -122,12 +122,14 @@ mod tests {
     use super::*;
     use crate::lanes::scheduler::{
         DeficitRoundRobin, FirstComeFirstServed, Granularity, InfiniBand, LaneRate, LooksAt,
-        StrictPriority, SurplusRoundRobin, TableSlot, VirtualClock, WeightedRoundRobin,
+        PriorityWeightedRoundRobin, StrictPriority, SurplusRoundRobin, TableSlot, VirtualClock,
+        WeightedRoundRobin,
     };
     use gingham_fairq::{Arbiter, RoundRobin};
     use gingham_kernel::{Bytes, Rate};
     use gingham_topology::routing::LaneSet;
     use proptest::prelude::*;
+    use std::num::NonZeroU32;
 
     fn arbiter(scheduler: &Scheduler, lanes: u8) -> LaneArbiter {
         LaneArbiter::new(scheduler, lanes)
@@ -149,6 +151,12 @@ mod tests {
 
     fn strict(levels: Vec<u8>) -> Scheduler {
         Scheduler::StrictPriority(StrictPriority { levels, by: Granularity::Flit })
+    }
+
+    fn levels(levels: Vec<u8>, weights: Vec<u32>, yield_after: u32) -> Scheduler {
+        let (yield_after, by) = (NonZeroU32::new(yield_after), Granularity::Flit);
+        let of = PriorityWeightedRoundRobin { levels, weights, yield_after, by };
+        Scheduler::PriorityWeightedRoundRobin(of)
     }
 
     fn clock(rates: Vec<LaneRate>) -> Scheduler {
@@ -175,14 +183,6 @@ mod tests {
         }
     }
 
-    #[test]
-    fn lanes_in_turn_and_past_the_last() {
-        let mut arbiter = arbiter(&Scheduler::default(), 16);
-        let order = [0x8003, 0x8003, 0x8003, 0x8003, 0, 0x0001, 0x8001]
-            .map(|eligible| arbiter.serve(eligible, &[]));
-        assert_eq!(order, [Some(0), Some(1), Some(15), Some(0), None, Some(0), Some(15)]);
-    }
-
     /// Weights of 1 and 2: a look says twice who is next, and moves nothing.
     #[test]
     fn a_look_moves_no_turn() {
@@ -199,8 +199,21 @@ mod tests {
     }
 
     #[test]
+    fn lanes_in_turn_and_past_the_last() {
+        let mut arbiter = arbiter(&Scheduler::default(), 16);
+        let order = [0x8003, 0x8003, 0x8003, 0x8003, 0, 0x0001, 0x8001]
+            .map(|eligible| arbiter.serve(eligible, &[]));
+        assert_eq!(order, [Some(0), Some(1), Some(15), Some(0), None, Some(0), Some(15)]);
+    }
+
+    #[test]
     fn a_lane_of_no_share_is_never_served() {
-        let schedulers = [weighted(vec![0, 2, 1]), surplus(&[0, 2, 1]), deficit(&[0, 2, 1])];
+        let schedulers = [
+            weighted(vec![0, 2, 1]),
+            surplus(&[0, 2, 1]),
+            deficit(&[0, 2, 1]),
+            levels(vec![1, 0, 0], vec![0, 2, 1], 0),
+        ];
         let heads = [Head { length_bytes: 1, arrival_ps: 0 }; 3];
         for plan in schedulers {
             assert_eq!(plan.served(3), LaneSet::from_bits(0b110));
@@ -232,6 +245,14 @@ mod tests {
         assert_eq!(first, [1, 0, 0].map(Some));
     }
 
+    /// Lane 0 above lanes 1 and 2, which share 1 to 2, and one of them after two of lane 0.
+    #[test]
+    fn levels_yield_to_the_turns_of_lower_ones() {
+        let mut arbiter = arbiter(&levels(vec![1, 0, 0], vec![1, 1, 2], 2), 3);
+        let order = [0b111; 9].map(|eligible| arbiter.serve(eligible, &[]));
+        assert_eq!(order, [0, 0, 1, 0, 0, 2, 0, 0, 2].map(Some));
+    }
+
     #[test]
     fn what_an_arbiter_looks_at() {
         let slot = TableSlot { lane: 0, weight: 1 };
@@ -243,6 +264,7 @@ mod tests {
             (clock(vec![LaneRate::BestEffort]), LooksAt::Arrivals),
             (first_come(), LooksAt::Arrivals),
             (strict(vec![0]), LooksAt::Lanes),
+            (levels(vec![0], vec![1], 0), LooksAt::Lanes),
             (tables(Vec::new(), vec![slot]), LooksAt::Lengths),
         ] {
             assert_eq!(scheduler.facts().looks_at, expected, "{scheduler:?}");
@@ -257,5 +279,9 @@ mod tests {
         let three = "3 values for 2 lanes: give one for each lane, lane 0 first (network.lanes.count says how many there are)";
         assert_eq!(check(deficit(&[1; 3])), three);
         assert_eq!(check(strict(vec![1; 3])), three);
+        assert_eq!(check(levels(vec![1; 3], vec![1; 2], 0)), three);
+        assert_eq!(check(levels(vec![1; 2], vec![1; 3], 0)), three);
+        assert_eq!(check(levels(vec![1; 2], vec![0; 2], 0)), no_weight);
+        assert_eq!(check(levels(vec![1, 16], vec![1; 2], 0)), "levels are 0 to 15, not 16");
     }
 }

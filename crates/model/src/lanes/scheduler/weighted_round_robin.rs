@@ -1,8 +1,9 @@
 //! Weighted round robin: so many flits or packets a turn.
 
-use super::{Facts, Fault, Granularity, LaneScheduler, LooksAt, PLACES, one_a_lane, shares_of};
+use super::{
+    Facts, Fault, Granularity, LaneScheduler, LooksAt, PLACES, one_a_lane, shares_of, with_weight,
+};
 use gingham_fairq::GeneralisedRoundRobin;
-use gingham_topology::routing::LANES_MAX;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -22,9 +23,8 @@ impl LaneScheduler for WeightedRoundRobin {
     type Arbiter = gingham_fairq::WeightedRoundRobin<PLACES>;
 
     fn facts(&self) -> Facts {
-        let served = (0..LANES_MAX).zip(&self.weights).filter(|(_, weight)| **weight > 0);
-        let served = served.map(|(lane, _)| lane).collect();
-        Facts { name: "weighted-round-robin", looks_at: LooksAt::Lanes, by: self.by, served }
+        let (name, looks_at) = ("weighted-round-robin", LooksAt::Lanes);
+        Facts { name, looks_at, by: self.by, served: with_weight(&self.weights) }
     }
 
     fn by_packet(self) -> Self {
