@@ -123,7 +123,7 @@ mod tests {
     fn a_quantum_holds_from_the_first_round_that_was_not_entered() {
         let mut arbiter = PassingOver::new(SurplusRoundRobin::<2>::new(1, &[500, 500]).unwrap());
         let heads = [Head { length_bytes: 250, arrival_ps: 0 }; 2];
-        let mut serve = |arbiter: &mut PassingOver<SurplusRoundRobin<2>>| {
+        let serve = |arbiter: &mut PassingOver<SurplusRoundRobin<2>>| {
             arbiter.serve(&Ready::new(&[0b11], &heads)).unwrap()
         };
         let order: [_; 3] = core::array::from_fn(|_| serve(&mut arbiter));

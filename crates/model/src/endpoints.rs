@@ -23,6 +23,7 @@ use crate::flows::Flows;
 use crate::marking::{Marker, Marking};
 use crate::measure::{ChannelCount, Collector};
 use crate::messages::Messages;
+use crate::probe::Weights;
 use crate::traffic::Source;
 use crate::{
     Adapter, Delivery, Next, Noted, Order, PathChoice, Plan, Status, Switched, Turn, WaitCycle,
@@ -91,6 +92,8 @@ pub struct Endpoints {
     /// Packets that were received, where a probe counts them.
     probed: u64,
     noted: Vec<Noted>,
+    /// What it orders of lanes.
+    weights: Weights,
     next_check: Time,
     /// Events before this instant may happen without asking.
     checkpoint: Time,
@@ -145,6 +148,7 @@ impl Endpoints {
             is_probed,
             probed: 0,
             noted: Vec::new(),
+            weights: Weights::new(&plan),
             next_check: Time::ZERO,
             checkpoint: Time::ZERO,
             plan,

@@ -13,6 +13,7 @@ use gingham_fairq::Head;
 use gingham_model::scheduler::LooksAt;
 use gingham_model::{Granularity, LaneArbiter, PipelinePlan, Plan, Scheduler};
 use std::collections::VecDeque;
+use std::num::NonZeroU16;
 
 /// The arbiters of a stage.
 #[derive(Clone, Debug)]
@@ -82,6 +83,11 @@ impl Arbiters {
         heads: &[Head; LANES],
     ) -> Option<usize> {
         self.ports[port].serve(lanes, heads).map(usize::from)
+    }
+
+    /// A lane of a port has another weight.
+    pub(crate) fn weigh(&mut self, port: usize, lane: u8, weight: NonZeroU16) {
+        self.ports[port].weigh(lane, weight);
     }
 
     /// The lane that [`Self::serve`] would choose; nothing changes.

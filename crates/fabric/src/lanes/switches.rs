@@ -26,7 +26,7 @@ pub(crate) struct Switches {
     pub(crate) heads: Ring,
     routing_cycles: u64,
     /// Those of crossbar inputs.
-    arbiters: Arbiters,
+    pub(crate) arbiters: Arbiters,
     /// Those of crossbar outputs, where they choose by lane.
     pub(crate) outputs: Option<OutputArbiters>,
 }

@@ -10,6 +10,7 @@ mod packets;
 mod reached;
 mod tables;
 mod trees;
+mod weighed;
 mod wild;
 
 use case::Case;

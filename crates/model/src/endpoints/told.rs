@@ -15,7 +15,7 @@ use crate::marking::Reading;
 use crate::traffic::Draft;
 use crate::{
     Arrival, ClassId, Conformance, Content, Created, FlowId, FlowKey, Message, MessageId, Noted,
-    Notice, Order, Packet, PathSet, Priority, Stay,
+    Notice, Order, Packet, PathSet, Priority, ProbePlan, Stay,
 };
 use gingham_kernel::{Span, Time};
 use gingham_topology::routing::VcClass;
@@ -258,11 +258,21 @@ impl Endpoints {
             }
             Content::Control => self.ordered_under_way -= 1,
         }
-        if let Some(probe) = self.plan.probe
-            && self.probed_one(probe.control_every)
-        {
+        if let Some(probe) = self.plan.probe {
+            self.probe(probe, packet, arrival.arrived);
+        }
+    }
+
+    /// What a probe orders on account of a packet that was received.
+    fn probe(&mut self, probe: ProbePlan, packet: &Packet, now: Time) {
+        self.probed += 1;
+        let is_one_of = |every: u64| every > 0 && self.probed.is_multiple_of(every);
+        if is_one_of(probe.weigh_every) {
+            self.orders.extend(self.weights.next().map(Order::Weigh));
+        }
+        if is_one_of(probe.control_every) {
             let vc_class = self.plan.vc_class(packet.class, packet.destination, packet.source);
-            let (bytes, now) = (probe.control_bytes, arrival.arrived);
+            let bytes = probe.control_bytes;
             self.order_back(packet, bytes, Content::Control, packet.priority, vc_class, now);
         }
     }
@@ -401,12 +411,6 @@ impl Endpoints {
     }
 
     // Probes.
-
-    /// Counts a packet that was received. Returns whether it is one of every so many.
-    fn probed_one(&mut self, every: u64) -> bool {
-        self.probed += 1;
-        every > 0 && self.probed.is_multiple_of(every)
-    }
 
     #[cold]
     fn note(&mut self, time: Time, notice: &Notice<'_>) {

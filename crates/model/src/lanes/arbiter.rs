@@ -23,6 +23,7 @@
 use super::Scheduler;
 use super::scheduler::Built;
 use gingham_fairq::{Head, Ready};
+use std::num::NonZeroU16;
 
 /// The arbiter of one place of one port.
 ///
@@ -94,6 +95,17 @@ impl LaneArbiter {
             State::Other(other) => {
                 ask(eligible & other.served, heads, |ready| other.arbiter.peek(ready))
             }
+        }
+    }
+
+    /// A lane has another weight from the end of the arbiter's round on, if it has a share at all.
+    /// Panics where [`Scheduler::can_change`] says no.
+    pub fn weigh(&mut self, lane: u8, weight: NonZeroU16) {
+        let State::Other(other) = &mut self.0 else {
+            unreachable!("lanes in turn have no weights")
+        };
+        if other.served >> lane & 1 == 1 {
+            other.arbiter.weigh(lane, weight);
         }
     }
 
@@ -251,6 +263,36 @@ mod tests {
         let mut arbiter = arbiter(&levels(vec![1, 0, 0], vec![1, 1, 2], 2), 3);
         let order = [0b111; 9].map(|eligible| arbiter.serve(eligible, &[]));
         assert_eq!(order, [0, 0, 1, 0, 0, 2, 0, 0, 2].map(Some));
+    }
+
+    /// A turn of lane 0 and half a turn of lane 1 under the old weights; lane 2 has no share.
+    #[test]
+    fn weights_change_at_the_end_of_a_round() {
+        let weight = |weight| NonZeroU16::new(weight).unwrap();
+        let heads = [Head { length_bytes: 64, arrival_ps: 0 }; 3];
+        for plan in
+            [weighted(vec![1, 2, 0]), levels(vec![0; 3], vec![1, 2, 0], 0), surplus(&[64, 128, 0])]
+        {
+            assert!(plan.can_change());
+            let mut arbiter = arbiter(&plan, 3);
+            let serve = |arbiter: &mut LaneArbiter| arbiter.serve(0b111, &heads).unwrap();
+            assert_eq!([0; 2].map(|_| serve(&mut arbiter)), [0, 1], "{plan:?}");
+            arbiter.weigh(0, weight(2));
+            arbiter.weigh(1, weight(1));
+            arbiter.weigh(2, weight(9));
+            // Under surplus round robin lane 0 has entered its second round, of one flit.
+            let expected = if matches!(plan, Scheduler::SurplusRoundRobin(_)) {
+                [1, 0, 1, 0, 0, 1, 0, 0, 1]
+            } else {
+                [1, 0, 0, 1, 0, 0, 1, 0, 0]
+            };
+            assert_eq!([0; 9].map(|_| serve(&mut arbiter)), expected, "{plan:?}");
+        }
+        let rates = vec![LaneRate::BestEffort];
+        let others =
+            [Scheduler::default(), deficit(&[1]), clock(rates), first_come(), strict(vec![0])];
+        assert!(others.iter().all(|plan| !plan.can_change()));
+        assert!(!tables(Vec::new(), Vec::new()).can_change());
     }
 
     #[test]

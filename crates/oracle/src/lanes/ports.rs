@@ -13,6 +13,7 @@ use gingham_kernel::Time;
 use gingham_model::{Granularity, LaneArbiter, Scheduler};
 use gingham_topology::ChannelId;
 use std::collections::VecDeque;
+use std::num::NonZeroU16;
 
 /// A flit in a buffer.
 #[derive(Clone, Copy, Debug)]
@@ -277,6 +278,11 @@ impl Chooser {
     fn new(scheduler: &Scheduler, lanes: u8) -> Self {
         let arbiter = LaneArbiter::new(scheduler, lanes);
         Self { arbiter, granularity: scheduler.facts().by, in_packet: None }
+    }
+
+    /// A lane has another weight.
+    pub(crate) fn weigh(&mut self, lane: u8, weight: NonZeroU16) {
+        self.arbiter.weigh(lane, weight);
     }
 
     pub(crate) fn is_by_packet(&self) -> bool {

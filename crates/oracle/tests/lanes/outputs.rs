@@ -4,8 +4,9 @@ use crate::common::row;
 use crate::packets::by_message;
 use crate::{in_turn, lane_plan, lanes, on_lanes, packets, strict};
 use gingham_model::scheduler::WeightedRoundRobin;
-use gingham_model::{Granularity, PipelinePlan, Plan, Scheduler};
+use gingham_model::{Granularity, PipelinePlan, Plan, ProbePlan, Scheduler};
 use gingham_topology::routing::LaneSet;
+use gingham_topology::{ChannelId, EndpointId};
 
 fn weighted(weights: &[u32]) -> Scheduler {
     let (weights, by) = (weights.to_vec(), Granularity::Flit);
@@ -87,4 +88,33 @@ fn an_arbiter_moves_when_its_output_is_matched_and_not_when_it_grants() {
     // that lane 0 comes first: h0's crosses at 13, h1's at 14.
     let found = by_message(plan, 3);
     assert_eq!(found, [(0, 0, 115, 165), (0, 10, 175, 175), (1, 60, 185, 185)]);
+}
+
+/// Hosts 1 and 2 send eight flits to host 0 at once, on lanes 0 and 1, which share its output 3 to 1.
+/// A packet of one flit from host 0 to host 1 is received at 115. A probe orders a weight of 1 for
+/// lane 0 at the first output that there is, if it is to weigh: that to host 0.
+fn eight_flits_each(weigh_every: u64) -> Vec<(usize, u64, u64, u64)> {
+    let mut plan: Plan = lane_plan(row(1, &[0, 0, 0]), 2);
+    packets(&mut plan, 0, 1, &[(0, 1)]);
+    packets(&mut plan, 1, 0, &[(0, 8)]);
+    packets(&mut plan, 2, 0, &[(0, 8)]);
+    on_lanes(&mut plan, &[LaneSet::one(0), LaneSet::one(0), LaneSet::one(1)]);
+    lanes(&mut plan, |of| of.crossbar_output = Some(weighted(&[3, 1])));
+    plan.probe = Some(ProbePlan { control_every: 0, control_bytes: 1, weigh_every });
+    let mut channels = ChannelId::first(plan.channels.len());
+    let first = channels.find(|channel| plan.is_switch(plan.ends(*channel).source.node)).unwrap();
+    let host = plan.fabric.endpoint_at(plan.ends(first).target);
+    assert_eq!(host, Some(EndpointId::new(0)));
+    by_message(plan, 3)
+}
+
+#[test]
+fn another_weight_holds_from_the_end_of_the_round_on() {
+    // Lane 0 crosses at 7, 8, 9, lane 1 at 10; lane 0 at 11. At 115, before tick 12, lane 0 is to
+    // have a weight of 1; the round goes on, with 12 and 13, and lane 1 at 14. Then they take turns:
+    // lane 0 at 15 and 17, its last, lane 1 at 16 and from 18 to 22. A tick later each is on the
+    // link. What is ordered at 215 and later is of another output.
+    assert_eq!(eight_flits_each(1), [(0, 0, 115, 115), (1, 0, 115, 215), (2, 0, 145, 265)]);
+    // Had nothing changed, lane 0 would have crossed at 15 and 16, and lane 1 from 17 on.
+    assert_eq!(eight_flits_each(0), [(0, 0, 115, 115), (1, 0, 115, 205), (2, 0, 145, 265)]);
 }

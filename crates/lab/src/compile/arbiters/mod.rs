@@ -19,25 +19,21 @@ use super::gathered::Gathered;
 use crate::error::LabError;
 use crate::scenario::{LaneParameters, PipelineParameters, ScenarioSource};
 use gingham_model::scheduler::Fault;
-use gingham_model::{Crossbar, Granularity, Scheduler};
+use gingham_model::{ArbiterPlace, Crossbar, Granularity, Scheduler};
 use gingham_topology::routing::LaneSet;
 use gingham_topology::subnet::PortKind;
 
-/// Where an arbiter stands.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum ArbiterPlace {
-    /// At the input ports of a multiplexed crossbar.
-    CrossbarInput,
-    /// At the output ports of a multiplexed crossbar.
-    CrossbarOutput,
-    /// At the output ports of a switch.
-    LinkOutput,
-    /// At the port of an adapter.
-    AdapterPort,
+/// What a scenario and a real fabric call a place.
+trait Place {
+    /// Its key.
+    fn key(self) -> &'static str;
+
+    /// The ports whose tables in `opensm.conf` are taken.
+    fn port_kind(self) -> PortKind;
 }
 
-impl ArbiterPlace {
-    const fn key(self) -> &'static str {
+impl Place for ArbiterPlace {
+    fn key(self) -> &'static str {
         match self {
             Self::CrossbarInput => "network.lanes.crossbar_input",
             Self::CrossbarOutput => "network.lanes.crossbar_output",
@@ -46,8 +42,7 @@ impl ArbiterPlace {
         }
     }
 
-    /// The ports whose tables in `opensm.conf` are taken.
-    const fn port_kind(self) -> PortKind {
+    fn port_kind(self) -> PortKind {
         match self {
             Self::CrossbarInput | Self::CrossbarOutput | Self::LinkOutput => PortKind::SwitchOuter,
             Self::AdapterPort => PortKind::Adapter,

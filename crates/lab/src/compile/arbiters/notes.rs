@@ -1,9 +1,9 @@
 //! What of arbiters surprises: a link that has nothing to choose from, rates that no cable carries.
 
-use super::ArbiterPlace;
+use super::Place as _;
 use crate::compile::gathered::Gathered;
 use gingham_kernel::Rate;
-use gingham_model::{Crossbar, PipelinePlan, Plan, Scheduler};
+use gingham_model::{ArbiterPlace, Crossbar, PipelinePlan, Plan, Scheduler};
 use gingham_topology::ChannelId;
 
 /// Picoseconds of a second.
@@ -13,13 +13,7 @@ const ROUNDING: f64 = 1e-6;
 
 /// Says where arbiters reserve more than there is.
 pub(in crate::compile) fn note_over_reserved(plan: &Plan, gathered: &mut Gathered) {
-    let places = [
-        (ArbiterPlace::CrossbarInput, plan.switching.crossbar_input()),
-        (ArbiterPlace::CrossbarOutput, plan.switching.crossbar_output()),
-        (ArbiterPlace::LinkOutput, Some(&plan.lanes.link_output)),
-        (ArbiterPlace::AdapterPort, Some(&plan.lanes.adapter_port)),
-    ];
-    let notes = places.map(|(place, arbiter)| over_reserved(plan, place, arbiter?));
+    let notes = ArbiterPlace::ALL.map(|place| over_reserved(plan, place, plan.arbiter(place)?));
     gathered.notes.extend(notes.into_iter().flatten());
 }
 

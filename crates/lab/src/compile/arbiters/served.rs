@@ -5,11 +5,11 @@
 //!   lanes of a class, or of its service level at each hop of its pairs ⊆ lanes that the arbiter of the place ever serves
 //! ```
 
-use super::ArbiterPlace;
+use super::Place as _;
 use crate::compile::longest::{destinations, lanes_of_answers, sent_as};
 use crate::error::LabError;
 use crate::scenario::ScenarioSource;
-use gingham_model::{AnswerPlan, ClassPlan, Plan, Scheduler};
+use gingham_model::{AnswerPlan, ArbiterPlace, ClassPlan, Plan, Scheduler};
 use gingham_topology::routing::{DatelineClass, LaneRule, LaneSet, VcClass};
 use gingham_topology::{ChannelId, EndpointId};
 
@@ -68,15 +68,10 @@ struct Found {
 
 impl<'a> Unserved<'a> {
     fn of(plan: &'a Plan) -> Self {
-        let lanes = &plan.lanes;
-        let without = |arbiter: &Scheduler| LaneSet::from_bits(!arbiter.served(lanes.count).bits());
-        let of_kind = |arbiter: Option<&Scheduler>| arbiter.map_or(LaneSet::EMPTY, without);
-        let places = [
-            (ArbiterPlace::CrossbarInput, of_kind(plan.switching.crossbar_input())),
-            (ArbiterPlace::CrossbarOutput, of_kind(plan.switching.crossbar_output())),
-            (ArbiterPlace::LinkOutput, without(&lanes.link_output)),
-            (ArbiterPlace::AdapterPort, without(&lanes.adapter_port)),
-        ];
+        let count = plan.lanes.count;
+        let without = |arbiter: &Scheduler| LaneSet::from_bits(!arbiter.served(count).bits());
+        let places = ArbiterPlace::ALL
+            .map(|place| (place, plan.arbiter(place).map_or(LaneSet::EMPTY, without)));
         Self { plan, places }
     }
 

@@ -37,6 +37,7 @@ use gingham_kernel::Bytes;
 use gingham_topology::routing::{LANES_MAX, LaneSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::num::NonZeroU16;
 
 /// Places of an arbiter, the most lanes of a channel.
 const PLACES: usize = LANES_MAX as usize;
@@ -46,6 +47,10 @@ const ALL_LANES: LaneSet = LaneSet::first_n(LANES_MAX);
 
 /// The highest level of a scheduler that has levels.
 const LEVEL_MAX: u8 = 15;
+
+/// Bytes of a weight of one where turns are in bytes: the unit of InfiniBand's tables
+/// (InfiniBand Architecture Specification, Volume 1, section 7.6.9).
+pub const WEIGHT_BYTES: u32 = 64;
 
 /// What an arbiter chooses at a time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -111,6 +116,19 @@ pub(super) trait LaneScheduler: Sized {
     /// A fresh arbiter over lanes `0..lanes`, with flits of so many bytes; else what is wrong with
     /// the parameters.
     fn build(&self, lanes: u8, flit_bytes: u32) -> Result<Self::Arbiter, Fault>;
+
+    /// Whether its lanes have weights, which can change while it chooses.
+    const HAS_WEIGHTS: bool = false;
+
+    /// A lane has another weight, from the end of the arbiter's round on. Only where lanes have
+    /// weights.
+    fn weigh(
+        _arbiter: &mut Self::Arbiter,
+        _lane: usize,
+        _weight: NonZeroU16,
+    ) -> Result<(), SchedulerError> {
+        unreachable!("whoever orders a weight asks first whether there are any")
+    }
 }
 
 /// Makes [`Scheduler`] and [`Built`] of the types of the schedulers.
@@ -140,6 +158,13 @@ macro_rules! schedulers {
                 }
             }
 
+            /// Whether the weights of its lanes can change while a run goes on.
+            pub const fn can_change(&self) -> bool {
+                match self {
+                    $(Self::$name(_) => <$name as LaneScheduler>::HAS_WEIGHTS,)*
+                }
+            }
+
             /// A fresh arbiter over lanes `0..lanes`.
             pub(super) fn build(&self, lanes: u8, flit_bytes: u32) -> Result<Built, Fault> {
                 match self {
@@ -159,6 +184,14 @@ macro_rules! schedulers {
                 match self {
                     $(Self::$name(arbiter) => arbiter.serve(ready),)*
                 }
+            }
+
+            pub(super) fn weigh(&mut self, lane: u8, weight: NonZeroU16) {
+                let lane = usize::from(lane);
+                let weighed = match self {
+                    $(Self::$name(arbiter) => $name::weigh(arbiter, lane, weight),)*
+                };
+                weighed.expect("the lane is one of the arbiter's");
             }
 
             pub(super) fn peek(&self, ready: &Ready<'_>) -> Option<usize> {

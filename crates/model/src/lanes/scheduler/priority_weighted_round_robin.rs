@@ -5,9 +5,10 @@ use super::{
     Facts, Fault, Granularity, LaneScheduler, LooksAt, PLACES, levels_of, one_a_lane, shares_of,
     with_weight,
 };
+use gingham_fairq::SchedulerError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::num::NonZeroU32;
+use std::num::{NonZeroU16, NonZeroU32};
 
 /// Parameters of `priority-weighted-round-robin`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -47,5 +48,15 @@ impl LaneScheduler for PriorityWeightedRoundRobin {
         let arbiter =
             gingham_fairq::PriorityWeightedRoundRobin::new(&levels, &weights, self.yield_after)?;
         Ok(Box::new(arbiter))
+    }
+
+    const HAS_WEIGHTS: bool = true;
+
+    fn weigh(
+        arbiter: &mut Self::Arbiter,
+        lane: usize,
+        weight: NonZeroU16,
+    ) -> Result<(), SchedulerError> {
+        arbiter.change(lane, weight.get().into())
     }
 }

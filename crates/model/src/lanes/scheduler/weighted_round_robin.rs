@@ -3,9 +3,10 @@
 use super::{
     Facts, Fault, Granularity, LaneScheduler, LooksAt, PLACES, one_a_lane, shares_of, with_weight,
 };
-use gingham_fairq::GeneralisedRoundRobin;
+use gingham_fairq::{GeneralisedRoundRobin, SchedulerError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::num::NonZeroU16;
 
 /// Parameters of `weighted-round-robin`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -35,5 +36,15 @@ impl LaneScheduler for WeightedRoundRobin {
         one_a_lane("weights", &self.weights, lanes)?;
         let (weights, _) = shares_of(&self.weights)?;
         Ok(gingham_fairq::WeightedRoundRobin::new(GeneralisedRoundRobin::new(&weights)?))
+    }
+
+    const HAS_WEIGHTS: bool = true;
+
+    fn weigh(
+        arbiter: &mut Self::Arbiter,
+        lane: usize,
+        weight: NonZeroU16,
+    ) -> Result<(), SchedulerError> {
+        arbiter.scheduler_mut().change(lane, weight.get().into())
     }
 }
