@@ -32,6 +32,7 @@ CONCEPTS = {
     "network.lanes": "lanes",
     "network.lanes.link_output": "scheduler",
     "network.lanes.crossbar_input": "scheduler",
+    "network.lanes.crossbar_output": "scheduler",
     "network.lanes.adapter_port": "scheduler",
     "traffic.0.arrivals": "arrivals",
     "traffic.0.length": "length",

@@ -25,7 +25,7 @@ SEEDS = 2**64
 # Keys of the routing that name files of a subnet manager.
 ROUTING_FILES = ["tables", "lane_tables", "service_levels"]
 # Keys of the lanes whose schedulers may have their tables from a file.
-LANE_FILES = ["crossbar_input", "link_output", "adapter_port"]
+LANE_FILES = ["crossbar_input", "crossbar_output", "link_output", "adapter_port"]
 # Where a class of traffic names a file: the kind of value, and the variant that is one.
 CLASS_FILES = [("length", "empirical"), ("destinations", "matrix"), ("arrivals", "schedule")]
 

@@ -104,6 +104,15 @@ pub trait Arbiter {
     /// `ready` is of as many queues as the arbiter was made for: of others it panics or starves
     /// somebody.
     fn serve(&mut self, ready: &Ready<'_>) -> Option<usize>;
+
+    /// Whom [`Self::serve`] would choose; nothing changes. For whoever grants first and sends only
+    /// if the grant is taken.
+    fn peek(&self, ready: &Ready<'_>) -> Option<usize>
+    where
+        Self: Clone,
+    {
+        self.clone().serve(ready)
+    }
 }
 
 #[cfg(test)]

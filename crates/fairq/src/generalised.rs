@@ -7,6 +7,9 @@
 //! Source: Adiseshu, Parulkar and Varghese 1996, section 6.2, where packets a turn are "the closest
 //! integer ratio" of the rates (`ratio`). It is unfair in bytes where lengths differ between channels.
 //!
+//! Packets a turn change at the end of a round, which is when the turn goes on from the last channel
+//! to the first, be it that they sent or were passed over.
+//!
 //! Invariant: after whole rounds each channel has sent its packets a turn times the rounds.
 
 use core::num::NonZeroU8;
@@ -22,6 +25,8 @@ pub struct GeneralisedRoundRobin<const CAPACITY: usize> {
     /// Packets that the current turn still has.
     left: u32,
     packets: [u32; CAPACITY],
+    /// Those of the next round, where any are others.
+    coming: Option<[u32; CAPACITY]>,
 }
 
 impl<const CAPACITY: usize> GeneralisedRoundRobin<CAPACITY> {
@@ -33,7 +38,7 @@ impl<const CAPACITY: usize> GeneralisedRoundRobin<CAPACITY> {
         }
         let mut all = [0; CAPACITY];
         all[..packets.len()].copy_from_slice(packets);
-        Ok(Self { count: packets.len(), current: 0, left: all[0], packets: all })
+        Ok(Self { count: packets.len(), current: 0, left: all[0], packets: all, coming: None })
     }
 
     /// Packets a turn in the closest ratio of small whole numbers to that of the rates: the slowest
@@ -54,6 +59,19 @@ impl<const CAPACITY: usize> GeneralisedRoundRobin<CAPACITY> {
     /// Packets that a channel sends in a turn.
     pub const fn packets(&self, channel: usize) -> u32 {
         self.packets[channel]
+    }
+
+    /// A channel sends so many packets a turn from the next round on.
+    pub fn change(&mut self, channel: usize, packets: u32) -> Result<(), SchedulerError> {
+        let count = self.count;
+        if channel >= count {
+            return Err(SchedulerError::NoSuchChannel { channel, count });
+        }
+        if packets == 0 {
+            return Err(SchedulerError::NoShare { channel });
+        }
+        self.coming.get_or_insert(self.packets)[channel] = packets;
+        Ok(())
     }
 }
 
@@ -76,7 +94,11 @@ impl<const CAPACITY: usize> Causal for GeneralisedRoundRobin<CAPACITY> {
 
 impl<const CAPACITY: usize> Rounds for GeneralisedRoundRobin<CAPACITY> {
     fn pass(&mut self) {
-        self.current = if self.current + 1 == self.count { 0 } else { self.current + 1 };
+        self.current += 1;
+        if self.current == self.count {
+            self.current = 0;
+            self.packets = self.coming.take().unwrap_or(self.packets);
+        }
         self.left = self.packets[self.current];
     }
 }
@@ -94,6 +116,26 @@ mod tests {
             scheduler.charge(length_bytes);
         }
         assert_eq!(order, [0, 0, 1, 2, 2, 2, 0, 0]);
+    }
+
+    /// 2, 1, 3 become 1, 1, 2 while channel 1 is next: the round ends as it began.
+    #[test]
+    fn a_change_holds_from_the_next_round_on() {
+        let mut scheduler = GeneralisedRoundRobin::<4>::new(&[2, 1, 3]).unwrap();
+        let mut order = [0; 11];
+        for (step, channel) in order.iter_mut().enumerate() {
+            if step == 2 {
+                scheduler.change(0, 4).unwrap();
+                scheduler.change(0, 1).unwrap();
+                scheduler.change(2, 2).unwrap();
+            }
+            *channel = scheduler.current();
+            scheduler.charge(100);
+        }
+        assert_eq!(order, [0, 0, 1, 2, 2, 2, 0, 1, 2, 2, 0]);
+        let gone = SchedulerError::NoSuchChannel { channel: 3, count: 3 };
+        assert_eq!(scheduler.change(3, 1), Err(gone));
+        assert_eq!(scheduler.change(1, 0), Err(SchedulerError::NoShare { channel: 1 }));
     }
 
     #[test]

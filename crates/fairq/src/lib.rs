@@ -4,7 +4,7 @@
 //! | trait | chooses by | scheduler |
 //! |---|---|---|
 //! | [`Causal`] | what was sent, and nothing else: it can stripe | [`RoundRobin`], [`GeneralisedRoundRobin`], [`SurplusRoundRobin`], [`Randomised`] |
-//! | [`Arbiter`] | who is eligible, head lengths, arrivals | [`RoundRobin`], [`WeightedRoundRobin`], [`DeficitRoundRobin`], [`VirtualClock`], [`FirstComeFirstServed`], [`StrictPriority`], [`TwoLevelTables`] |
+//! | [`Arbiter`] | who is eligible, head lengths, arrivals | [`RoundRobin`], [`WeightedRoundRobin`], [`DeficitRoundRobin`], [`VirtualClock`], [`FirstComeFirstServed`], [`StrictPriority`], [`PriorityWeightedRoundRobin`], [`TwoLevelTables`] |
 //!
 //! [`PassingOver`] makes an arbiter of a causal scheduler that works in rounds; weighted round
 //! robin is generalised round robin so adapted. What depends on the number of channels holds an
@@ -21,10 +21,10 @@ mod error;
 mod first_come;
 mod generalised;
 mod passing_over;
+mod priority;
 mod randomised;
 mod ratio;
 mod round_robin;
-mod strict_priority;
 mod surplus;
 mod two_level;
 mod virtual_clock;
@@ -36,9 +36,9 @@ pub use error::{SchedulerError, Table};
 pub use first_come::FirstComeFirstServed;
 pub use generalised::GeneralisedRoundRobin;
 pub use passing_over::{PassingOver, WeightedRoundRobin};
+pub use priority::{Priority, PriorityWeightedRoundRobin, StrictPriority};
 pub use randomised::Randomised;
 pub use round_robin::RoundRobin;
-pub use strict_priority::StrictPriority;
 pub use surplus::{Change, Number, Round, Standing, SurplusRoundRobin};
 pub use two_level::{Slot, TwoLevelTables};
 pub use virtual_clock::VirtualClock;

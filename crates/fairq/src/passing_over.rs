@@ -32,6 +32,11 @@ impl<S: Rounds> PassingOver<S> {
     pub const fn scheduler(&self) -> &S {
         &self.scheduler
     }
+
+    /// The same, to be changed.
+    pub const fn scheduler_mut(&mut self) -> &mut S {
+        &mut self.scheduler
+    }
 }
 
 impl<S: Rounds> Arbiter for PassingOver<S> {
@@ -88,6 +93,53 @@ mod tests {
         let (queue, numbers) = serve(0b100, 500);
         assert_eq!(queue, Some(2));
         assert_eq!(numbers, [number(3, 500), number(3, 350), number(3, 500)]);
+    }
+
+    /// Weights of 3, 1, 2. Queue 1 is idle. In the first turn of queue 0 its weight becomes 1 and that
+    /// of queue 2 becomes 1: the round ends when the turn has passed over queue 1 and queue 2 has
+    /// sent its two.
+    #[test]
+    fn a_round_ends_where_idle_queues_are_passed_over_too() {
+        let weights = GeneralisedRoundRobin::<3>::new(&[3, 1, 2]).unwrap();
+        let mut arbiter = WeightedRoundRobin::new(weights);
+        assert_eq!(arbiter.serve(&Ready::alike(&[0b101])), Some(0));
+        arbiter.scheduler_mut().change(0, 1).unwrap();
+        arbiter.scheduler_mut().change(2, 1).unwrap();
+        let order: [_; 7] = core::array::from_fn(|_| arbiter.serve(&Ready::alike(&[0b101])));
+        assert_eq!(order, [0, 0, 2, 2, 0, 2, 0].map(Some));
+        // Nobody can send: the round goes on. Queue 1 alone: passing over the last ends it.
+        arbiter.scheduler_mut().change(1, 2).unwrap();
+        assert_eq!(arbiter.serve(&Ready::alike(&[0])), None);
+        let order: [_; 4] = core::array::from_fn(|_| arbiter.serve(&Ready::alike(&[0b010])));
+        assert_eq!(order, [Some(1); 4]);
+        // One of its old round, two of the next, one of that after it: one more is its turn's.
+        assert_eq!(arbiter.serve(&Ready::alike(&[0b111])), Some(1));
+        assert_eq!(arbiter.serve(&Ready::alike(&[0b111])), Some(2));
+    }
+
+    /// Quanta of 500 that become 200 while queue 0's turn of round 1 is over and queue 1's is not:
+    /// queue 0 has entered round 2 and has 500 there, queue 1 has 200.
+    #[test]
+    fn a_quantum_holds_from_the_first_round_that_was_not_entered() {
+        let mut arbiter = PassingOver::new(SurplusRoundRobin::<2>::new(1, &[500, 500]).unwrap());
+        let heads = [Head { length_bytes: 250, arrival_ps: 0 }; 2];
+        let serve = |arbiter: &mut PassingOver<SurplusRoundRobin<2>>| {
+            arbiter.serve(&Ready::new(&[0b11], &heads)).unwrap()
+        };
+        let order: [_; 3] = core::array::from_fn(|_| serve(&mut arbiter));
+        assert_eq!(order, [0, 0, 1]);
+        arbiter.scheduler_mut().change_soon(0, 200).unwrap();
+        arbiter.scheduler_mut().change_soon(1, 200).unwrap();
+        // Round 1: queue 1's second. Round 2: 500 of queue 0; 200 of queue 1, overdrawn by 50. Round
+        // 3: 200 and 150, overdrawn by 50 and 100. Round 4: 150 and 100, by 100 and 150. Round
+        // 5: 100, by 150.
+        let order: [_; 9] = core::array::from_fn(|_| serve(&mut arbiter));
+        assert_eq!(order, [1, 0, 0, 1, 0, 1, 0, 1, 0]);
+        let number = |round, deficit_bytes| Number { round: Round::new(round), deficit_bytes };
+        assert_eq!(
+            [0, 1].map(|queue| arbiter.scheduler().number(queue)),
+            [number(6, 50), number(5, 50)]
+        );
     }
 
     /// Quanta of 500 become 300 in round 2. Queue 0 overdraws by 100 in round 1 and is idle when

@@ -123,6 +123,19 @@ impl<const CAPACITY: usize> SurplusRoundRobin<CAPACITY> {
         Ok(())
     }
 
+    /// The same from the first round that the channel has not entered: the next one, or that after it
+    /// where its turn in this one is over.
+    pub fn change_soon(
+        &mut self,
+        channel: usize,
+        quantum_bytes: u32,
+    ) -> Result<(), SchedulerError> {
+        self.check_channel(channel)?;
+        let entered = self.channels[channel].next.round;
+        let from = if entered.is_after(self.round) { entered } else { self.round }.next();
+        self.change(channel, Change { from, quantum_bytes })
+    }
+
     /// A channel sends nothing before a round.
     pub fn skip_to(&mut self, channel: usize, round: Round) -> Result<(), SchedulerError> {
         self.check_channel(channel)?;

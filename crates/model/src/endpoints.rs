@@ -171,7 +171,7 @@ impl Endpoints {
             marker: plan.marking.as_ref().map(|marking| marking.start(&plan)),
             is_causal,
             is_probed,
-            probe: Probe::default(),
+            probe: Probe::new(&plan),
             next_check: Time::ZERO,
             checkpoint: Time::ZERO,
             plan,

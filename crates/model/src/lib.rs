@@ -59,7 +59,10 @@ pub use in_transit::{
     EjectionHead, InTransitHost, InTransitParameters, InTransitPlan, TakenIn, WhenFull,
     WhenPoolFull,
 };
-pub use lanes::{Crossbar, Granularity, LaneArbiter, LanePlan, PipelinePlan, Scheduler, scheduler};
+pub use lanes::{
+    ArbiterPlace, Crossbar, Granularity, LaneArbiter, LanePlan, PipelinePlan, Scheduler, Weighing,
+    scheduler,
+};
 pub use marking::{
     Concerns, Fecn, InputOutputTriggered, InputTriggered, Marking, Naive, OutputTriggered,
     Periodic, Red, Scan, Threshold, Trigger, Triggers, UtilisationTriggered,

@@ -4,7 +4,7 @@
 //!   what moves packets                                endpoints
 //!        │ ─── Notice: created, began, left, received,  ──► │
 //!        │             read at a switch, woken, sampled     │
-//!        │ ◄── Order:  send, create at, wake at ─────────── │
+//!        │ ◄── Order:  send, create at, wake at, weigh ──── │
 //!        │ ─── a link is free: whose turn? ───────────────► │
 //!        │ ◄── Turn:   this packet, or nothing before ───── │
 //! ```
@@ -21,7 +21,7 @@
 
 use crate::congestion::Waiter;
 use crate::measure::ChannelCount;
-use crate::{Arrival, Content, Packet};
+use crate::{Arrival, Content, Packet, Weighing};
 use gingham_kernel::{Span, Time};
 use gingham_topology::routing::LaneSet;
 use gingham_topology::{ChannelId, EndpointId};
@@ -155,6 +155,11 @@ pub enum Order {
         /// At this instant, which is later than the present one.
         at: Time,
     },
+    /// A lane has another weight at one place of one port. Where [`Plan::can_weigh`] says no, nobody
+    /// orders it.
+    ///
+    /// [`Plan::can_weigh`]: crate::Plan::can_weigh
+    Weigh(Weighing),
 }
 
 /// What is to be done once a source has created a message, before anything that was ordered.

@@ -2,9 +2,9 @@
 
 use crate::traffic::{SourcePlan, StreamPlan};
 use crate::{
-    AdapterPlan, AdmissionPlan, ChannelPlan, ClassId, Excess, FlowKey, InTransitPlan, LanePlan,
-    Marking, PacePlan, PathChoice, PathLength, PathSet, PolicingPlan, PostPlan, Priority,
-    ProbePlan, SegmentationPlan, Switching, WhenFull, WindowPlan,
+    AdapterPlan, AdmissionPlan, ArbiterPlace, ChannelPlan, ClassId, Excess, FlowKey, InTransitPlan,
+    LanePlan, Marking, PacePlan, PathChoice, PathLength, PathSet, PolicingPlan, PostPlan, Priority,
+    ProbePlan, Scheduler, SegmentationPlan, Switching, WhenFull, WindowPlan,
 };
 use gingham_kernel::{Span, Time};
 use gingham_topology::routing::{LaneSet, Routes, VcClass};
@@ -271,6 +271,32 @@ impl Plan {
     /// The lanes on which packets of a class may go somewhere.
     pub fn lanes_of(&self, class: &ClassPlan) -> LaneSet {
         self.lanes.allowed.anywhere(&self.fabric, class.vc_class)
+    }
+
+    /// How a place chooses among lanes, where something chooses there.
+    pub fn arbiter(&self, place: ArbiterPlace) -> Option<&Scheduler> {
+        match place {
+            ArbiterPlace::CrossbarInput => self.switching.crossbar_input(),
+            ArbiterPlace::CrossbarOutput => self.switching.crossbar_output(),
+            ArbiterPlace::LinkOutput => Some(&self.lanes.link_output),
+            ArbiterPlace::AdapterPort => Some(&self.lanes.adapter_port),
+        }
+    }
+
+    /// Whether the weights of lanes at a place can change while a run goes on.
+    pub fn can_weigh(&self, place: ArbiterPlace) -> bool {
+        self.arbiter(place).is_some_and(Scheduler::can_change)
+    }
+
+    /// Whether there is an arbiter of a place at the end of a channel that is asked for: at its end
+    /// in a crossbar input, else at its beginning.
+    pub fn has_place(&self, place: ArbiterPlace, channel: ChannelId) -> bool {
+        let Ends { source, target } = self.ends(channel);
+        match place {
+            ArbiterPlace::CrossbarInput => self.is_switch(target.node),
+            ArbiterPlace::CrossbarOutput | ArbiterPlace::LinkOutput => self.is_switch(source.node),
+            ArbiterPlace::AdapterPort => !self.is_switch(source.node),
+        }
     }
 
     /// Whether a node forwards packets.

@@ -98,6 +98,15 @@ impl Switching {
         }
     }
 
+    /// How an output port of a switch chooses among its output lanes whose holders can send, where
+    /// it does.
+    pub fn crossbar_output(&self) -> Option<&Scheduler> {
+        match self {
+            Self::Wormhole(_) | Self::Packets(_) => None,
+            Self::VirtualLanes(pipeline) => pipeline.crossbar_output.as_ref(),
+        }
+    }
+
     /// Whether channels are divided into lanes, be it into one.
     pub const fn has_lanes(&self) -> bool {
         match self {

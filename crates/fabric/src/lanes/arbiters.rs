@@ -13,6 +13,7 @@ use gingham_fairq::Head;
 use gingham_model::scheduler::LooksAt;
 use gingham_model::{Granularity, LaneArbiter, PipelinePlan, Plan, Scheduler};
 use std::collections::VecDeque;
+use std::num::NonZeroU16;
 
 /// The arbiters of a stage.
 #[derive(Clone, Debug)]
@@ -30,14 +31,19 @@ pub(crate) struct Arbiters {
 impl Arbiters {
     pub(crate) fn new(of: &Scheduler, plan: &Plan, lanes: &PipelinePlan, ports: usize) -> Self {
         let are_default = *of == Scheduler::default();
+        Self { are_default, ..Self::of(of, plan, lanes, if are_default { 0 } else { ports }) }
+    }
+
+    /// The same where even the default is one by the lane.
+    pub(crate) fn of(of: &Scheduler, plan: &Plan, lanes: &PipelinePlan, ports: usize) -> Self {
         let arbiter = LaneArbiter::new(of, plan.lanes.count);
         let tracked = if of.facts().looks_at == LooksAt::Arrivals { ports << SHIFT } else { 0 };
         Self {
-            are_default,
+            are_default: false,
             are_by_packet: of.facts().by == Granularity::Packet,
             flit_bytes: lanes.flit_bytes,
             cycle_ps: lanes.cycle.as_ps(),
-            ports: vec![arbiter; if are_default { 0 } else { ports }],
+            ports: vec![arbiter; ports],
             arrivals: vec![VecDeque::new(); tracked],
         }
     }
@@ -77,5 +83,15 @@ impl Arbiters {
         heads: &[Head; LANES],
     ) -> Option<usize> {
         self.ports[port].serve(lanes, heads).map(usize::from)
+    }
+
+    /// A lane of a port has another weight.
+    pub(crate) fn weigh(&mut self, port: usize, lane: u8, weight: NonZeroU16) {
+        self.ports[port].weigh(lane, weight);
+    }
+
+    /// The lane that [`Self::serve`] would choose; nothing changes.
+    pub(crate) fn peek(&self, port: usize, lanes: u16, heads: &[Head; LANES]) -> Option<usize> {
+        self.ports[port].peek(lanes, heads).map(usize::from)
     }
 }

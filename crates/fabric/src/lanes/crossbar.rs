@@ -23,20 +23,33 @@ use crate::lanes::network::Network;
 impl Network {
     /// The multiplexed crossbars of all switches where a lane may be able to cross.
     pub(crate) fn allocate_switches(&mut self, layout: &Layout, tick: u64) {
+        self.each_switch(layout, tick, Self::allocate_switch, Self::allocate_wide);
+    }
+
+    /// All switches where a lane may be able to cross: those of at most 64 ports by their first port
+    /// and their inputs, the others by their first word and their ports.
+    #[inline]
+    pub(crate) fn each_switch(
+        &mut self,
+        layout: &Layout,
+        tick: u64,
+        narrow: impl Fn(&mut Self, usize, u64, u64),
+        wide: impl Fn(&mut Self, usize, usize, u64),
+    ) {
         for word in 0..layout.first_wide {
             let mut ports = self.switches.crossing.take(word);
             while ports != 0 {
                 let port = ports.trailing_zeros() as usize;
                 let mask = self.matching.switches[word * 64 + port];
                 let first = mask.trailing_zeros();
-                self.allocate_switch(word * 64 + first as usize, (ports & mask) >> first, tick);
+                narrow(self, word * 64 + first as usize, (ports & mask) >> first, tick);
                 ports &= !mask;
             }
         }
         let mut word = layout.first_wide;
         while word * 64 < layout.first_host {
             let span = usize::from(self.switches.port(word * 64).span);
-            self.allocate_wide(word, span, tick);
+            wide(self, word, span, tick);
             word += span.div_ceil(64);
         }
     }

@@ -8,6 +8,7 @@
 //!
 //! The lanes of a host's port are `filled` while they are in the middle of a packet.
 
+mod orders;
 mod waiters;
 
 use crate::lanes::arbiters::Arbiters;
@@ -20,9 +21,7 @@ use crate::lanes::network::Network;
 use crate::lanes::worms::{InTransitId, WormId};
 use gingham_fairq::Head;
 use gingham_kernel::Time;
-use gingham_model::{
-    Adapter, Created, Endpoints, Next, Notice, Order, PipelinePlan, Plan, Turn, Wanted,
-};
+use gingham_model::{Adapter, Created, Endpoints, Next, Notice, PipelinePlan, Plan, Turn, Wanted};
 use gingham_topology::{ChannelId, EndpointId, NodeId};
 
 /// All hosts.
@@ -144,29 +143,6 @@ impl Hosts {
             context.clock.schedule(at.as_ps(), Event::Create { source });
         }
         self.send_soon(endpoint, links, context);
-    }
-
-    /// Carries out what the endpoints order: hosts may send at the next tick.
-    #[inline]
-    pub(crate) fn carry_out(&mut self, links: &mut Links, context: &mut Context) {
-        if context.endpoints.has_orders() {
-            self.carry_out_some(links, context);
-        }
-    }
-
-    #[inline(never)]
-    fn carry_out_some(&mut self, links: &mut Links, context: &mut Context) {
-        while let Some(order) = context.endpoints.next_order() {
-            match order {
-                Order::Send { endpoint } => self.send_soon(endpoint, links, context),
-                Order::CreateAt { source, at } => {
-                    context.clock.schedule(at.as_ps(), Event::Create { source });
-                }
-                Order::WakeAt { endpoint, at } => {
-                    context.clock.schedule(at.as_ps(), Event::WakeEndpoint { endpoint });
-                }
-            }
-        }
     }
 
     /// An endpoint may have something else to send than before, at the next tick.

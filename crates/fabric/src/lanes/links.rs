@@ -49,7 +49,8 @@ pub(crate) struct Links {
     has_cut_through: bool,
     /// By port, if any channel is slow: when it is free, in picoseconds.
     free_ps: Vec<u64>,
-    arbiters: Arbiters,
+    /// Those of link outputs.
+    pub(crate) arbiters: Arbiters,
     /// By output lane, if arbiters are not the default: flits of its packets that were not sent, in
     /// order.
     packets: Vec<VecDeque<u32>>,

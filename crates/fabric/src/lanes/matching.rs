@@ -16,6 +16,8 @@ pub(crate) struct Matching {
     pub(crate) granted: Vec<u64>,
     /// The same for wide switches.
     pub(crate) wide: WideMatching,
+    /// The same where outputs choose among lanes.
+    pub(crate) by_lane: LaneMatching,
 }
 
 /// Of a switch whose ports do not fit a word.
@@ -35,6 +37,40 @@ pub(crate) struct WideOutput {
     pub(crate) granted: Option<usize>,
 }
 
+/// Of a switch whose outputs choose among their lanes.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LaneMatching {
+    /// Input ports that are not matched yet.
+    pub(crate) inputs: Vec<usize>,
+    /// By input port of the switch: its lanes that were granted in this iteration.
+    pub(crate) granted: Vec<u16>,
+    /// Output ports of the switch that somebody can send to, by their number in it.
+    pub(crate) requested: Vec<usize>,
+    /// By output port of the switch.
+    pub(crate) outputs: Vec<OutputLanes>,
+}
+
+/// The lanes of an output port that is being matched.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct OutputLanes {
+    /// Those whose holders can send and are not matched yet; none once the port is matched.
+    pub(crate) able: u16,
+    /// Those among which it chose in this iteration.
+    pub(crate) among: u16,
+}
+
+impl LaneMatching {
+    fn new(ports: &[SwitchPort]) -> Self {
+        let span = ports.iter().map(|port| usize::from(port.span)).max().unwrap_or(0);
+        Self {
+            inputs: Vec::with_capacity(span),
+            granted: vec![0; span],
+            requested: Vec::with_capacity(span),
+            outputs: vec![OutputLanes::default(); span],
+        }
+    }
+}
+
 impl Matching {
     pub(crate) fn new(ports: &[SwitchPort], layout: &Layout) -> Self {
         let span = ports[layout.first_wide * 64..].iter().map(|port| usize::from(port.span)).max();
@@ -46,6 +82,7 @@ impl Matching {
             requesting: vec![0; 64],
             granted: vec![0; 64],
             wide: WideMatching::new(span.unwrap_or(0)),
+            by_lane: LaneMatching::new(ports),
         }
     }
 

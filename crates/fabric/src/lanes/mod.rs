@@ -43,6 +43,7 @@ mod link;
 mod links;
 mod matching;
 mod network;
+mod outputs;
 mod queues;
 mod requests;
 mod ring;

@@ -87,7 +87,7 @@ impl Simulation {
             },
         };
         let Self { context, network, hosts, .. } = &mut simulation;
-        hosts.carry_out(&mut network.links, context);
+        hosts.carry_out(&mut network.links, &mut network.switches, context);
         simulation
     }
 
@@ -105,7 +105,8 @@ impl Simulation {
     }
 
     fn handle(&mut self, event: Event) {
-        let Self { context, network: Network { links, in_transit, .. }, hosts, .. } = self;
+        let Self { context, network, hosts, .. } = self;
+        let Network { links, switches, in_transit, .. } = network;
         match event {
             Event::Create { source } => hosts.create(source, links, context),
             Event::WakeEndpoint { endpoint } => context.tell(Notice::Woken { endpoint }),
@@ -120,7 +121,7 @@ impl Simulation {
             Event::Deliver { worm, .. } => context.deliver(worm),
             Event::Wake { channel } => hosts.wake(channel, links, context),
         }
-        hosts.carry_out(links, context);
+        hosts.carry_out(links, switches, context);
     }
 
     /// One tick, stage by stage.
@@ -130,18 +131,21 @@ impl Simulation {
         network.receive_credits(tick);
         if network.in_transit.exists() {
             network.in_transit.receive(&mut network.links, &mut network.buffers, context);
-            hosts.carry_out(&mut network.links, context);
+            hosts.carry_out(&mut network.links, &mut network.switches, context);
         }
         network.traverse_links(context, tick);
         hosts.send(network, context);
         match context.lanes.crossbar {
+            Crossbar::Multiplexed if network.switches.outputs.is_some() => {
+                network.allocate_by_lane(&context.layout, tick);
+            }
             Crossbar::Multiplexed => network.allocate_switches(&context.layout, tick),
             Crossbar::Full => network.traverse_all(&context.layout, tick),
         }
         network.route(context, tick);
         network.allocate_lanes(context);
         context.clock.count(network.receive_flits(tick));
-        hosts.carry_out(&mut network.links, context);
+        hosts.carry_out(&mut network.links, &mut network.switches, context);
         context.clock.end_tick();
         if context.clock.events() == before {
             context.clock.count(1);

@@ -8,6 +8,7 @@ use crate::lanes::arbiters::Arbiters;
 use crate::lanes::buffers::Buffers;
 use crate::lanes::layout::{LANES, Layout, NONE, SHIFT, bit_of, lanes_of, round_robin};
 use crate::lanes::links::Links;
+use crate::lanes::outputs::OutputArbiters;
 use crate::lanes::ring::Ring;
 use gingham_fairq::Head;
 use gingham_model::{PipelinePlan, Plan};
@@ -25,7 +26,9 @@ pub(crate) struct Switches {
     pub(crate) heads: Ring,
     routing_cycles: u64,
     /// Those of crossbar inputs.
-    arbiters: Arbiters,
+    pub(crate) arbiters: Arbiters,
+    /// Those of crossbar outputs, where they choose by lane.
+    pub(crate) outputs: Option<OutputArbiters>,
 }
 
 /// A port of a switch.
@@ -101,6 +104,7 @@ impl Switches {
             heads: Ring::new(u64::from(lanes.routing_cycles) + 1),
             routing_cycles: lanes.routing_cycles.into(),
             arbiters: Arbiters::new(&lanes.crossbar_input, plan, lanes, ports.len()),
+            outputs: OutputArbiters::new(plan, lanes, ports.len()),
             ports,
         }
     }
@@ -116,7 +120,7 @@ impl Switches {
 
     /// Whether arbiters look at flits in their order.
     pub(crate) fn are_tracked(&self) -> bool {
-        !self.arbiters.are_default
+        !self.arbiters.are_default || self.outputs.is_some()
     }
 
     /// Flits that are due are in their lane buffers; they are seen from the next tick on.
@@ -124,6 +128,9 @@ impl Switches {
         if self.are_tracked() {
             for lane in due {
                 self.arbiters.track_arrival(*lane as usize, tick);
+                if let Some(outputs) = &mut self.outputs {
+                    outputs.arbiters.track_arrival(*lane as usize, tick);
+                }
             }
         }
         let routed = tick + 1 + self.routing_cycles;
@@ -224,5 +231,8 @@ impl Switches {
     /// A flit leaves an input lane.
     pub(crate) fn track_departure(&mut self, lane: usize) {
         self.arbiters.track_departure(lane);
+        if let Some(outputs) = &mut self.outputs {
+            outputs.arbiters.track_departure(lane);
+        }
     }
 }

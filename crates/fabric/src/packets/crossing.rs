@@ -177,35 +177,36 @@ impl Switches {
             network.cross(id, output, lane);
         }
         if network.is_idle(output) {
-            self.start_crossed(output, network);
+            network.choose_crossed(output);
         }
         if network.links.is_any_waiting(output) && !network.is_idle(output) {
             network.await_end(output);
         }
     }
+}
 
-    fn start_crossed(&mut self, output: ChannelId, network: &mut Network) {
+impl Network {
+    /// An idle output starts what its arbiter chooses of what has crossed.
+    fn choose_crossed(&mut self, output: ChannelId) {
         let mut heads = [Head::default(); LANES];
         let mut eligible = 0_u16;
-        for lane in 0..network.plan.lanes.count {
-            let buffers = network.output_buffers.as_ref().expect("outputs have buffers");
-            let first = buffers.first_place(output, lane, &network.packets);
+        for lane in 0..self.plan.lanes.count {
+            let buffers = self.output_buffers.as_ref().expect("outputs have buffers");
+            let first = buffers.first_place(output, lane, &self.packets);
             let Some(first) = first.map(|place| buffers.line(output, lane)[place]) else {
                 continue;
             };
-            if network.has_space(output, lane, first.id) {
-                let length_bytes = network.packets.get(first.id).wire_bytes;
+            if self.has_space(output, lane, first.id) {
+                let length_bytes = self.packets.get(first.id).wire_bytes;
                 heads[usize::from(lane)] = Head { length_bytes, arrival_ps: first.crossed_ps };
                 eligible |= 1 << lane;
             }
         }
         if let Some(lane) = self.serve(output, eligible, &heads) {
-            network.start_crossed(output, lane);
+            self.start_crossed(output, lane);
         }
     }
-}
 
-impl Network {
     /// A packet that stands in no list crosses to a lane of an output, where it fits.
     fn cross(&mut self, id: PacketId, output: ChannelId, lane: u8) {
         let now = self.clock.now();

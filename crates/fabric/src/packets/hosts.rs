@@ -8,7 +8,7 @@ use crate::packets::starting::blocks_of;
 use crate::packets::switches::LANES;
 use gingham_fairq::Head;
 use gingham_kernel::Time;
-use gingham_model::{Content, Created, LaneArbiter, Next, Notice, Order, Turn};
+use gingham_model::{Content, Created, Next, Notice, Order, Turn, Weighing};
 use gingham_topology::routing::LaneSet;
 use gingham_topology::{ChannelId, EndpointId, NodeId};
 
@@ -30,8 +30,6 @@ struct Host {
     groups: Box<[LaneSet]>,
     /// Whether all its packets go on one lane, the only one.
     is_in_line: bool,
-    /// How it chooses among lanes, where there are several.
-    arbiter: Option<LaneArbiter>,
     /// What the packet carries that started last.
     sending: Content,
     /// When it is asked again on account of tokens or a pace, in picoseconds; 0 if it is not.
@@ -50,17 +48,14 @@ struct Offers {
 impl Hosts {
     pub(crate) fn new(network: &Network) -> Self {
         let plan = &network.plan;
-        let arbiter = (plan.lanes.count > 1)
-            .then(|| LaneArbiter::new(&plan.lanes.adapter_port, plan.lanes.count));
         let host = |endpoint: EndpointId| {
             let channel = plan.fabric.endpoint_channel(endpoint);
             let groups: Box<[_]> = network.endpoints.adapters[endpoint.index()].groups().collect();
             Host {
                 endpoint,
                 peer: plan.ends(channel).target.node,
-                is_in_line: arbiter.is_none() && *groups == [LaneSet::one(0)],
+                is_in_line: network.arbiters.is_empty() && *groups == [LaneSet::one(0)],
                 groups,
-                arbiter: arbiter.clone(),
                 sending: Content::Control,
                 released_ps: 0,
             }
@@ -172,10 +167,7 @@ impl Hosts {
         network: &mut Network,
     ) -> Option<(u8, usize)> {
         let offers = self.offers(number, channel, network);
-        let lane = match &mut self.hosts[number].arbiter {
-            None => (offers.eligible == 1).then_some(0),
-            Some(arbiter) => arbiter.serve(offers.eligible, &offers.heads),
-        }?;
+        let lane = network.serve(channel, offers.eligible, &offers.heads)?;
         Some((lane, offers.groups[usize::from(lane)].into()))
     }
 
@@ -238,6 +230,9 @@ impl Network {
                 }
                 Order::WakeAt { endpoint, at } => {
                     self.clock.schedule(at.as_ps(), Event::Wake { endpoint });
+                }
+                Order::Weigh(Weighing { channel, lane, weight, .. }) => {
+                    self.arbiters[channel.index()].weigh(lane, weight);
                 }
             }
         }

@@ -9,8 +9,12 @@ use crate::packets::losses::Losses;
 use crate::packets::packet::Packets;
 use crate::packets::pauses::Pauses;
 use crate::packets::standing::Standing;
+use crate::packets::switches::LANES;
 use crate::packets::waiting::Waiting;
-use gingham_model::{Endpoints, Notice, PacketsPlan, Plan, Stay, Wanted};
+use gingham_fairq::Head;
+use gingham_model::{
+    ArbiterPlace, Endpoints, LaneArbiter, Notice, PacketsPlan, Plan, Stay, Wanted,
+};
 use gingham_topology::{ChannelId, Fabric};
 use std::sync::Arc;
 
@@ -31,6 +35,8 @@ pub(crate) struct Network {
     pub(crate) pauses: Option<Pauses>,
     /// Buffers of outputs, where those have some.
     pub(crate) output_buffers: Option<OutputBuffers>,
+    /// By channel: the arbiter of its lanes where it begins, if there are several lanes.
+    pub(crate) arbiters: Vec<LaneArbiter>,
     pub(crate) waiting: Waiting,
     pub(crate) standing: Standing,
     /// Packets whose heads were read at this instant, where somebody wants to know what comes of it.
@@ -58,6 +64,7 @@ impl Network {
             losses: Losses::new(&plan, &packets_plan),
             pauses: Pauses::new(&plan, &packets_plan),
             output_buffers: OutputBuffers::new(&plan, &packets_plan),
+            arbiters: arbiters(&plan),
             waiting: Waiting::new(channels),
             standing: Standing::new(channels, plan.lanes.count, wanted.read),
             read: Vec::new(),
@@ -75,9 +82,33 @@ impl Network {
         self.endpoints.tell(self.clock.time(), notice);
     }
 
+    /// The lane that the sender on a channel serves, of those that can be chosen.
+    #[inline]
+    pub(crate) fn serve(
+        &mut self,
+        channel: ChannelId,
+        eligible: u16,
+        heads: &[Head; LANES],
+    ) -> Option<u8> {
+        match self.arbiters.get_mut(channel.index()) {
+            None => (eligible == 1).then_some(0),
+            Some(arbiter) => arbiter.serve(eligible, heads),
+        }
+    }
+
     /// Whether a channel is idle now.
     #[inline]
     pub(crate) fn is_idle(&self, channel: ChannelId) -> bool {
         self.links.busy_until_ps(channel) <= self.clock.now()
     }
+}
+
+fn arbiters(plan: &Plan) -> Vec<LaneArbiter> {
+    let arbiter = |channel| {
+        let at_host = plan.has_place(ArbiterPlace::AdapterPort, channel);
+        let of = if at_host { &plan.lanes.adapter_port } else { &plan.lanes.link_output };
+        LaneArbiter::new(of, plan.lanes.count)
+    };
+    let count = if plan.lanes.count > 1 { plan.channels.len() } else { 0 };
+    ChannelId::first(count).map(arbiter).collect()
 }

@@ -16,7 +16,7 @@ use crate::packets::reading::Rules;
 use crate::packets::starting::blocks_of;
 use crate::packets::waiting::age;
 use gingham_fairq::Head;
-use gingham_model::{Arbitration, LaneArbiter, Plan};
+use gingham_model::{Arbitration, Plan};
 use gingham_topology::ChannelId;
 use gingham_topology::routing::LANES_MAX;
 use std::sync::Arc;
@@ -30,8 +30,6 @@ pub(crate) type Candidates = [Option<PacketId>; LANES];
 /// What switches decide by.
 #[derive(Clone, Debug)]
 pub(crate) struct Switches {
-    /// By channel: the arbiter of its lanes, where there are several.
-    arbiters: Vec<LaneArbiter>,
     pub(crate) rules: Rules,
     /// Whether what waits for an output goes in one line: on one lane, and the oldest first.
     is_in_line: bool,
@@ -40,12 +38,10 @@ pub(crate) struct Switches {
 impl Switches {
     pub(crate) fn new(network: &Network) -> Self {
         let plan = &network.plan;
-        let count = if plan.lanes.count > 1 { plan.channels.len() } else { 0 };
-        let arbiter = LaneArbiter::new(&plan.lanes.link_output, plan.lanes.count);
         let rules = Rules::new(plan, &network.packets_plan);
         let is_in_line =
             rules.are_plain && plan.lanes.count == 1 && network.output_buffers.is_none();
-        Self { arbiters: vec![arbiter; count], rules, is_in_line }
+        Self { rules, is_in_line }
     }
 
     /// A packet may go on.
@@ -103,7 +99,7 @@ impl Switches {
             return self.cross_and_start(output, network);
         } else {
             let candidates = self.candidates(output, network);
-            self.choose(output, &candidates, network)
+            network.choose(output, &candidates)
         };
         let Some((lane, id)) = chosen else { return };
         self.rules.before_start(id, output, lane, network);
@@ -140,34 +136,17 @@ impl Switches {
             self.rules.candidates(output, network)
         }
     }
+}
 
-    /// The lane that an output serves, of those that can be chosen.
-    #[inline]
-    pub(crate) fn serve(
-        &mut self,
-        output: ChannelId,
-        eligible: u16,
-        heads: &[Head; LANES],
-    ) -> Option<u8> {
-        match self.arbiters.get_mut(output.index()) {
-            None => (eligible == 1).then_some(0),
-            Some(arbiter) => arbiter.serve(eligible, heads),
-        }
-    }
-
+impl Network {
     /// Which lane an output serves, of those with a candidate for which there is space.
-    fn choose(
-        &mut self,
-        output: ChannelId,
-        candidates: &Candidates,
-        network: &mut Network,
-    ) -> Option<(u8, PacketId)> {
+    fn choose(&mut self, output: ChannelId, candidates: &Candidates) -> Option<(u8, PacketId)> {
         let mut heads = [Head::default(); LANES];
         let mut eligible = 0_u16;
-        for lane in 0..network.plan.lanes.count {
+        for lane in 0..self.plan.lanes.count {
             let Some(id) = candidates[usize::from(lane)] else { continue };
-            if network.has_space(output, lane, id) {
-                let packet = network.packets.get(id);
+            if self.has_space(output, lane, id) {
+                let packet = self.packets.get(id);
                 let (length_bytes, arrival_ps) = (packet.wire_bytes, packet.came_ps);
                 heads[usize::from(lane)] = Head { length_bytes, arrival_ps };
                 eligible |= 1 << lane;
@@ -176,9 +155,7 @@ impl Switches {
         let lane = self.serve(output, eligible, &heads)?;
         Some((lane, candidates[usize::from(lane)].expect("only candidates are eligible")))
     }
-}
 
-impl Network {
     /// What reads the same inputs as an output may start something, too.
     fn try_all(&mut self, output: ChannelId) {
         let plan = Arc::clone(&self.plan);

@@ -1,12 +1,12 @@
 //! Arbiters under load: theorem 3.2, agreement with the causal forms under backlog, weighted
 //! shares, and how long an eligible queue waits at most.
 
-use std::num::NonZeroU64;
+use std::num::{NonZeroU32, NonZeroU64};
 
 use gingham_fairq::{
     Arbiter, Causal, DeficitRoundRobin, FirstComeFirstServed, GeneralisedRoundRobin, Head,
-    PassingOver, Ready, RoundRobin, StrictPriority, SurplusRoundRobin, VirtualClock,
-    WeightedRoundRobin,
+    PassingOver, PriorityWeightedRoundRobin, Ready, RoundRobin, StrictPriority, SurplusRoundRobin,
+    VirtualClock, WeightedRoundRobin,
 };
 use proptest::prelude::*;
 
@@ -117,6 +117,47 @@ proptest! {
         let mut strict = StrictPriority::<QUEUES>::new(&[4, a, b, c, d]).unwrap();
         let equals = levels.iter().filter(|level| **level == 4).count();
         prop_assert!(longest_wait(&mut strict, &decisions, |_| 1) as usize <= equals);
+    }
+
+    /// Where levels yield after `n`, the level of an eligible queue with `k` above it, or one below,
+    /// is served once in `(n + 1)^k`, one below but once in a row, and the queue once in a turn of
+    /// each of its equals.
+    #[test]
+    fn where_levels_yield_nobody_starves(
+        packets in prop::array::uniform5(1_u32..4),
+        levels in prop::array::uniform5(0_usize..3),
+        after in 1_u32..5,
+        decisions in decisions(),
+    ) {
+        let yield_after = NonZeroU32::new(after);
+        let mut arbiter =
+            PriorityWeightedRoundRobin::<QUEUES>::new(&levels, &packets, yield_after).unwrap();
+        let equals = (1..QUEUES).filter(|queue| levels[*queue] == levels[0]);
+        let turns: u32 = equals.map(|queue| packets[queue]).sum();
+        let above = (levels[0] + 1..3).filter(|level| levels.contains(level)).count();
+        let bound = 2 * (turns + 1) * (after + 1).pow(u32::try_from(above).unwrap());
+        prop_assert!(longest_wait(&mut arbiter, &decisions, |_| 1) < bound);
+    }
+
+    /// Under backlog each level is weighted round robin over its queues, whenever it is its turn.
+    #[test]
+    fn within_a_level_weights_share(
+        packets in prop::array::uniform5(1_u32..6),
+        levels in prop::array::uniform5(0_usize..3),
+        after in 1_u32..5,
+    ) {
+        let yield_after = NonZeroU32::new(after);
+        let mut arbiter =
+            PriorityWeightedRoundRobin::<QUEUES>::new(&levels, &packets, yield_after).unwrap();
+        let alone = WeightedRoundRobin::new(GeneralisedRoundRobin::<QUEUES>::new(&packets).unwrap());
+        let mut each = [alone.clone(), alone.clone(), alone];
+        for _ in 0..500 {
+            let served = arbiter.serve(&Ready::alike(&[0b11111])).unwrap();
+            let level = levels[served];
+            let equals = (0..QUEUES).filter(|queue| levels[*queue] == level);
+            let equals = [equals.fold(0, |set, queue| set | 1_u64 << queue)];
+            prop_assert_eq!(each[level].serve(&Ready::alike(&equals)), Some(served));
+        }
     }
 
     /// Nobody waits behind what came later.

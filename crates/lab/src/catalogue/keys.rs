@@ -98,6 +98,7 @@ const SECTIONS: [Section; 9] = [
             ("routing_cycles", ""),
             ("crossbar", ""),
             ("crossbar_input", ""),
+            ("crossbar_output", ""),
         ],
     },
     Section { path: "network.lanes", feature: Feature::Lanes, keys: &[] },

@@ -47,6 +47,10 @@ network.lanes = { count = 2, datelines = true }"#))]
     /// How an input port of a switch chooses the lane that sends through a multiplexed crossbar;
     /// round robin unless given.
     pub crossbar_input: Option<Scheduler>,
+    /// How an output port of a multiplexed crossbar chooses among its lanes into which something can
+    /// be sent, and so whom it grants; it grants input ports in turn unless given, whatever their
+    /// lanes.
+    pub crossbar_output: Option<Scheduler>,
     /// How an output of a switch chooses the lane that sends on its cable; round robin unless
     /// given.
     pub link_output: Option<Scheduler>,
@@ -113,6 +117,9 @@ pub struct PipelineParameters {
     pub crossbar: Crossbar,
     /// How an input port of a switch chooses among its lanes.
     pub crossbar_input: Scheduler,
+    /// How an output port of the crossbar chooses among its lanes; it grants input ports in turn
+    /// unless given.
+    pub crossbar_output: Option<Scheduler>,
 }
 
 impl Default for PipelineParameters {
@@ -133,6 +140,7 @@ impl Default for PipelineParameters {
             routing_cycles: 1,
             crossbar: Crossbar::Multiplexed,
             crossbar_input: Scheduler::default(),
+            crossbar_output: None,
         }
     }
 }
@@ -159,6 +167,10 @@ impl Lanes {
             routing_cycles: self.routing_cycles.unwrap_or(preset.routing_cycles),
             crossbar: self.crossbar.unwrap_or(preset.crossbar),
             crossbar_input: self.crossbar_input.as_ref().unwrap_or(&preset.crossbar_input).clone(),
+            crossbar_output: self
+                .crossbar_output
+                .clone()
+                .or_else(|| preset.crossbar_output.clone()),
         }
     }
 }

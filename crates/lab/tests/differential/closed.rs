@@ -48,10 +48,13 @@ pub(crate) fn with_closed_loops(plan: &Plan, seed: u64) -> Plan {
         add_responses(&mut plan, &byte_ps, seed);
     }
     let is_probed = draw.below(4) > 0;
+    // From a copy of the draws, so that it moves no others.
+    let weigh_every = [0, 1, 2, 5][usize::try_from(draw.clone().below(4)).unwrap()];
     let probe = ProbePlan {
         control_every: [0, 2, 3, 7][usize::try_from(draw.below(4)).unwrap()],
         control_bytes: 1 + small(&mut draw, ANSWER_MAX_BYTES.into()),
         divert_every: 0,
+        weigh_every,
     };
     make_room(&mut plan);
     plan.marking = match draw.below(6) {

@@ -16,6 +16,7 @@ pub(crate) fn with_ends_of_switches(plan: &Plan, seed: u64) -> Plan {
         control_every: every(&[1, 1, 2, 3]),
         control_bytes,
         divert_every: every(&[1, 1, 2, 3, 5]),
+        weigh_every: plan.probe.map_or(0, |probe| probe.weigh_every),
     };
     Plan { probe: Some(probe), ..plan.clone().with_ports_0() }
 }

@@ -14,7 +14,8 @@ const DEPTHS: [u64; 5] = [12, 40, 150, 500, 2_500];
 /// A pool in which every packet finds room.
 const ROOM: &str = "in_transit.pool = \"100 MiB\"";
 /// Keys of `network.lanes` that give way to others.
-const GIVING_WAY: [&str; 4] = ["datelines", "crossbar_input", "link_output", "adapter_port"];
+const GIVING_WAY: [&str; 5] =
+    ["datelines", "crossbar_input", "crossbar_output", "link_output", "adapter_port"];
 
 impl Case {
     /// One of virtual lanes.
@@ -199,6 +200,11 @@ fn random_network(draw: &mut Stream, flits: &[u64]) -> Network {
             lines.push(format!("lanes.{place} = {}", random_scheduler(draw, count)));
         }
     }
+    // From a copy of the draws, so that it moves no others.
+    let mut own = draw.clone();
+    if own.below(3) > 0 {
+        lines.push(format!("lanes.crossbar_output = {}", random_scheduler(&mut own, count)));
+    }
     if draw.below(3) == 0 {
         lines.push(format!("lanes.pipeline_cycles = {}", pick(draw, &[1, 4, 9])));
     }
@@ -236,7 +242,7 @@ fn random_scheduler(draw: &mut Stream, count: u64) -> String {
         0 => "\"best-effort\"".to_owned(),
         _ => format!("\"{} B/s\"", pick(draw, &[1_000_000, 77_000_000, 300_000_000])),
     };
-    match draw.below(8) {
+    match draw.below(9) {
         0 => format!("{{ round-robin = {{ by = \"{by}\" }} }}"),
         1 => {
             let weights = list(draw, count, weight);
@@ -258,6 +264,14 @@ fn random_scheduler(draw: &mut Stream, count: u64) -> String {
         6 => {
             let levels = list(draw, count, |draw| draw.below(4).to_string());
             format!("{{ strict-priority = {{ levels = [{levels}], by = \"{by}\" }} }}")
+        }
+        7 => {
+            let levels = list(draw, count, |draw| draw.below(3).to_string());
+            let weights = list(draw, count, weight);
+            let yields = pick(draw, &["", ", yield_after = 1", ", yield_after = 3"]);
+            format!(
+                "{{ priority-weighted-round-robin = {{ levels = [{levels}], weights = [{weights}]{yields}, by = \"{by}\" }} }}"
+            )
         }
         _ => random_tables(draw, count),
     }

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a case that cannot be set up has failed")]
 
+mod admission;
 mod case;
 mod closed;
 mod ends;
@@ -12,6 +13,7 @@ mod posting;
 mod reached;
 mod tables;
 mod trees;
+mod weighed;
 mod wild;
 
 use case::Case;
@@ -227,6 +229,34 @@ fn engine_and_oracle_agree_on_posts_over_virtual_lanes() {
 fn engine_and_oracle_agree_on_posts_of_whole_packets() {
     agree_on_packets(|plan, seed| {
         posting::with_adapters(&closed::with_closed_loops(plan, seed), seed)
+    });
+}
+
+/// Streams ask before they send, beside all else.
+#[test]
+fn engine_and_oracle_agree_on_admission() {
+    admission::agree_on_admission(|seed| {
+        let plan = compile(&Case::random(seed).source(), true).unwrap().plan;
+        admission::with_admission(&posting::with_adapters(&plan, seed), seed)
+    });
+}
+
+#[test]
+fn engine_and_oracle_agree_on_admission_over_virtual_lanes() {
+    admission::agree_on_admission(|seed| {
+        let plan = compile(&Case::lanes(seed).source(), true).unwrap().plan;
+        let plan = closed::with_closed_loops(&plan, seed);
+        admission::with_admission(&posting::with_adapters(&plan, seed), seed)
+    });
+}
+
+#[test]
+fn engine_and_oracle_agree_on_admission_of_whole_packets() {
+    admission::agree_on_admission(|seed| {
+        let plan = compile(&Case::lanes(seed).source(), true).unwrap().plan;
+        let plan = closed::with_closed_loops(&plan, seed);
+        let plan = packets::with_whole_packets(&posting::with_adapters(&plan, seed), seed);
+        admission::with_admission(&plan, seed)
     });
 }
 

@@ -55,7 +55,7 @@ fn random_virtual_lanes_are_of_every_kind() {
             *reached.entry(format!("{place}, {}", name(arbiter))).or_default() += 1;
         }
     }
-    assert_eq!(reached.len(), 18 + 3 * (2 + 8), "{reached:#?}");
+    assert_eq!(reached.len(), 18 + 4 * (2 + 9), "{reached:#?}");
     assert!(reached.values().all(|cases| *cases >= 4), "{reached:#?}");
 }
 
@@ -104,12 +104,15 @@ fn has_several(by_lane: &[u32], lanes: &LanePlan) -> bool {
 fn places<'a>(
     lanes: &'a LanePlan,
     pipeline: &'a PipelinePlan,
-) -> [(&'static str, &'a Scheduler); 3] {
+) -> impl Iterator<Item = (&'static str, &'a Scheduler)> {
     [
-        ("crossbar input", &pipeline.crossbar_input),
-        ("link output", &lanes.link_output),
-        ("adapter port", &lanes.adapter_port),
+        ("crossbar input", Some(&pipeline.crossbar_input)),
+        ("crossbar output", pipeline.crossbar_output.as_ref()),
+        ("link output", Some(&lanes.link_output)),
+        ("adapter port", Some(&lanes.adapter_port)),
     ]
+    .into_iter()
+    .filter_map(|(place, arbiter)| Some((place, arbiter?)))
 }
 
 fn name(arbiter: &Scheduler) -> &'static str {
@@ -121,6 +124,7 @@ fn name(arbiter: &Scheduler) -> &'static str {
         Scheduler::VirtualClock(_) => "VirtualClock",
         Scheduler::FirstComeFirstServed(_) => "first come first served",
         Scheduler::StrictPriority(_) => "strict priority",
+        Scheduler::PriorityWeightedRoundRobin(_) => "priority weighted round robin",
         Scheduler::InfiniBand(_) => "InfiniBand's tables",
     }
 }

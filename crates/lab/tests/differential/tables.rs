@@ -46,7 +46,9 @@ fn make_alike(plan: &mut Plan) {
     if pipeline.cut_through != all {
         pipeline.cut_through = LaneSet::EMPTY;
     }
-    for arbiter in [&mut pipeline.crossbar_input, &mut lanes.link_output, &mut lanes.adapter_port] {
+    let at_outputs = pipeline.crossbar_output.iter_mut();
+    let arbiters = [&mut pipeline.crossbar_input, &mut lanes.link_output, &mut lanes.adapter_port];
+    for arbiter in arbiters.into_iter().chain(at_outputs) {
         // Tables may lead to a lane that only this arbiter never serves.
         if arbiter.served(lanes.count) & all != all {
             *arbiter = Scheduler::default();

@@ -121,12 +121,16 @@ fn by_the_packet_needs_virtual_cut_through_on_every_lane() {
 
 #[test]
 fn a_full_crossbar_has_nothing_to_choose() {
-    let said =
-        refusal("count = 2\ncrossbar = \"full\"\ncrossbar_input = \"first-come-first-served\"");
+    let said = |line: &str| refusal(&format!("count = 2\ncrossbar = \"full\"\n{line}"));
     assert_eq!(
-        said,
+        said("crossbar_input = \"first-come-first-served\""),
         "in `network.lanes.crossbar_input`: every lane has its own way into a full crossbar, so that nothing chooses there: \
          leave the key out, or say crossbar = \"multiplexed\""
+    );
+    assert_eq!(
+        said("crossbar_output = \"round-robin\""),
+        "in `network.lanes.crossbar_output`: every lane has its own way out of a full crossbar, so that nothing chooses \
+         there: leave the key out, or say crossbar = \"multiplexed\""
     );
 }
 

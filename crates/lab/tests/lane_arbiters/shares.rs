@@ -1,5 +1,5 @@
-//! Weights 1:2:4 through whole switches: at the link output, the crossbar input and the adapter
-//! port, by the flit and by the packet.
+//! Weights 1:2:4 through whole switches: at the link output, the crossbar input, the crossbar output
+//! and the adapter port, by the flit and by the packet.
 //!
 //! Which place is where lanes meet is a matter of rates: an arbiter has something to choose only
 //! where more comes than goes.
@@ -9,6 +9,7 @@
 //!                     h1 ─ lane 1 ┼─► h3
 //!                     h2 ─ lane 2 ┘
 //!   crossbar input    h0 ─ lanes 0, 1, 2 ─► h3, to which h1 and h2 send too: the output takes a third of h0's flits
+//!   crossbar output   as at the link output, with a multiplexed crossbar
 //!   adapter port      h0 ─ lanes 0, 1, 2 ─► h3, and nobody else
 //! ```
 
@@ -50,6 +51,30 @@ fn link_output_by_the_flit() {
 #[test]
 fn link_output_by_the_packet() {
     at_the_link("packet", "depth = 40\noutput_depth = 80\nforwarding = \"virtual-cut-through\"");
+}
+
+/// Three hosts, a lane each, and a multiplexed crossbar.
+fn at_the_crossbar_output(by: &str, depths: &str) {
+    for scheduler in one_two_four(by, 20) {
+        let lines = format!("count = 3\n{depths}\ncrossbar_output = {scheduler}");
+        (0..3)
+            .fold(Network::new(4, &lines), |network, lane| network.backlogged((lane, 3), lane, 20))
+            .assert_shares(&SHARES);
+    }
+}
+
+#[test]
+fn crossbar_output_by_the_flit() {
+    at_the_crossbar_output("flit", "depth = 10");
+}
+
+/// Weights of a crossbar input hold among the lanes of a port alone.
+#[test]
+fn ports_share_an_output_evenly_whatever_their_inputs_weigh() {
+    let lines = "count = 3\ndepth = 10\ncrossbar_input = { weighted-round-robin = { weights = [1, 2, 4] } }";
+    (0..3)
+        .fold(Network::new(4, lines), |network, lane| network.backlogged((lane, 3), lane, 20))
+        .assert_shares(&[1.0; 3]);
 }
 
 /// One host, three lanes.

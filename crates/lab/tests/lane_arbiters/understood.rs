@@ -27,6 +27,7 @@ fn strict(levels: Vec<u8>) -> Scheduler {
 fn round_robin_by_the_flit_stands_everywhere_unless_something_else_does() {
     let (plan, pipeline) = plans("count = 2\nlink_output = \"first-come-first-served\"");
     assert_eq!(pipeline.crossbar_input, Scheduler::default());
+    assert_eq!(pipeline.crossbar_output, None);
     assert_eq!(plan.adapter_port, Scheduler::default());
     let first_come = FirstComeFirstServed { by: Granularity::Flit };
     assert_eq!(plan.link_output, Scheduler::FirstComeFirstServed(first_come));
@@ -35,9 +36,11 @@ fn round_robin_by_the_flit_stands_everywhere_unless_something_else_does() {
 #[test]
 fn each_place_has_its_own() {
     let lines = "count = 1\ncrossbar_input = { strict-priority = { levels = [3] } }\n\
+                 crossbar_output = \"round-robin\"\n\
                  adapter_port = { weighted-round-robin = { weights = [2] } }";
     let (plan, pipeline) = plans(lines);
     assert_eq!(pipeline.crossbar_input, strict(vec![3]));
+    assert_eq!(pipeline.crossbar_output, Some(Scheduler::default()));
     assert_eq!(plan.link_output, Scheduler::default());
     assert_eq!(plan.adapter_port, weighted(vec![2], Granularity::Flit));
 }

@@ -129,6 +129,7 @@ const WRONG: &[&str] = &[
     "lanes.flit = \"64 B\"",
     "lanes.crossbar = \"full\"",
     "lanes.crossbar_input = \"round-robin\"",
+    "lanes.crossbar_output = \"round-robin\"",
     "lanes.forwarding = \"wormhole\"",
     "lanes.forwarding = [\"virtual-cut-through\", \"wormhole\"]\nlanes.count = 2",
     "lanes.link_output = { round-robin = { by = \"flit\" } }",

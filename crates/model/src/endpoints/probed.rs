@@ -11,7 +11,8 @@
 //! to packets without end.
 
 use super::Endpoints;
-use crate::{Content, Noted, Notice, Packet, PathSet, ProbePlan, Stay};
+use crate::probe::Weights;
+use crate::{Content, Noted, Notice, Order, Packet, PathSet, Plan, ProbePlan, Stay};
 use gingham_kernel::Time;
 use gingham_topology::{ChannelId, EndpointId};
 use std::collections::{BTreeMap, VecDeque};
@@ -20,8 +21,12 @@ use std::collections::{BTreeMap, VecDeque};
 #[derive(Clone, Debug, Default)]
 pub(super) struct Probe {
     noted: Vec<Noted>,
-    /// Packets that hosts received.
+    /// Packets that were received.
+    seen: u64,
+    /// Those that hosts received.
     received: u64,
+    /// What it orders of lanes.
+    weights: Weights,
     /// Control packets of hosts that switches read.
     read: u64,
     /// Packets that ends of switches received.
@@ -31,6 +36,10 @@ pub(super) struct Probe {
 }
 
 impl Probe {
+    pub(super) fn new(plan: &Plan) -> Self {
+        Self { weights: Weights::new(plan), ..Self::default() }
+    }
+
     /// All notices in order.
     pub(super) fn noted(&self) -> &[Noted] {
         &self.noted
@@ -48,6 +57,9 @@ impl Endpoints {
     /// to the end of a switch is answered.
     #[cold]
     pub(super) fn probe_received(&mut self, plan: ProbePlan, packet: &Packet, now: Time) {
+        if is_due(&mut self.probe.seen, plan.weigh_every) {
+            self.orders.extend(self.probe.weights.next().map(Order::Weigh));
+        }
         let fabric = &self.plan.fabric;
         let (here, from) = (packet.destination, packet.source);
         if packet.content != Content::Control && fabric.is_port_0(here) {

@@ -23,6 +23,7 @@
 use super::Scheduler;
 use super::scheduler::Built;
 use gingham_fairq::{Head, Ready};
+use std::num::NonZeroU16;
 
 /// The arbiter of one place of one port.
 ///
@@ -87,15 +88,45 @@ impl LaneArbiter {
         Some(lane as u8)
     }
 
+    /// The lane that [`Self::serve`] would choose; nothing changes.
+    pub fn peek(&self, eligible: u16, heads: &[Head]) -> Option<u8> {
+        match &self.0 {
+            State::RoundRobin { .. } => self.clone().serve(eligible, heads),
+            State::Other(other) => {
+                ask(eligible & other.served, heads, |ready| other.arbiter.peek(ready))
+            }
+        }
+    }
+
+    /// A lane has another weight from the end of the arbiter's round on, if it has a share at all.
+    /// Panics where [`Scheduler::can_change`] says no.
+    pub fn weigh(&mut self, lane: u8, weight: NonZeroU16) {
+        let State::Other(other) = &mut self.0 else {
+            unreachable!("lanes in turn have no weights")
+        };
+        if other.served >> lane & 1 == 1 {
+            other.arbiter.weigh(lane, weight);
+        }
+    }
+
     #[inline(never)]
     fn serve_other(&mut self, eligible: u16, heads: &[Head]) -> Option<u8> {
         let State::Other(other) = &mut self.0 else { unreachable!("round robin is served above") };
-        let eligible = [u64::from(eligible & other.served)];
-        let ready =
-            if heads.is_empty() { Ready::alike(&eligible) } else { Ready::new(&eligible, heads) };
-        let lane = other.arbiter.serve(&ready)?;
-        Some(u8::try_from(lane).expect("below 16"))
+        let Other { served, arbiter } = &mut **other;
+        ask(eligible & *served, heads, |ready| arbiter.serve(ready))
     }
+}
+
+/// Asks an arbiter for one of some lanes.
+fn ask(
+    eligible: u16,
+    heads: &[Head],
+    arbiter: impl FnOnce(&Ready<'_>) -> Option<usize>,
+) -> Option<u8> {
+    let eligible = [u64::from(eligible)];
+    let ready =
+        if heads.is_empty() { Ready::alike(&eligible) } else { Ready::new(&eligible, heads) };
+    arbiter(&ready).map(|lane| u8::try_from(lane).expect("below 16"))
 }
 
 #[cfg(test)]
@@ -103,12 +134,14 @@ mod tests {
     use super::*;
     use crate::lanes::scheduler::{
         DeficitRoundRobin, FirstComeFirstServed, Granularity, InfiniBand, LaneRate, LooksAt,
-        StrictPriority, SurplusRoundRobin, TableSlot, VirtualClock, WeightedRoundRobin,
+        PriorityWeightedRoundRobin, StrictPriority, SurplusRoundRobin, TableSlot, VirtualClock,
+        WeightedRoundRobin,
     };
     use gingham_fairq::{Arbiter, RoundRobin};
     use gingham_kernel::{Bytes, Rate};
     use gingham_topology::routing::LaneSet;
     use proptest::prelude::*;
+    use std::num::NonZeroU32;
 
     fn arbiter(scheduler: &Scheduler, lanes: u8) -> LaneArbiter {
         LaneArbiter::new(scheduler, lanes)
@@ -130,6 +163,12 @@ mod tests {
 
     fn strict(levels: Vec<u8>) -> Scheduler {
         Scheduler::StrictPriority(StrictPriority { levels, by: Granularity::Flit })
+    }
+
+    fn levels(levels: Vec<u8>, weights: Vec<u32>, yield_after: u32) -> Scheduler {
+        let (yield_after, by) = (NonZeroU32::new(yield_after), Granularity::Flit);
+        let of = PriorityWeightedRoundRobin { levels, weights, yield_after, by };
+        Scheduler::PriorityWeightedRoundRobin(of)
     }
 
     fn clock(rates: Vec<LaneRate>) -> Scheduler {
@@ -156,6 +195,21 @@ mod tests {
         }
     }
 
+    /// Weights of 1 and 2: a look says twice who is next, and moves nothing.
+    #[test]
+    fn a_look_moves_no_turn() {
+        let schedulers = [Scheduler::default(), weighted(vec![1, 2]), strict(vec![0, 0])];
+        for (plan, order) in schedulers.iter().zip([[0, 1, 0], [0, 1, 1], [0, 1, 0]]) {
+            let mut arbiter = arbiter(plan, 2);
+            for lane in order {
+                let looks = [0b11, 0b11, 0b10].map(|eligible| arbiter.peek(eligible, &[]));
+                assert_eq!(looks, [Some(lane), Some(lane), Some(1)], "{plan:?}");
+                assert_eq!(arbiter.peek(0, &[]), None);
+                assert_eq!(arbiter.serve(0b11, &[]), Some(lane), "{plan:?}");
+            }
+        }
+    }
+
     #[test]
     fn lanes_in_turn_and_past_the_last() {
         let mut arbiter = arbiter(&Scheduler::default(), 16);
@@ -166,7 +220,12 @@ mod tests {
 
     #[test]
     fn a_lane_of_no_share_is_never_served() {
-        let schedulers = [weighted(vec![0, 2, 1]), surplus(&[0, 2, 1]), deficit(&[0, 2, 1])];
+        let schedulers = [
+            weighted(vec![0, 2, 1]),
+            surplus(&[0, 2, 1]),
+            deficit(&[0, 2, 1]),
+            levels(vec![1, 0, 0], vec![0, 2, 1], 0),
+        ];
         let heads = [Head { length_bytes: 1, arrival_ps: 0 }; 3];
         for plan in schedulers {
             assert_eq!(plan.served(3), LaneSet::from_bits(0b110));
@@ -198,6 +257,44 @@ mod tests {
         assert_eq!(first, [1, 0, 0].map(Some));
     }
 
+    /// Lane 0 above lanes 1 and 2, which share 1 to 2, and one of them after two of lane 0.
+    #[test]
+    fn levels_yield_to_the_turns_of_lower_ones() {
+        let mut arbiter = arbiter(&levels(vec![1, 0, 0], vec![1, 1, 2], 2), 3);
+        let order = [0b111; 9].map(|eligible| arbiter.serve(eligible, &[]));
+        assert_eq!(order, [0, 0, 1, 0, 0, 2, 0, 0, 2].map(Some));
+    }
+
+    /// A turn of lane 0 and half a turn of lane 1 under the old weights; lane 2 has no share.
+    #[test]
+    fn weights_change_at_the_end_of_a_round() {
+        let weight = |weight| NonZeroU16::new(weight).unwrap();
+        let heads = [Head { length_bytes: 64, arrival_ps: 0 }; 3];
+        for plan in
+            [weighted(vec![1, 2, 0]), levels(vec![0; 3], vec![1, 2, 0], 0), surplus(&[64, 128, 0])]
+        {
+            assert!(plan.can_change());
+            let mut arbiter = arbiter(&plan, 3);
+            let serve = |arbiter: &mut LaneArbiter| arbiter.serve(0b111, &heads).unwrap();
+            assert_eq!([0; 2].map(|_| serve(&mut arbiter)), [0, 1], "{plan:?}");
+            arbiter.weigh(0, weight(2));
+            arbiter.weigh(1, weight(1));
+            arbiter.weigh(2, weight(9));
+            // Under surplus round robin lane 0 has entered its second round, of one flit.
+            let expected = if matches!(plan, Scheduler::SurplusRoundRobin(_)) {
+                [1, 0, 1, 0, 0, 1, 0, 0, 1]
+            } else {
+                [1, 0, 0, 1, 0, 0, 1, 0, 0]
+            };
+            assert_eq!([0; 9].map(|_| serve(&mut arbiter)), expected, "{plan:?}");
+        }
+        let rates = vec![LaneRate::BestEffort];
+        let others =
+            [Scheduler::default(), deficit(&[1]), clock(rates), first_come(), strict(vec![0])];
+        assert!(others.iter().all(|plan| !plan.can_change()));
+        assert!(!tables(Vec::new(), Vec::new()).can_change());
+    }
+
     #[test]
     fn what_an_arbiter_looks_at() {
         let slot = TableSlot { lane: 0, weight: 1 };
@@ -209,6 +306,7 @@ mod tests {
             (clock(vec![LaneRate::BestEffort]), LooksAt::Arrivals),
             (first_come(), LooksAt::Arrivals),
             (strict(vec![0]), LooksAt::Lanes),
+            (levels(vec![0], vec![1], 0), LooksAt::Lanes),
             (tables(Vec::new(), vec![slot]), LooksAt::Lengths),
         ] {
             assert_eq!(scheduler.facts().looks_at, expected, "{scheduler:?}");
@@ -223,5 +321,9 @@ mod tests {
         let three = "3 values for 2 lanes: give one for each lane, lane 0 first (network.lanes.count says how many there are)";
         assert_eq!(check(deficit(&[1; 3])), three);
         assert_eq!(check(strict(vec![1; 3])), three);
+        assert_eq!(check(levels(vec![1; 3], vec![1; 2], 0)), three);
+        assert_eq!(check(levels(vec![1; 2], vec![1; 3], 0)), three);
+        assert_eq!(check(levels(vec![1; 2], vec![0; 2], 0)), no_weight);
+        assert_eq!(check(levels(vec![1, 16], vec![1; 2], 0)), "levels are 0 to 15, not 16");
     }
 }

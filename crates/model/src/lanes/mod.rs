@@ -12,9 +12,11 @@
 //! what happens.
 
 mod arbiter;
+mod place;
 mod plan;
 pub mod scheduler;
 
 pub use arbiter::LaneArbiter;
+pub use place::{ArbiterPlace, Weighing};
 pub use plan::{Crossbar, LanePlan, PipelinePlan};
 pub use scheduler::{Granularity, Scheduler};

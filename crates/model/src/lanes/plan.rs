@@ -79,6 +79,9 @@ pub struct PipelinePlan {
     pub arbitration: Arbitration,
     /// How an input port chooses among its lanes at a multiplexed crossbar: stage 4.
     pub crossbar_input: Scheduler,
+    /// How an output port chooses there among its output lanes whose holders can send; it grants
+    /// input ports in turn if not given.
+    pub crossbar_output: Option<Scheduler>,
 }
 
 impl PipelinePlan {

@@ -3,8 +3,9 @@
 use crate::lanes::clock::Tick;
 use crate::lanes::event::{Event, Flit};
 use crate::lanes::journey::JourneyId;
+use crate::lanes::ports::Granting;
 use crate::lanes::simulation::Simulation;
-use gingham_model::{Notice, Order};
+use gingham_model::{ArbiterPlace, Notice, Order, Weighing};
 use gingham_topology::{ChannelId, EndpointId, Fabric};
 
 impl Simulation {
@@ -24,8 +25,24 @@ impl Simulation {
                 }
                 Order::CreateAt { source, at } => self.timeline.cause(at, Event::Create { source }),
                 Order::WakeAt { endpoint, at } => self.timeline.cause(at, Event::Wake { endpoint }),
+                Order::Weigh(weighing) => self.weigh(weighing),
             }
         }
+    }
+
+    fn weigh(&mut self, Weighing { channel, place, lane, weight }: Weighing) {
+        let arbiter = match place {
+            ArbiterPlace::CrossbarInput => &mut self.input_mut(channel).chooser,
+            ArbiterPlace::CrossbarOutput => {
+                let granting = &mut self.outputs[channel.index()].granting;
+                let Granting::Lanes(chooser) = granting else { panic!("it has no weights") };
+                chooser
+            }
+            ArbiterPlace::LinkOutput | ArbiterPlace::AdapterPort => {
+                &mut self.outputs[channel.index()].chooser
+            }
+        };
+        arbiter.weigh(lane, weight);
     }
 
     /// A flit begins on a channel.

@@ -13,6 +13,7 @@ use gingham_kernel::Time;
 use gingham_model::{Granularity, LaneArbiter, Scheduler};
 use gingham_topology::ChannelId;
 use std::collections::VecDeque;
+use std::num::NonZeroU16;
 
 /// A flit in a buffer.
 #[derive(Clone, Copy, Debug)]
@@ -142,8 +143,27 @@ pub(crate) struct Output {
     pub(crate) head_pointers: Vec<RoundRobin>,
     /// Virtual-channel allocation: which lane is granted.
     pub(crate) lane_pointer: RoundRobin,
-    /// Switch allocation: which input port is granted.
-    pub(crate) input_pointer: RoundRobin,
+    /// Switch allocation: whom the output grants.
+    pub(crate) granting: Granting,
+}
+
+/// How an output of a multiplexed crossbar grants.
+#[derive(Clone, Debug)]
+pub(crate) enum Granting {
+    /// Input ports in turn: the last that was matched.
+    Inputs(RoundRobin),
+    /// Output lanes, by an arbiter.
+    Lanes(Chooser),
+}
+
+impl Granting {
+    /// Whether it could grant the holder of an output lane.
+    fn is_open_to(&self, lane: u8) -> bool {
+        match self {
+            Self::Inputs(_) => true,
+            Self::Lanes(chooser) => chooser.is_open_to(lane),
+        }
+    }
 }
 
 /// An output lane, and the credits of the lane buffer at the other end.
@@ -200,13 +220,15 @@ impl OutputLane {
 }
 
 impl Output {
-    /// `depths` are those of the lane buffers at the other end, if it has any.
+    /// `crossbar` is how it grants, if by lane; `depths` are those of the lane buffers at the other
+    /// end, if it has any.
     pub(crate) fn new(
         lanes: u8,
         levels: usize,
-        arbiter: &Scheduler,
+        (arbiter, crossbar): (&Scheduler, Option<&Scheduler>),
         depths: Option<&[u32]>,
     ) -> Self {
+        let by_lane = |crossbar| Granting::Lanes(Chooser::new(crossbar, lanes));
         let credits = |lane: u8| {
             let here = u64::from(depths?[usize::from(lane)]);
             Some(Credits { here, promised: 0, on_their_way: 0 })
@@ -219,7 +241,7 @@ impl Output {
             chooser: Chooser::new(arbiter, lanes),
             head_pointers: vec![RoundRobin::default(); levels],
             lane_pointer: RoundRobin::default(),
-            input_pointer: RoundRobin::default(),
+            granting: crossbar.map_or(Granting::Inputs(RoundRobin::default()), by_lane),
         }
     }
 
@@ -229,6 +251,12 @@ impl Output {
 
     pub(crate) fn lane_mut(&mut self, lane: u8) -> &mut OutputLane {
         &mut self.lanes[usize::from(lane)]
+    }
+
+    /// Whether a multiplexed crossbar could pass a flit to an output lane: not while another is in
+    /// the middle of a packet there, by the packet.
+    pub(crate) fn is_open_to(&self, lane: u8) -> bool {
+        self.granting.is_open_to(lane)
     }
 
     /// Flits in the output lanes.
@@ -250,6 +278,11 @@ impl Chooser {
     fn new(scheduler: &Scheduler, lanes: u8) -> Self {
         let arbiter = LaneArbiter::new(scheduler, lanes);
         Self { arbiter, granularity: scheduler.facts().by, in_packet: None }
+    }
+
+    /// A lane has another weight.
+    pub(crate) fn weigh(&mut self, lane: u8, weight: NonZeroU16) {
+        self.arbiter.weigh(lane, weight);
     }
 
     pub(crate) fn is_by_packet(&self) -> bool {

@@ -98,7 +98,8 @@ impl Simulation {
             let is_host = endpoint_of(channel).is_some();
             let arbiter = if is_host { &lanes.adapter_port } else { &lanes.link_output };
             let depths = plan.has_buffer(channel).then_some(&lane_plan.depths_flits[..]);
-            Output::new(lanes.count, levels, arbiter, depths)
+            let arbiters = (arbiter, lane_plan.crossbar_output.as_ref());
+            Output::new(lanes.count, levels, arbiters, depths)
         };
         let endpoints = Endpoints::new(Arc::clone(&plan));
         let in_transit = endpoints

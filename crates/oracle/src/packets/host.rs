@@ -6,7 +6,7 @@ use crate::packets::output::{Leaves, Sending};
 use crate::packets::simulation::Simulation;
 use gingham_fairq::Head;
 use gingham_kernel::Time;
-use gingham_model::{Next, Notice, Order, PacketsPlan, Turn};
+use gingham_model::{Next, Notice, Order, PacketsPlan, Turn, Weighing};
 use gingham_topology::routing::{DatelineClass, LaneSet};
 use gingham_topology::{ChannelId, EndpointId};
 
@@ -37,6 +37,9 @@ impl Simulation {
                 }
                 Order::CreateAt { source, at } => self.timeline.cause(at, Event::Create { source }),
                 Order::WakeAt { endpoint, at } => self.timeline.cause(at, Event::Wake { endpoint }),
+                Order::Weigh(Weighing { channel, lane, weight, .. }) => {
+                    self.outputs[channel.index()].arbiter.weigh(lane, weight);
+                }
             }
         }
     }

@@ -26,6 +26,7 @@ impl Simulation {
                 }
                 Order::CreateAt { source, at } => self.timeline.cause(at, Event::Create { source }),
                 Order::WakeAt { endpoint, at } => self.timeline.cause(at, Event::Wake { endpoint }),
+                Order::Weigh(_) => unreachable!("a channel that is not divided has no weights"),
             }
         }
     }

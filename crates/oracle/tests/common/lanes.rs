@@ -29,6 +29,7 @@ pub(crate) fn lane_plan(fabric: Fabric, count: u8) -> Plan {
         crossbar: Crossbar::Multiplexed,
         arbitration: Arbitration::RoundRobin,
         crossbar_input: Scheduler::default(),
+        crossbar_output: None,
     }));
     plan
 }

@@ -19,6 +19,7 @@ mod ends;
 mod hosts;
 mod in_transit;
 mod lone;
+mod outputs;
 mod packets;
 mod random;
 

@@ -65,12 +65,15 @@ fn draw_switches(draw: &mut Stream, plan: &mut Plan) {
     pipeline.overhead_bytes = u32::try_from(draw.below(20)).unwrap();
     pipeline.crossbar = one_of(draw, &[Crossbar::Full, Crossbar::Multiplexed]);
     pipeline.arbitration = one_of(draw, &[Arbitration::RoundRobin, Arbitration::StrictPriority]);
+    let by_lane = draw.below(2) == 0;
     let mut place = || {
         let kinds = [Granularity::Flit, Granularity::Packet];
         let granularity = if by_packet { one_of(draw, &kinds) } else { Granularity::Flit };
         arbiter(draw, granularity)
     };
     pipeline.crossbar_input = place();
+    pipeline.crossbar_output =
+        (pipeline.crossbar == Crossbar::Multiplexed).then(&mut place).filter(|_| by_lane);
     plan.lanes.link_output = place();
     plan.lanes.adapter_port = place();
     plan.lanes.allowed = Lanes::free(&[LaneSet::first_n(2), LaneSet::from_bits(0b1110)]);

@@ -140,6 +140,7 @@ impl Hosts {
                 Order::WakeAt { endpoint, at } => {
                     network.clock.schedule(at.as_ps(), Event::Wake { endpoint });
                 }
+                Order::Weigh(_) => unreachable!("a channel that is not divided has no weights"),
             }
         }
     }

@@ -6,7 +6,7 @@
 //! agree. Tables that differ from port to port are not supported. Slots of lanes that the network
 //! does not have are passed over, as ports do [IBA 7.6.9].
 
-use super::Reader;
+use super::{Place as _, Reader};
 use crate::compile::gathered::Gathered;
 use crate::error::LabError;
 use crate::subnet_files::{LoadedArbitration, arbitration_of};

@@ -1,5 +1,5 @@
-//! Arbiters of lanes: what a scenario writes under `crossbar_input`, `link_output` and
-//! `adapter_port` as plans.
+//! Arbiters of lanes: what a scenario writes under `crossbar_input`, `crossbar_output`,
+//! `link_output` and `adapter_port` as plans.
 //!
 //! ```text
 //!   weights, quanta, rates, levels ──► one value a lane ──┐
@@ -19,34 +19,32 @@ use super::gathered::Gathered;
 use crate::error::LabError;
 use crate::scenario::{LaneParameters, PipelineParameters, ScenarioSource};
 use gingham_model::scheduler::Fault;
-use gingham_model::{Crossbar, Granularity, Scheduler};
+use gingham_model::{ArbiterPlace, Crossbar, Granularity, Scheduler};
 use gingham_topology::routing::LaneSet;
 use gingham_topology::subnet::PortKind;
 
-/// Where an arbiter stands.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum ArbiterPlace {
-    /// At the input ports of a multiplexed crossbar.
-    CrossbarInput,
-    /// At the output ports of a switch.
-    LinkOutput,
-    /// At the port of an adapter.
-    AdapterPort,
+/// What a scenario and a real fabric call a place.
+trait Place {
+    /// Its key.
+    fn key(self) -> &'static str;
+
+    /// The ports whose tables in `opensm.conf` are taken.
+    fn port_kind(self) -> PortKind;
 }
 
-impl ArbiterPlace {
-    const fn key(self) -> &'static str {
+impl Place for ArbiterPlace {
+    fn key(self) -> &'static str {
         match self {
             Self::CrossbarInput => "network.lanes.crossbar_input",
+            Self::CrossbarOutput => "network.lanes.crossbar_output",
             Self::LinkOutput => "network.lanes.link_output",
             Self::AdapterPort => "network.lanes.adapter_port",
         }
     }
 
-    /// The ports whose tables in `opensm.conf` are taken.
-    const fn port_kind(self) -> PortKind {
+    fn port_kind(self) -> PortKind {
         match self {
-            Self::CrossbarInput | Self::LinkOutput => PortKind::SwitchOuter,
+            Self::CrossbarInput | Self::CrossbarOutput | Self::LinkOutput => PortKind::SwitchOuter,
             Self::AdapterPort => PortKind::Adapter,
         }
     }
@@ -97,21 +95,32 @@ pub(super) fn refuse_by_the_flit(source: &ScenarioSource) -> Result<(), LabError
     Ok(())
 }
 
-/// How the input ports of a switch of five stages choose, where something chooses there.
-pub(super) fn crossbar_input(
+/// How the input ports of the crossbar of a switch of five stages choose, and its output ports,
+/// where something chooses there.
+pub(super) fn crossbar(
     source: &ScenarioSource,
     switch: &PipelineParameters,
     among: Among,
     gathered: &mut Gathered,
-) -> Result<Scheduler, LabError> {
-    let place = ArbiterPlace::CrossbarInput;
-    let written = &switch.crossbar_input;
-    if switch.crossbar == Crossbar::Full && *written != Scheduler::default() {
-        let message = "every lane has its own way into a full crossbar, so that nothing chooses there: leave the key out, or \
-                       say crossbar = \"multiplexed\"";
-        return Err(source.refuse(place.key(), message).into());
+) -> Result<(Scheduler, Option<Scheduler>), LabError> {
+    let (input, output) = (&switch.crossbar_input, switch.crossbar_output.as_ref());
+    let is_full = switch.crossbar == Crossbar::Full;
+    for (place, way, is_said) in [
+        (ArbiterPlace::CrossbarInput, "into", *input != Scheduler::default()),
+        (ArbiterPlace::CrossbarOutput, "out of", output.is_some()),
+    ] {
+        if is_full && is_said {
+            let message = format!(
+                "every lane has its own way {way} a full crossbar, so that nothing chooses there: leave the key out, or say \
+                 crossbar = \"multiplexed\""
+            );
+            return Err(source.refuse(place.key(), message).into());
+        }
     }
-    Reader { source, place, among }.plan(written, gathered)
+    let mut plan = |place, scheduler| Reader { source, place, among }.plan(scheduler, gathered);
+    let input = plan(ArbiterPlace::CrossbarInput, input)?;
+    let output = output.map(|output| plan(ArbiterPlace::CrossbarOutput, output)).transpose()?;
+    Ok((input, output))
 }
 
 struct Reader<'a> {

@@ -1,9 +1,9 @@
 //! What of arbiters surprises: a link that has nothing to choose from, rates that no cable carries.
 
-use super::ArbiterPlace;
+use super::Place as _;
 use crate::compile::gathered::Gathered;
 use gingham_kernel::Rate;
-use gingham_model::{Crossbar, PipelinePlan, Plan, Scheduler};
+use gingham_model::{ArbiterPlace, Crossbar, PipelinePlan, Plan, Scheduler};
 use gingham_topology::ChannelId;
 
 /// Picoseconds of a second.
@@ -13,12 +13,7 @@ const ROUNDING: f64 = 1e-6;
 
 /// Says where arbiters reserve more than there is.
 pub(in crate::compile) fn note_over_reserved(plan: &Plan, gathered: &mut Gathered) {
-    let places = [
-        (ArbiterPlace::CrossbarInput, plan.switching.crossbar_input()),
-        (ArbiterPlace::LinkOutput, Some(&plan.lanes.link_output)),
-        (ArbiterPlace::AdapterPort, Some(&plan.lanes.adapter_port)),
-    ];
-    let notes = places.map(|(place, arbiter)| over_reserved(plan, place, arbiter?));
+    let notes = ArbiterPlace::ALL.map(|place| over_reserved(plan, place, plan.arbiter(place)?));
     gathered.notes.extend(notes.into_iter().flatten());
 }
 
@@ -44,7 +39,7 @@ pub(in crate::compile) fn note_idle_link(
     if is_idle {
         let note = "behind a multiplexed crossbar `network.lanes.link_output` has nothing to choose from while there are \
                     credits, for an output is given one flit a cycle and its cable takes one: say crossbar = \"full\", or \
-                    how `network.lanes.crossbar_input` chooses";
+                    how `network.lanes.crossbar_output` and `network.lanes.crossbar_input` choose";
         gathered.notes.push(note.to_owned());
     }
 }

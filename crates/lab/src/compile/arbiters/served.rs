@@ -5,11 +5,11 @@
 //!   lanes of a class, or of its service level at each hop of its pairs ⊆ lanes that the arbiter of the place ever serves
 //! ```
 
-use super::ArbiterPlace;
+use super::Place as _;
 use crate::compile::longest::{destinations, lanes_of_answers, sent_as};
 use crate::error::LabError;
 use crate::scenario::ScenarioSource;
-use gingham_model::{AnswerPlan, ClassPlan, Plan, Scheduler};
+use gingham_model::{AnswerPlan, ArbiterPlace, ClassPlan, Plan, Scheduler};
 use gingham_topology::routing::{DatelineClass, LaneRule, LaneSet, VcClass};
 use gingham_topology::{ChannelId, EndpointId};
 
@@ -52,7 +52,7 @@ struct Who<'a> {
 /// The lanes of each place that have no turn.
 struct Unserved<'a> {
     plan: &'a Plan,
-    places: [(ArbiterPlace, LaneSet); 3],
+    places: [(ArbiterPlace, LaneSet); 4],
 }
 
 /// Where packets begin, and where they end.
@@ -68,14 +68,10 @@ struct Found {
 
 impl<'a> Unserved<'a> {
     fn of(plan: &'a Plan) -> Self {
-        let lanes = &plan.lanes;
-        let without = |arbiter: &Scheduler| LaneSet::from_bits(!arbiter.served(lanes.count).bits());
-        let crossbar_input = plan.switching.crossbar_input();
-        let places = [
-            (ArbiterPlace::CrossbarInput, crossbar_input.map_or(LaneSet::EMPTY, without)),
-            (ArbiterPlace::LinkOutput, without(&lanes.link_output)),
-            (ArbiterPlace::AdapterPort, without(&lanes.adapter_port)),
-        ];
+        let count = plan.lanes.count;
+        let without = |arbiter: &Scheduler| LaneSet::from_bits(!arbiter.served(count).bits());
+        let places = ArbiterPlace::ALL
+            .map(|place| (place, plan.arbiter(place).map_or(LaneSet::EMPTY, without)));
         Self { plan, places }
     }
 
@@ -162,6 +158,9 @@ impl<'a> Unserved<'a> {
                 }
                 (here, dateline_class) =
                     rule.onward(&self.plan.fabric, vc_class, dateline_class, incoming, outgoing);
+                if let Some(found) = self.at(ArbiterPlace::CrossbarOutput, here) {
+                    return Some(found);
+                }
                 ArbiterPlace::LinkOutput
             } else {
                 let host = self.plan.fabric.endpoint_at(begins).expect("an in-transit host");

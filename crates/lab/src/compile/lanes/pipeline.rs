@@ -27,7 +27,7 @@ pub(in crate::compile) fn plan(
     let output = output.map(|output| of.depths("output_depth", output, count)).transpose()?;
     let (flit_bytes, cut_through) = (of.flit_bytes(switch)?, of.cut_through(switch, count)?);
     let among = Among { count, flit_bytes, cut_through };
-    let crossbar_input = arbiters::crossbar_input(source, switch, among, gathered)?;
+    let (crossbar_input, crossbar_output) = arbiters::crossbar(source, switch, among, gathered)?;
     let ports = arbiters::ports(source, &switch.lanes, among, gathered)?;
     let pipeline = PipelinePlan {
         flit_bytes,
@@ -41,6 +41,7 @@ pub(in crate::compile) fn plan(
         crossbar: switch.crossbar,
         arbitration: parameters.arbitration,
         crossbar_input,
+        crossbar_output,
     };
     Ok((pipeline, LaneFigures::of(source, count, ports)?))
 }

@@ -14,6 +14,7 @@
 mod deficit_round_robin;
 mod first_come_first_served;
 mod infiniband;
+mod priority_weighted_round_robin;
 mod round_robin;
 mod strict_priority;
 mod surplus_round_robin;
@@ -23,6 +24,7 @@ mod weighted_round_robin;
 pub use deficit_round_robin::DeficitRoundRobin;
 pub use first_come_first_served::FirstComeFirstServed;
 pub use infiniband::{InfiniBand, TableSlot, has_slots};
+pub use priority_weighted_round_robin::PriorityWeightedRoundRobin;
 pub use round_robin::RoundRobin;
 pub use strict_priority::StrictPriority;
 pub use surplus_round_robin::SurplusRoundRobin;
@@ -35,12 +37,20 @@ use gingham_kernel::Bytes;
 use gingham_topology::routing::{LANES_MAX, LaneSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::num::NonZeroU16;
 
 /// Places of an arbiter, the most lanes of a channel.
 const PLACES: usize = LANES_MAX as usize;
 
 /// Every lane that there can be.
 const ALL_LANES: LaneSet = LaneSet::first_n(LANES_MAX);
+
+/// The highest level of a scheduler that has levels.
+const LEVEL_MAX: u8 = 15;
+
+/// Bytes of a weight of one where turns are in bytes: the unit of InfiniBand's tables
+/// (InfiniBand Architecture Specification, Volume 1, section 7.6.9).
+pub const WEIGHT_BYTES: u32 = 64;
 
 /// What an arbiter chooses at a time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -106,6 +116,19 @@ pub(super) trait LaneScheduler: Sized {
     /// A fresh arbiter over lanes `0..lanes`, with flits of so many bytes; else what is wrong with
     /// the parameters.
     fn build(&self, lanes: u8, flit_bytes: u32) -> Result<Self::Arbiter, Fault>;
+
+    /// Whether its lanes have weights, which can change while it chooses.
+    const HAS_WEIGHTS: bool = false;
+
+    /// A lane has another weight, from the end of the arbiter's round on. Only where lanes have
+    /// weights.
+    fn weigh(
+        _arbiter: &mut Self::Arbiter,
+        _lane: usize,
+        _weight: NonZeroU16,
+    ) -> Result<(), SchedulerError> {
+        unreachable!("whoever orders a weight asks first whether there are any")
+    }
 }
 
 /// Makes [`Scheduler`] and [`Built`] of the types of the schedulers.
@@ -135,6 +158,13 @@ macro_rules! schedulers {
                 }
             }
 
+            /// Whether the weights of its lanes can change while a run goes on.
+            pub const fn can_change(&self) -> bool {
+                match self {
+                    $(Self::$name(_) => <$name as LaneScheduler>::HAS_WEIGHTS,)*
+                }
+            }
+
             /// A fresh arbiter over lanes `0..lanes`.
             pub(super) fn build(&self, lanes: u8, flit_bytes: u32) -> Result<Built, Fault> {
                 match self {
@@ -153,6 +183,20 @@ macro_rules! schedulers {
             pub(super) fn serve(&mut self, ready: &Ready<'_>) -> Option<usize> {
                 match self {
                     $(Self::$name(arbiter) => arbiter.serve(ready),)*
+                }
+            }
+
+            pub(super) fn weigh(&mut self, lane: u8, weight: NonZeroU16) {
+                let lane = usize::from(lane);
+                let weighed = match self {
+                    $(Self::$name(arbiter) => $name::weigh(arbiter, lane, weight),)*
+                };
+                weighed.expect("the lane is one of the arbiter's");
+            }
+
+            pub(super) fn peek(&self, ready: &Ready<'_>) -> Option<usize> {
+                match self {
+                    $(Self::$name(arbiter) => arbiter.peek(ready),)*
                 }
             }
         }
@@ -189,6 +233,11 @@ schedulers! {
     /// may starve.
     #[schemars(extend("x-source" = "textbook", "x-example" = "{ strict-priority = { levels = [0, 1] } }"))]
     StrictPriority,
+    /// The highest level of which a lane can send, and weighted round robin among its lanes; after so
+    /// many a lower level has a turn, if that is asked for.
+    #[schemars(extend("x-source" = "Yum et al. 2002, section 3.3"))]
+    #[schemars(extend("x-example" = "{ priority-weighted-round-robin = { levels = [1, 0], weights = [1, 3], yield_after = 16 } }"))]
+    PriorityWeightedRoundRobin,
     /// InfiniBand's tables of high and of low priority, with a limit on high priority and lane 15
     /// above all; always by the packet. Alone, the tables that OpenSM gives where nothing is
     /// configured.
@@ -243,6 +292,16 @@ fn shares_of(shares: &[u32]) -> Result<(Vec<u32>, u32), Fault> {
     Ok((shares.iter().map(|share| if *share == 0 { least } else { *share }).collect(), least))
 }
 
+/// The level of each lane.
+fn levels_of(levels: &[u8], lanes: u8) -> Result<Vec<usize>, Fault> {
+    one_a_lane("levels", levels, lanes)?;
+    if let Some(lane) = levels.iter().position(|level| *level > LEVEL_MAX) {
+        let message = format!("levels are 0 to {LEVEL_MAX}, not {}", levels[lane]);
+        return Err(Fault { key: format!("levels.{lane}"), message });
+    }
+    Ok(levels.iter().map(|level| usize::from(*level)).collect())
+}
+
 /// The same of turns in bytes, each a flit or more, or nothing.
 fn quanta_of(quanta: &[Bytes], lanes: u8, flit_bytes: u32) -> Result<(Vec<u32>, u32), Fault> {
     one_a_lane("quanta", quanta, lanes)?;
@@ -259,7 +318,12 @@ fn quanta_of(quanta: &[Bytes], lanes: u8, flit_bytes: u32) -> Result<(Vec<u32>, 
     shares_of(&quanta.iter().enumerate().map(share).collect::<Result<Vec<_>, _>>()?)
 }
 
-/// The lanes that have a turn.
+/// The lanes of which each turn has something.
+fn with_weight(weights: &[u32]) -> LaneSet {
+    (0..LANES_MAX).zip(weights).filter(|(_, weight)| **weight > 0).map(|(lane, _)| lane).collect()
+}
+
+/// The same of turns in bytes.
 fn with_quantum(quanta: &[Bytes]) -> LaneSet {
     (0..LANES_MAX).zip(quanta).filter(|(_, quantum)| quantum.0 > 0).map(|(lane, _)| lane).collect()
 }

@@ -1,11 +1,8 @@
 //! Strict priority: the highest level first, round robin among its lanes.
 
-use super::{ALL_LANES, Facts, Fault, Granularity, LaneScheduler, LooksAt, PLACES, one_a_lane};
+use super::{ALL_LANES, Facts, Fault, Granularity, LaneScheduler, LooksAt, PLACES, levels_of};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-/// The highest level.
-const LEVEL_MAX: u8 = 15;
 
 /// Parameters of `strict-priority`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -31,12 +28,6 @@ impl LaneScheduler for StrictPriority {
     }
 
     fn build(&self, lanes: u8, _flit_bytes: u32) -> Result<Self::Arbiter, Fault> {
-        one_a_lane("levels", &self.levels, lanes)?;
-        if let Some(lane) = self.levels.iter().position(|level| *level > LEVEL_MAX) {
-            let message = format!("levels are 0 to {LEVEL_MAX}, not {}", self.levels[lane]);
-            return Err(Fault { key: format!("levels.{lane}"), message });
-        }
-        let levels: Vec<_> = self.levels.iter().map(|level| usize::from(*level)).collect();
-        Ok(gingham_fairq::StrictPriority::new(&levels)?)
+        Ok(gingham_fairq::StrictPriority::new(&levels_of(&self.levels, lanes)?)?)
     }
 }

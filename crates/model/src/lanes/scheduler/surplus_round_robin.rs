@@ -1,10 +1,14 @@
 //! Surplus round robin: so many bytes a turn, of which the last may take more than are left.
 
-use super::{Facts, Fault, Granularity, LaneScheduler, LooksAt, PLACES, quanta_of, with_quantum};
-use gingham_fairq::PassingOver;
+use super::{
+    Facts, Fault, Granularity, LaneScheduler, LooksAt, PLACES, WEIGHT_BYTES, quanta_of,
+    with_quantum,
+};
+use gingham_fairq::{PassingOver, SchedulerError};
 use gingham_kernel::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::num::NonZeroU16;
 
 /// Parameters of `surplus-round-robin`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -31,7 +35,18 @@ impl LaneScheduler for SurplusRoundRobin {
     }
 
     fn build(&self, lanes: u8, flit_bytes: u32) -> Result<Self::Arbiter, Fault> {
-        let (quanta, least) = quanta_of(&self.quanta, lanes, flit_bytes)?;
-        Ok(PassingOver::new(gingham_fairq::SurplusRoundRobin::new(least, &quanta)?))
+        let (quanta, _) = quanta_of(&self.quanta, lanes, flit_bytes)?;
+        // Quanta that come later may be less than these, and a turn longer than one takes several.
+        Ok(PassingOver::new(gingham_fairq::SurplusRoundRobin::new(1, &quanta)?))
+    }
+
+    const HAS_WEIGHTS: bool = true;
+
+    fn weigh(
+        arbiter: &mut Self::Arbiter,
+        lane: usize,
+        weight: NonZeroU16,
+    ) -> Result<(), SchedulerError> {
+        arbiter.scheduler_mut().change_soon(lane, u32::from(weight.get()) * WEIGHT_BYTES)
     }
 }

@@ -1,10 +1,12 @@
 //! Weighted round robin: so many flits or packets a turn.
 
-use super::{Facts, Fault, Granularity, LaneScheduler, LooksAt, PLACES, one_a_lane, shares_of};
-use gingham_fairq::GeneralisedRoundRobin;
-use gingham_topology::routing::LANES_MAX;
+use super::{
+    Facts, Fault, Granularity, LaneScheduler, LooksAt, PLACES, one_a_lane, shares_of, with_weight,
+};
+use gingham_fairq::{GeneralisedRoundRobin, SchedulerError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::num::NonZeroU16;
 
 /// Parameters of `weighted-round-robin`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -22,9 +24,8 @@ impl LaneScheduler for WeightedRoundRobin {
     type Arbiter = gingham_fairq::WeightedRoundRobin<PLACES>;
 
     fn facts(&self) -> Facts {
-        let served = (0..LANES_MAX).zip(&self.weights).filter(|(_, weight)| **weight > 0);
-        let served = served.map(|(lane, _)| lane).collect();
-        Facts { name: "weighted-round-robin", looks_at: LooksAt::Lanes, by: self.by, served }
+        let (name, looks_at) = ("weighted-round-robin", LooksAt::Lanes);
+        Facts { name, looks_at, by: self.by, served: with_weight(&self.weights) }
     }
 
     fn by_packet(self) -> Self {
@@ -35,5 +36,15 @@ impl LaneScheduler for WeightedRoundRobin {
         one_a_lane("weights", &self.weights, lanes)?;
         let (weights, _) = shares_of(&self.weights)?;
         Ok(gingham_fairq::WeightedRoundRobin::new(GeneralisedRoundRobin::new(&weights)?))
+    }
+
+    const HAS_WEIGHTS: bool = true;
+
+    fn weigh(
+        arbiter: &mut Self::Arbiter,
+        lane: usize,
+        weight: NonZeroU16,
+    ) -> Result<(), SchedulerError> {
+        arbiter.scheduler_mut().change(lane, weight.get().into())
     }
 }

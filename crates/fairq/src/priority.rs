@@ -1,0 +1,255 @@
+//! Priorities: the highest level that has an eligible queue, and an arbiter among its queues; a
+//! level may have to yield to those below.
+//!
+//! ```text
+//!   level 2   queue  3                 the highest level that has one eligible is served,
+//!   level 1   queues 0, 6, weights     and there whom the level's own arbiter chooses
+//!   level 0   queues 2, 5
+//!                                      yield after 2:   2 2 1 2 2 1 2 2 0   and again
+//! ```
+//!
+//! Strict priority is round robin within a level and never yields. Priority weighted round robin is
+//! weighted round robin within a level; where levels yield, each may be served so often while one
+//! below could be, and then one below is, once. Which, the levels below decide among themselves by
+//! the same rule. Whenever a level below is served, for whatever reason, the count of every level
+//! above begins anew; it rests while nothing below could be served.
+//!
+//! Sources: strict priority, Kwan et al. 1996, section 3.3; levels, weights within them and the
+//! progress of low ones, InfiniBand's "two-level scheme" as told by Yum et al. 2002, section 3.3.
+//! That each level yields to all below it, so that three levels work as two do, is ours; of two
+//! levels it is the limit of [`crate::TwoLevelTables`] in packets.
+//!
+//! Invariants: without a yield nobody is served while a higher level is eligible, so a lower one may
+//! starve; with one after `n`, the level of an eligible queue is served once in `2 (n + 1)^k`
+//! times at least, with `k` levels above it.
+
+use core::num::NonZeroU32;
+
+use crate::error::check_count;
+use crate::{
+    Arbiter, GeneralisedRoundRobin, Ready, RoundRobin, SchedulerError, WeightedRoundRobin,
+};
+
+/// Levels of queues, with an arbiter each.
+#[derive(Clone, Debug)]
+pub struct Priority<A, const CAPACITY: usize> {
+    levels: [Level<A>; CAPACITY],
+    yield_after: Option<NonZeroU32>,
+}
+
+/// Strict priority over round robin.
+pub type StrictPriority<const CAPACITY: usize> = Priority<RoundRobin, CAPACITY>;
+
+/// Priority over weighted round robin, which may yield.
+pub type PriorityWeightedRoundRobin<const CAPACITY: usize> =
+    Priority<WeightedRoundRobin<CAPACITY>, CAPACITY>;
+
+#[derive(Clone, Debug)]
+struct Level<A> {
+    /// The queues of this level, as bits.
+    queues: u64,
+    turn: A,
+    /// How often it was served since one below was, while one below could be; at most as often as
+    /// that is allowed.
+    served: u32,
+}
+
+impl<const CAPACITY: usize> StrictPriority<CAPACITY> {
+    /// The level of each queue, 0 the lowest, below `CAPACITY`.
+    pub fn new(levels: &[usize]) -> Result<Self, SchedulerError> {
+        Self::over(levels, &RoundRobin::new(levels.len()), None)
+    }
+}
+
+impl<const CAPACITY: usize> PriorityWeightedRoundRobin<CAPACITY> {
+    /// The level of each queue, 0 the lowest, below `CAPACITY`, and its packets in a turn; levels
+    /// yield after so many packets, if ever. Panics if there are more levels than weights, or fewer.
+    pub fn new(
+        levels: &[usize],
+        weights: &[u32],
+        yield_after: Option<NonZeroU32>,
+    ) -> Result<Self, SchedulerError> {
+        assert_eq!(levels.len(), weights.len(), "each queue has a level and a weight");
+        let turn = WeightedRoundRobin::new(GeneralisedRoundRobin::new(weights)?);
+        Self::over(levels, &turn, yield_after)
+    }
+}
+
+impl<const CAPACITY: usize> PriorityWeightedRoundRobin<CAPACITY> {
+    /// A queue sends so many packets a turn from the next round of its level on.
+    pub fn change(&mut self, queue: usize, packets: u32) -> Result<(), SchedulerError> {
+        let holds = |level: &&mut Level<_>| level.queues >> queue & 1 == 1;
+        // A queue that is not there is as unknown to any level.
+        let [lowest, others @ ..] = &mut self.levels[..] else {
+            return Err(SchedulerError::NoChannels);
+        };
+        let level = others.iter_mut().find(holds).unwrap_or(lowest);
+        level.turn.scheduler_mut().change(queue, packets)
+    }
+}
+
+impl<A: Clone, const CAPACITY: usize> Priority<A, CAPACITY> {
+    /// Levels whose arbiters, over all queues, begin like this one.
+    fn over(
+        levels: &[usize],
+        turn: &A,
+        yield_after: Option<NonZeroU32>,
+    ) -> Result<Self, SchedulerError> {
+        check_count::<CAPACITY>(levels.len())?;
+        let fresh = |_| Level { queues: 0, turn: turn.clone(), served: 0 };
+        let mut all: [Level<A>; CAPACITY] = core::array::from_fn(fresh);
+        for (queue, &level) in levels.iter().enumerate() {
+            let too_high = SchedulerError::LevelTooHigh { queue, level, level_max: CAPACITY - 1 };
+            all.get_mut(level).ok_or(too_high)?.queues |= 1 << queue;
+        }
+        Ok(Self { levels: all, yield_after })
+    }
+}
+
+impl<A, const CAPACITY: usize> Priority<A, CAPACITY> {
+    /// The level that is served, and its queues and those of the levels below it among the eligible
+    /// ones.
+    fn choose(&self, eligible: u64) -> Option<(usize, u64, u64)> {
+        let (mut chosen, mut left) = (None, eligible);
+        for (index, level) in self.levels.iter().enumerate().rev() {
+            let own = level.queues & left;
+            if own == 0 {
+                continue;
+            }
+            left &= !own;
+            chosen = Some((index, own, left));
+            let yields = self.yield_after.is_some_and(|after| level.served >= after.get());
+            if left == 0 || !yields {
+                break;
+            }
+        }
+        chosen
+    }
+}
+
+impl<A: Arbiter + Clone, const CAPACITY: usize> Arbiter for Priority<A, CAPACITY> {
+    fn serve(&mut self, ready: &Ready<'_>) -> Option<usize> {
+        let (chosen, own, below) = self.choose(word(ready))?;
+        for above in &mut self.levels[chosen + 1..] {
+            above.served = 0;
+        }
+        let level = &mut self.levels[chosen];
+        if let Some(after) = self.yield_after.filter(|_| below != 0) {
+            level.served = level.served.saturating_add(1).min(after.get());
+        }
+        level.turn.serve(&Ready::alike(&[own]))
+    }
+
+    fn peek(&self, ready: &Ready<'_>) -> Option<usize> {
+        let (chosen, own, _) = self.choose(word(ready))?;
+        self.levels[chosen].turn.peek(&Ready::alike(&[own]))
+    }
+}
+
+/// The eligible queues.
+fn word(ready: &Ready<'_>) -> u64 {
+    let &[eligible] = ready.eligible() else { panic!("at most 64 queues are a word") };
+    eligible
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Head;
+
+    fn weighted<const COUNT: usize>(
+        levels: [usize; COUNT],
+        weights: [u32; COUNT],
+        yield_after: u32,
+    ) -> PriorityWeightedRoundRobin<8> {
+        PriorityWeightedRoundRobin::new(&levels, &weights, NonZeroU32::new(yield_after)).unwrap()
+    }
+
+    fn order<const COUNT: usize>(
+        arbiter: &mut impl Arbiter,
+        eligible: [u64; COUNT],
+    ) -> [Option<usize>; COUNT] {
+        eligible.map(|eligible| arbiter.serve(&Ready::alike(&[eligible])))
+    }
+
+    #[test]
+    fn the_highest_level_goes_first_and_each_remembers_its_turn() {
+        let mut arbiter = StrictPriority::<8>::new(&[0, 1, 0, 1, 7]).unwrap();
+        let heads = [Head::default(); 5];
+        let order = [0b11111, 0b01111, 0b01111, 0b00101, 0b01111, 0b00101, 0]
+            .map(|eligible| arbiter.serve(&Ready::new(&[eligible], &heads)));
+        assert_eq!(order, [Some(4), Some(1), Some(3), Some(0), Some(1), Some(2), None]);
+    }
+
+    #[test]
+    fn a_level_beyond_the_room_is_refused() {
+        let refused = StrictPriority::<4>::new(&[3, 4]).unwrap_err();
+        assert_eq!(refused, SchedulerError::LevelTooHigh { queue: 1, level: 4, level_max: 3 });
+    }
+
+    #[test]
+    fn within_a_level_weights_share_and_a_lower_one_starves() {
+        let mut arbiter = weighted([1, 1, 0], [2, 1, 5], 0);
+        let expected = [0, 0, 1, 0, 0, 1, 0].map(Some);
+        assert_eq!(order(&mut arbiter, [0b111; 7]), expected);
+        // The rest of queue 0's turn is lost where it is passed over, and nobody else's.
+        assert_eq!(order(&mut arbiter, [0b110, 0b111, 0b100, 0b111]), [1, 0, 2, 0].map(Some));
+    }
+
+    /// After four of the higher level, one of the lower: the turns of each go on where they were.
+    #[test]
+    fn a_level_yields_once_after_so_many() {
+        let mut arbiter = weighted([1, 1, 0], [2, 1, 5], 4);
+        let expected = [0, 0, 1, 0, 2, 0, 1, 0, 0, 2, 1, 0, 0, 1, 2].map(Some);
+        assert_eq!(order(&mut arbiter, [0b111; 15]), expected);
+    }
+
+    /// Levels 2, 1, 0 of a queue each, yielding after 2: in nine, six, two and one.
+    #[test]
+    fn of_three_levels_each_yields_to_all_below() {
+        let mut arbiter = weighted([2, 1, 0], [1; 3], 2);
+        let round = [0, 0, 1, 0, 0, 1, 0, 0, 2].map(Some);
+        assert_eq!(order(&mut arbiter, [0b111; 9]), round);
+        assert_eq!(order(&mut arbiter, [0b111; 9]), round);
+    }
+
+    #[test]
+    fn what_is_served_while_nothing_waits_below_is_not_counted() {
+        let mut arbiter = weighted([1, 0], [1; 2], 2);
+        // Three alone, then two before the lower one has its turn.
+        assert_eq!(order(&mut arbiter, [0b01; 3]), [Some(0); 3]);
+        assert_eq!(order(&mut arbiter, [0b11; 3]), [0, 0, 1].map(Some));
+        // One counts; the lower one goes while the higher has nothing; two more before its turn.
+        assert_eq!(order(&mut arbiter, [0b11, 0b10]), [0, 1].map(Some));
+        assert_eq!(order(&mut arbiter, [0b11; 3]), [0, 0, 1].map(Some));
+        // Two count; then nothing waits below, and what waits next goes at once.
+        assert_eq!(order(&mut arbiter, [0b11, 0b11, 0b01, 0b11]), [0, 0, 0, 1].map(Some));
+    }
+
+    /// Level 1 is in the middle of its round, level 0 at the beginning of one: each changes at the end
+    /// of its own.
+    #[test]
+    fn weights_change_at_the_end_of_the_round_of_their_level() {
+        let mut arbiter = weighted([1, 1, 0, 0], [2, 1, 1, 1], 1);
+        assert_eq!(order(&mut arbiter, [0b1111; 2]), [0, 2].map(Some));
+        for (queue, packets) in [(0, 1), (1, 2), (2, 3), (3, 1)] {
+            arbiter.change(queue, packets).unwrap();
+        }
+        // Level 1: 0 1, then 0 1 1 0 1 1. Level 0: 3, then 2 2 2 3 2.
+        let expected = [0, 3, 1, 2, 0, 2, 1, 2, 1, 3, 0, 2].map(Some);
+        assert_eq!(order(&mut arbiter, [0b1111; 12]), expected);
+        let gone = SchedulerError::NoSuchChannel { channel: 4, count: 4 };
+        assert_eq!(arbiter.change(4, 1), Err(gone));
+    }
+
+    #[test]
+    fn a_look_is_what_is_served() {
+        let mut arbiter = weighted([2, 2, 1, 0], [1, 2, 1, 1], 2);
+        for eligible in (0..200_u64).map(|step| step * 7 % 16) {
+            let eligible = [eligible];
+            let ready = Ready::alike(&eligible);
+            assert_eq!(arbiter.peek(&ready), arbiter.clone().serve(&ready));
+            assert_eq!(arbiter.peek(&ready), arbiter.serve(&ready));
+        }
+    }
+}

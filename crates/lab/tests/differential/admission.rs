@@ -1,0 +1,149 @@
+//! Streams that ask before they send, laid over random scenarios: enough of them for some links that
+//! nodes in the middle refuse.
+
+use crate::{difference, number};
+use gingham_kernel::{Purpose, Span, Stream, Time};
+use gingham_model::traffic::{
+    DataPlan, DeadlinePlan, FramePlan, FrameSizes, LaterPlan, MessagePlan, SourcePlan, Spread,
+    StreamPlan,
+};
+use gingham_model::{
+    AdmissionPlan, ClassPlan, LaneChoice, Plan, PostPlan, Priority, StreamStanding,
+};
+use gingham_topology::{EndpointId, NodeId};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The plan with a class of streams that ask, and whose switches have ends; nothing if no pair of
+/// hosts has a switch between them.
+pub(crate) fn with_admission(plan: &Plan, seed: u64) -> Option<Plan> {
+    let mut draw = Stream::new(seed, "admission", Purpose::Shuffle);
+    let mut plan = plan.clone();
+    if plan.path_sets.len() > 1 || plan.has_in_transit_hosts() {
+        return None;
+    }
+    let sources = streams(&mut draw, &plan);
+    if sources.is_empty() {
+        return None;
+    }
+    let model = plan.classes[0].clone();
+    plan.classes.push(ClassPlan {
+        name: "streams".to_owned(),
+        active: Time::ZERO..plan.stop.time,
+        priority: Priority::new(below(&mut draw, 3)).unwrap(),
+        policing: None,
+        window: None,
+        pace: None,
+        post: PostPlan { lane: LaneChoice::Any, ..PostPlan::default() },
+        sources,
+        ..model.clone()
+    });
+    let limits = plan.channels.iter().map(|channel| {
+        let bytes_per_s = 1e12 / plan.switching.byte_ps(channel);
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rate")]
+        let limit = (bytes_per_s * 0.8) as u64;
+        limit
+    });
+    plan.admission = Some(Arc::new(AdmissionPlan {
+        classes: (0..plan.classes.len()).map(|index| index + 1 == plan.classes.len()).collect(),
+        limits: limits.collect(),
+        payload_bytes: 1 + u32::from(below(&mut draw, 3)),
+        priority: Priority::new(below(&mut draw, 8)).unwrap(),
+        vc_class: model.vc_class,
+    }));
+    Some(plan.with_ports_0())
+}
+
+/// Streams of a third of a link or so, at random: many meet.
+fn streams(draw: &mut Stream, plan: &Plan) -> Vec<SourcePlan> {
+    let endpoints = plan.fabric.endpoints().len();
+    let byte_ps = plan.byte_ps(plan.fabric.endpoint_channel(EndpointId::new(0)));
+    let run_ps = plan.stop.time.as_ps();
+    let message_bytes = 1 + u32::from(below(draw, 3));
+    let frames = 2 + draw.below(8);
+    let interval = Span::from_ps((run_ps / (frames * 4)).max(1));
+    let mut sources = Vec::new();
+    for number in 0..3 * u32::try_from(endpoints).unwrap() {
+        let pair = [0; 2].map(|_: u32| usize::try_from(draw.below(endpoints as u64)).unwrap());
+        let [endpoint, destination] = pair.map(EndpointId::new);
+        let meets = plan.path(gingham_model::PathSet::default(), endpoint, destination);
+        if endpoint == destination || meets.is_none_or(|path| path.len() < 2) {
+            continue;
+        }
+        #[expect(clippy::cast_precision_loss, reason = "a share of a link")]
+        let whole = interval.as_ps() as f64 / byte_ps;
+        let mean = (whole * [0.02, 0.1, 0.4][usize::from(below(draw, 3))]).max(1.0);
+        let data = Arc::new(DataPlan::Frames(FramePlan {
+            sizes: FrameSizes::Normal { mean, deviation: mean / 5.0 },
+            interval,
+            message_bytes: message_bytes.max(small(mean / 20.0)),
+            spread: if draw.below(2) == 0 { Spread::AtOnce } else { Spread::Even },
+            deadlines: DeadlinePlan { warm_up_frames: 1, slack: Span::ZERO },
+        }));
+        let stream = StreamPlan {
+            destination,
+            number,
+            data,
+            later: LaterPlan { turn: Span::from_ps(draw.below(run_ps / 4)), jitter: Span::ZERO },
+            lifetime: Some(interval * frames),
+            solicits: [0.5, 1.0, 2.0][usize::from(below(draw, 3))],
+        };
+        sources.push(SourcePlan { endpoint, messages: MessagePlan::Stream(stream) });
+    }
+    sources
+}
+
+fn below(draw: &mut Stream, count: u64) -> u8 {
+    u8::try_from(draw.below(count)).unwrap()
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a payload")]
+fn small(bytes: f64) -> u32 {
+    bytes as u32
+}
+
+/// Both agree on plans that are drawn so, and enough of them reach everything.
+pub(crate) fn agree_on_admission(draw: impl Fn(u64) -> Option<Plan>) {
+    let (cases, first) = (number("CASES", 60), number("FIRST", 0));
+    let mut reached: BTreeMap<&str, u64> = BTreeMap::new();
+    for seed in first..first + cases {
+        let Some(plan) = draw(seed) else { continue };
+        let found = std::panic::catch_unwind(|| difference(&plan));
+        let found = found.unwrap_or_else(|_| Some("panic".into()));
+        assert_eq!(found, None, "seed {seed}\n{:?}", plan.admission);
+        for (what, holds) in reaches(plan) {
+            *reached.entry(what).or_insert(0) += u64::from(holds);
+        }
+    }
+    let needed = if cases < 60 { 0 } else { 5 };
+    assert!(reached.values().all(|cases| *cases >= needed), "{reached:?}");
+}
+
+/// What became of streams; what was reserved is free once all that asked have ended.
+fn reaches(plan: Plan) -> [(&'static str, bool); 5] {
+    let plan = Arc::new(plan);
+    let mut simulation = gingham_fabric::start(Arc::clone(&plan));
+    simulation.advance(u64::MAX);
+    let endpoints = simulation.endpoints();
+    let requests = endpoints.requests();
+    let ledger = endpoints.ledger().unwrap();
+    let any = |holds: fn(StreamStanding) -> bool| requests.iter().any(|of| holds(of.standing));
+    let is_switch = |by: NodeId| plan.is_switch(by);
+    let refused = |at_switch: bool| {
+        let by = |of: &gingham_model::Request| match of.standing {
+            StreamStanding::Refused(by) => is_switch(by) == at_switch,
+            _ => false,
+        };
+        requests.iter().any(by)
+    };
+    let is_over = matches!(simulation.status(), gingham_model::Status::Drained)
+        && !any(|of| matches!(of, StreamStanding::Asking | StreamStanding::Admitted));
+    assert!(!is_over || ledger.is_empty(), "what has ended has released");
+    [
+        ("admitted", any(|of| matches!(of, StreamStanding::Admitted | StreamStanding::Ended))),
+        ("ended", any(|of| of == StreamStanding::Ended)),
+        ("refused by an adapter", refused(false)),
+        ("refused by a switch", refused(true)),
+        ("all over, nothing reserved", is_over && requests.len() > 3),
+    ]
+}

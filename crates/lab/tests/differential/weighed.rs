@@ -1,0 +1,57 @@
+//! Weights of lanes that change while a run goes on: engine and oracle, at every place that has any.
+
+use crate::case::Case;
+use crate::packets::with_whole_packets;
+use crate::{difference, number};
+use gingham_lab::compile;
+use gingham_model::{ArbiterPlace, Plan, ProbePlan};
+use std::sync::Arc;
+
+/// The plan of a case in which every packet that is received, or every third, has a weight change:
+/// over virtual lanes, and in every third case of whole packets.
+fn weighed(seed: u64) -> Plan {
+    let mut plan = Plan::clone(&compile(&Case::lanes(seed).source(), true).unwrap().plan);
+    if seed.is_multiple_of(3) {
+        plan = with_whole_packets(&plan, seed);
+    }
+    let weigh_every = if seed.is_multiple_of(2) { 1 } else { 3 };
+    plan.probe = Some(ProbePlan { control_every: 0, control_bytes: 1, divert_every: 0, weigh_every });
+    plan
+}
+
+#[test]
+fn engine_and_oracle_agree_while_weights_change() {
+    let (cases, first) = (number("CASES", 100), number("FIRST", 0));
+    let mut reached = [0; 4];
+    for seed in first..first + cases {
+        let plan = weighed(seed);
+        let places = ArbiterPlace::ALL.map(|place| plan.can_weigh(place));
+        if places.iter().all(|can_weigh| !can_weigh) {
+            continue;
+        }
+        for (reached, can_weigh) in reached.iter_mut().zip(places) {
+            *reached += u32::from(can_weigh);
+        }
+        assert_eq!(difference(&plan), None, "seed {seed}");
+    }
+    assert!(cases < 100 || reached.iter().all(|cases| *cases >= 5), "{reached:?}");
+}
+
+/// A weight that changes nothing would make the comparison worth nothing.
+#[test]
+fn weights_change_what_is_delivered() {
+    let changed = (0..30).filter(|seed| {
+        let plan = weighed(*seed);
+        let still = Plan {
+            probe: plan.probe.map(|probe| ProbePlan { weigh_every: 0, ..probe }),
+            ..plan.clone()
+        };
+        let [weighed, still] = [plan, still].map(|plan| {
+            let mut run = gingham_fabric::start(Arc::new(plan));
+            run.advance(u64::MAX);
+            format!("{:?}", run.endpoints().noted())
+        });
+        weighed != still
+    });
+    assert!(changed.count() >= 3);
+}

@@ -1,0 +1,62 @@
+//! Priority weighted round robin: the highest level first, weighted round robin among its lanes,
+//! and a yield to lower levels.
+
+use super::{
+    Facts, Fault, Granularity, LaneScheduler, LooksAt, PLACES, levels_of, one_a_lane, shares_of,
+    with_weight,
+};
+use gingham_fairq::SchedulerError;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::num::{NonZeroU16, NonZeroU32};
+
+/// Parameters of `priority-weighted-round-robin`.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PriorityWeightedRoundRobin {
+    /// Levels by lane, from 0, the lowest, to 15.
+    pub levels: Vec<u8>,
+    /// Flits, or packets, of a turn within its level, by lane; 0 for a lane that is never served and
+    /// that no class may use.
+    pub weights: Vec<u32>,
+    /// When a level has sent so many flits, or packets, while a lower one could, the next is of a
+    /// lower one, so that none starves; lower levels send only when no higher one can unless given.
+    #[schemars(extend("x-source" = "Yum et al. 2002, section 3.3: the progress of low priorities, which should be programmable"))]
+    pub yield_after: Option<NonZeroU32>,
+    /// What is chosen at a time.
+    #[serde(default)]
+    pub by: Granularity,
+}
+
+impl LaneScheduler for PriorityWeightedRoundRobin {
+    // As many arbiters as levels.
+    type Arbiter = Box<gingham_fairq::PriorityWeightedRoundRobin<PLACES>>;
+
+    fn facts(&self) -> Facts {
+        let (name, looks_at) = ("priority-weighted-round-robin", LooksAt::Lanes);
+        Facts { name, looks_at, by: self.by, served: with_weight(&self.weights) }
+    }
+
+    fn by_packet(self) -> Self {
+        Self { by: Granularity::Packet, ..self }
+    }
+
+    fn build(&self, lanes: u8, _flit_bytes: u32) -> Result<Self::Arbiter, Fault> {
+        let levels = levels_of(&self.levels, lanes)?;
+        one_a_lane("weights", &self.weights, lanes)?;
+        let (weights, _) = shares_of(&self.weights)?;
+        let arbiter =
+            gingham_fairq::PriorityWeightedRoundRobin::new(&levels, &weights, self.yield_after)?;
+        Ok(Box::new(arbiter))
+    }
+
+    const HAS_WEIGHTS: bool = true;
+
+    fn weigh(
+        arbiter: &mut Self::Arbiter,
+        lane: usize,
+        weight: NonZeroU16,
+    ) -> Result<(), SchedulerError> {
+        arbiter.change(lane, weight.get().into())
+    }
+}
