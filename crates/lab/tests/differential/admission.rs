@@ -144,6 +144,9 @@ fn reaches(plan: Plan) -> [(&'static str, bool); 5] {
         ("ended", any(|of| of == StreamStanding::Ended)),
         ("refused by an adapter", refused(false)),
         ("refused by a switch", refused(true)),
-        ("all over, nothing reserved", is_over && requests.len() > 3),
+        (
+            "nothing reserved after all that",
+            ledger.is_empty() && refused(true) && any(|of| of == StreamStanding::Ended),
+        ),
     ]
 }

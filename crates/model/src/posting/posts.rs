@@ -65,8 +65,14 @@ impl Posts {
         let endpoints = plan.fabric.endpoints().len();
         let mut pools = vec![Pool::new(adapters.send_buffer); endpoints];
         let mut of_class = Vec::new();
-        for endpoint in 0..endpoints {
+        for endpoint in plan.fabric.endpoint_ids() {
             for class in &plan.classes {
+                // Nothing is posted at the end of a switch.
+                if plan.fabric.is_port_0(endpoint) {
+                    of_class.push(Need::Nothing);
+                    continue;
+                }
+                let endpoint = endpoint.index();
                 of_class.push(match &class.post.credits {
                     Credits::Exempt => Need::Nothing,
                     Credits::OfBuffer => Need::Pool(endpoint),
