@@ -245,7 +245,11 @@ fn engine_and_oracle_agree_on_admission() {
 fn engine_and_oracle_agree_on_admission_over_virtual_lanes() {
     admission::agree_on_admission(|seed| {
         let plan = compile(&Case::lanes(seed).source(), true).unwrap().plan;
-        let plan = closed::with_closed_loops(&plan, seed);
+        let plan = if seed % 3 == 0 {
+            closed::with_closed_loops(&plan, seed)
+        } else {
+            plan.as_ref().clone()
+        };
         admission::with_admission(&posting::with_adapters(&plan, seed), seed)
     });
 }
@@ -254,7 +258,11 @@ fn engine_and_oracle_agree_on_admission_over_virtual_lanes() {
 fn engine_and_oracle_agree_on_admission_of_whole_packets() {
     admission::agree_on_admission(|seed| {
         let plan = compile(&Case::lanes(seed).source(), true).unwrap().plan;
-        let plan = closed::with_closed_loops(&plan, seed);
+        let plan = if seed % 3 == 0 {
+            closed::with_closed_loops(&plan, seed)
+        } else {
+            plan.as_ref().clone()
+        };
         let plan = packets::with_whole_packets(&posting::with_adapters(&plan, seed), seed);
         admission::with_admission(&plan, seed)
     });
