@@ -60,8 +60,8 @@ impl Simulation {
         let fabric = &compiled.plan.fabric;
         let about = json!({
             "switches": fabric.switches().len(),
-            "endpoints": fabric.endpoints().len(),
-            "cables": fabric.cables().len(),
+            "endpoints": fabric.listed_endpoint_count(),
+            "cables": fabric.listed_cables().len(),
             "deadlock_free": compiled.proof.is_free(),
             "files": compiled.files,
             "network": compiled.network,

@@ -33,7 +33,7 @@ pub struct LinkTotals {
     pub utilisation_max: f64,
 }
 
-/// The rows of the table, by channel.
+/// The rows of the table, by channel, but for those between switches and their ends.
 pub(super) fn rows(view: &RunView<'_>) -> Vec<Link> {
     let plan = view.plan();
     let row = |(channel, measured): (ChannelId, Option<ChannelReport>)| Link {
@@ -44,7 +44,8 @@ pub(super) fn rows(view: &RunView<'_>) -> Vec<Link> {
         buffer_flits: plan.buffer_flits(channel),
         measured,
     };
-    ChannelId::first(plan.channels.len()).zip(view.report.channels()).map(row).collect()
+    let listed = 2 * plan.fabric.listed_cables().len();
+    ChannelId::first(listed).zip(view.report.channels()).map(row).collect()
 }
 
 pub(super) fn totals(rows: &[Link]) -> LinkTotals {

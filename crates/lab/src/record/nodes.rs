@@ -3,9 +3,9 @@
 use gingham_results::{Builder, Table};
 use gingham_topology::{Fabric, Guid, Node};
 
-/// The table of nodes, in canonical order.
+/// The table of nodes, in canonical order, but for ends of switches.
 pub(super) fn table(fabric: &Fabric) -> Table {
-    columns(fabric.nodes())
+    columns(fabric.listed_nodes())
 }
 
 pub(super) fn columns(nodes: &[Node]) -> Table {

@@ -18,6 +18,7 @@
 //! them.
 
 use super::{Cable, ChannelId, EndpointId, Fabric, Identity, Node, NodeId, NodeKind, PortRef};
+use crate::speed::LinkSpeed;
 use gingham_kernel::Length;
 use std::collections::BTreeMap;
 
@@ -40,7 +41,7 @@ impl Fabric {
 
     fn add_port_0(&mut self, switch: NodeId) {
         let speeds = self.channels_from(switch).map(|channel| self.cable_of(channel).speed);
-        let speed = speeds.max_by_key(|speed| speed.map(|of| of.rate())).flatten();
+        let speed = speeds.max_by_key(|speed| speed.map(LinkSpeed::rate)).flatten();
         let end = PortRef { node: NodeId::new(self.nodes.len()), port: 1 };
         let near = PortRef { node: switch, port: PORT_0 };
         let name = self.port_name(near);
@@ -96,12 +97,12 @@ impl Fabric {
         &self.nodes[..self.nodes.partition_point(|node| node.kind != NodeKind::Port0)]
     }
 
-    /// The endpoints, and the cables, but for ends of switches.
+    /// The number of endpoints but for ends of switches.
     pub fn listed_endpoint_count(&self) -> usize {
         self.endpoints.len() - self.ports_0()
     }
 
-    /// The cables but for those to ends of switches.
+    /// The cables but for those between switches and their ends.
     pub fn listed_cables(&self) -> &[Cable] {
         &self.cables[..self.cables.len() - self.ports_0()]
     }

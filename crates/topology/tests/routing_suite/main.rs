@@ -8,6 +8,7 @@ mod irregular_bands;
 mod laid_paths;
 mod lane_tables;
 mod lanes;
+mod ports_0;
 mod proof;
 mod real_dumps;
 mod several_roots;

@@ -87,13 +87,14 @@ impl LaneMap {
             for &port in &ports {
                 let others = ports.iter().filter(|other| **other != port);
                 let onward: Vec<_> = others.map(|to| self.row_at(switch, port, *to)).collect();
-                self.set_switch(switch, port, 0, first_kept(onward));
-                let from = inputs.iter().map(|from| self.row_at(switch, *from, port)).collect();
-                self.set_switch(switch, 0, port, first_kept(from));
+                self.set_switch(switch, port, 0, first_kept(&onward));
+                let from = inputs.iter().map(|from| self.row_at(switch, *from, port));
+                let from: Vec<_> = from.collect();
+                self.set_switch(switch, 0, port, first_kept(&from));
             }
-            let rows = ports.iter().map(|port| self.row_at(switch, 0, *port)).collect();
+            let rows: Vec<_> = ports.iter().map(|port| self.row_at(switch, 0, *port)).collect();
             let own = |of: EndpointId| self.rows[self.endpoints[of.index()] as usize];
-            let row = beside.map_or_else(|| first_kept(rows), own);
+            let row = beside.map_or_else(|| first_kept(&rows), own);
             let row = self.intern(row);
             self.endpoints.push(row);
         }
@@ -178,7 +179,7 @@ fn lanes_in<'a>(rows: impl Iterator<Item = &'a LaneRow>, levels: u16) -> LaneSet
 }
 
 /// For each level the first lane of some rows on which it is not dropped, if there is one.
-fn first_kept(rows: Vec<LaneRow>) -> LaneRow {
+fn first_kept(rows: &[LaneRow]) -> LaneRow {
     std::array::from_fn(|level| {
         let mut lanes = rows.iter().map(|row| row[level]);
         lanes.find(|lane| *lane < MANAGEMENT_LANE).unwrap_or(MANAGEMENT_LANE)

@@ -343,9 +343,12 @@ impl<'a> SourceRoutesBuilder<'a> {
         let mut numbers = 0..NO_SOURCE;
         let sources = graph
             .switches()
-            .map(|switch| match graph.has_senders(switch) {
-                false => NO_SOURCE,
-                true => numbers.next().expect("fewer switches than numbers"),
+            .map(|switch| {
+                if graph.has_senders(switch) {
+                    numbers.next().expect("fewer switches than numbers")
+                } else {
+                    NO_SOURCE
+                }
             })
             .collect();
         let routes = SourceRoutes {
