@@ -31,6 +31,8 @@ pub enum Purpose {
     Topology,
     /// Which of two paths a packet takes.
     PathChoice,
+    /// On which lane a message goes.
+    Lane,
     /// Whether a switch marks a packet.
     Mark,
     /// Orders that must not matter; tests draw them to show it.
@@ -60,6 +62,7 @@ impl Purpose {
             Self::Permutation => b"permutation",
             Self::Topology => b"topology",
             Self::PathChoice => b"path-choice",
+            Self::Lane => b"lane",
             Self::Mark => b"mark",
             Self::Shuffle => b"shuffle",
             Self::Loss => b"loss",
@@ -127,6 +130,14 @@ impl Stream {
     /// Exponential with the given mean, as a real number.
     pub fn exponential(&mut self, mean: f64) -> f64 {
         -mean * libm::log(1.0 - self.unit())
+    }
+
+    /// Normal with the given mean and standard deviation (Box and Muller, "A Note on the Generation
+    /// of Random Normal Deviates", Annals of Mathematical Statistics 29(2), 1958; of each pair the
+    /// first).
+    pub fn normal(&mut self, mean: f64, deviation: f64) -> f64 {
+        let radius = libm::sqrt(-2.0 * libm::log(1.0 - self.unit()));
+        mean + deviation * radius * libm::cos(2.0 * std::f64::consts::PI * self.unit())
     }
 
     /// Geometric on 1, 2, 3, ... with the given mean (at least 1): the exponential

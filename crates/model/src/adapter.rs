@@ -191,12 +191,7 @@ impl Adapter {
         (class, conformance): (ClassId, Conformance),
     ) {
         let vc_class = plan.vc_class(class, message.source, message.destination);
-        let class = &plan.classes[class.index()];
-        let switches = || plan.switches(message.source, message.destination);
-        let longest_bytes = class.longest_packet_bytes(switches);
-        let priority = class.priority;
-        let outgoing = Outgoing { message, priority, vc_class, longest_bytes, conformance };
-        self.put(flows, messages, outgoing);
+        self.put(flows, messages, Outgoing::new(plan, message, (class, conformance), vc_class));
     }
 
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
@@ -204,12 +199,37 @@ impl Adapter {
     fn put(&mut self, flows: &mut Flows, messages: &mut Messages, outgoing: Outgoing) {
         let Outgoing { message, priority, vc_class, .. } = outgoing;
         let slot = messages.insert(outgoing);
+        self.wait(flows, messages, (slot, message.flow), (vc_class, priority), message.created);
+    }
+
+    /// Puts a message that has its place behind those that wait before it, `now`.
+    pub(crate) fn enqueue(
+        &mut self,
+        flows: &mut Flows,
+        messages: &mut Messages,
+        slot: MessageSlot,
+        now: Time,
+    ) {
+        let (flow, (priority, vc_class)) = (messages.message(slot).flow, messages.level_of(slot));
+        self.wait(flows, messages, (slot, flow), (vc_class, priority), now);
+    }
+
+    #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
+    #[inline(always)]
+    fn wait(
+        &mut self,
+        flows: &mut Flows,
+        messages: &mut Messages,
+        (slot, flow): (MessageSlot, Option<FlowId>),
+        (vc_class, priority): (VcClass, Priority),
+        now: Time,
+    ) {
         let place = self.note_waiting(vc_class, priority);
-        match message.flow.filter(|flow| flows.get(*flow).is_controlled) {
+        match flow.filter(|flow| flows.get(*flow).is_controlled) {
             None => self.put_shared(messages, place, slot),
             Some(flow) => {
                 let had_none = flows.get(flow).queue.is_empty();
-                let may_go = flows.put(flow, messages, slot, message.created);
+                let may_go = flows.put(flow, messages, slot, now);
                 self.turns(place).put_in_flow(flow, had_none, may_go);
             }
         }

@@ -4,7 +4,7 @@ use schemars::Schema;
 
 /// Adds the name alone for every variant whose parameters all have defaults: a bare name stands
 /// for them.
-pub(crate) fn accept_bare_names(schema: &mut Schema) {
+pub fn accept_bare_names(schema: &mut Schema) {
     let Some(variants) = schema.get_mut("oneOf").and_then(|variants| variants.as_array_mut())
     else {
         return;

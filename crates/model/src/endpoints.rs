@@ -16,6 +16,9 @@
 //! Invariant: what is here never depends on how flits move; two simulations of a plan that deliver
 //! the same packets at the same instants leave the same collector.
 
+mod lanes;
+mod posted;
+mod probed;
 mod told;
 
 use crate::congestion::Queued;
@@ -23,7 +26,7 @@ use crate::flows::Flows;
 use crate::marking::{Marker, Marking};
 use crate::measure::{ChannelCount, Collector};
 use crate::messages::Messages;
-use crate::probe::Weights;
+use crate::posting::Posts;
 use crate::traffic::Source;
 use crate::{
     Adapter, Delivery, Next, Noted, Order, PathChoice, Plan, Status, Switched, Turn, WaitCycle,
@@ -31,6 +34,8 @@ use crate::{
 };
 use gingham_kernel::{Span, Time};
 use gingham_topology::{ChannelId, EndpointId};
+use lanes::LaneChooser;
+use probed::Probe;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use told::{PendingReply, ReplyKey};
@@ -74,6 +79,12 @@ pub struct Endpoints {
     flows: Flows,
     /// Messages under way.
     messages: Messages,
+    /// What is posted, where there are adapters.
+    posts: Option<Box<Posts>>,
+    /// Whether what comes of posts is being carried out.
+    is_carrying: bool,
+    /// Draws lanes of messages.
+    lanes: LaneChooser,
     collector: Collector,
     status: Status,
     messages_created: usize,
@@ -89,11 +100,7 @@ pub struct Endpoints {
     is_causal: bool,
     /// Whether there is a probe.
     is_probed: bool,
-    /// Packets that were received, where a probe counts them.
-    probed: u64,
-    noted: Vec<Noted>,
-    /// What it orders of lanes.
-    weights: Weights,
+    probe: Probe,
     next_check: Time,
     /// Events before this instant may happen without asking.
     checkpoint: Time,
@@ -122,7 +129,9 @@ impl Endpoints {
                 (false, true) => Which::First,
                 (false, false) => Which::None,
             },
-            left: is_probed || matches!(plan.path_choice, PathChoice::ByContention(_)),
+            left: is_probed
+                || plan.adapters.is_some()
+                || matches!(plan.path_choice, PathChoice::ByContention(_)),
             read: is_probed || plan.marking.as_ref().is_some_and(|of| !of.looks_at_outputs()),
             switched: switched(&plan),
         };
@@ -136,6 +145,9 @@ impl Endpoints {
             adapters: Adapter::all(&plan),
             flows: Flows::new(&plan),
             messages: Messages::default(),
+            posts: Posts::new(&plan).map(Box::new),
+            is_carrying: false,
+            lanes: LaneChooser::new(&plan),
             collector: Collector::new(&plan),
             status: Status::Running,
             messages_created: 0,
@@ -146,9 +158,7 @@ impl Endpoints {
             marker: plan.marking.as_ref().map(|marking| marking.start(&plan)),
             is_causal,
             is_probed,
-            probed: 0,
-            noted: Vec::new(),
-            weights: Weights::new(&plan),
+            probe: Probe::new(&plan),
             next_check: Time::ZERO,
             checkpoint: Time::ZERO,
             plan,
@@ -203,7 +213,7 @@ impl Endpoints {
 
     /// What a probe has noted, in order; nothing where there is none.
     pub fn noted(&self) -> &[Noted] {
-        &self.noted
+        self.probe.noted()
     }
 
     // Turns.

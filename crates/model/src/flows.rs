@@ -6,13 +6,15 @@
 //! ```
 //!
 //! A flow is numbered when its first message is created. Only classes whose flows are controlled,
-//! counted or followed have any; a flow that is not controlled has no queue to itself.
+//! counted, followed or streams have any, and those as which streams are sent; a flow that is not
+//! controlled has no queue to itself.
 
 use crate::messages::{Messages, Queue};
 use crate::response::{Limits, Responder};
 use crate::window::Receipt;
-use crate::{ClassId, ClassPlan, FlowId, FlowKey, Hold, MessageSlot, Pace, PacePlan, Plan};
+use crate::{ClassId, ClassPlan, Excess, FlowId, FlowKey, Hold, MessageSlot, Pace, PacePlan, Plan};
 use gingham_kernel::Time;
+use gingham_topology::routing::VcClass;
 use std::collections::BTreeMap;
 
 /// All flows of a run.
@@ -65,6 +67,8 @@ pub(crate) struct Flow {
     pub(crate) receipt: Receipt,
     /// From when on its pace allows the next packet.
     pub(crate) earliest: Time,
+    /// The lane that it keeps to, once it was drawn.
+    pub(crate) lane: Option<VcClass>,
     /// Since when it waits for an answer, if it has something to send.
     shut_since: Option<Time>,
     /// Since when it waits for tokens.
@@ -76,7 +80,11 @@ impl Flows {
     pub(crate) fn new(plan: &Plan) -> Self {
         let told_apart = |(index, class): (usize, &ClassPlan)| {
             let is_followed = |key: &FlowKey| key.class.index() == index;
-            class.is_controlled() || plan.measure.flows || plan.follow.flows.iter().any(is_followed)
+            class.is_controlled()
+                || class.post.is_by_flow()
+                || plan.measure.flows
+                || plan.follow.flows.iter().any(is_followed)
+                || has_streams(plan, ClassId::new(index))
         };
         let told_apart: Box<[bool]> = plan.classes.iter().enumerate().map(told_apart).collect();
         Self {
@@ -258,6 +266,16 @@ impl Flows {
     }
 }
 
+/// Whether streams are sent as those of a class: its own, or demoted ones.
+fn has_streams(plan: &Plan, class: ClassId) -> bool {
+    let demotes = |of: &ClassPlan| {
+        of.policing.as_ref().is_some_and(|policing| policing.excess == Excess::Demote(class))
+    };
+    let is_it = |index: usize, of: &ClassPlan| index == class.index() || demotes(of);
+    let has = |of: &ClassPlan| of.sources.iter().any(|source| source.stream().is_some());
+    plan.classes.iter().enumerate().any(|(index, of)| is_it(index, of) && has(of))
+}
+
 impl Flow {
     fn new(plan: &Plan, key: FlowKey) -> Self {
         let class = &plan.classes[key.class.index()];
@@ -277,6 +295,7 @@ impl Flow {
             is_answered: window.is_some_and(|window| window.answered.is_of_all()),
             receipt: Receipt::default(),
             earliest: Time::ZERO,
+            lane: None,
             shut_since: None,
             short_since: None,
         }

@@ -18,6 +18,13 @@ optional_id_type!(
 );
 
 optional_id_type!(
-    /// A flow: the packets of a class from one endpoint to another, numbered at first use.
+    /// A stream, in the order of classes and of the sources of each; only sources that are streams
+    /// count.
+    StreamId
+);
+
+optional_id_type!(
+    /// A flow: the packets of a class from one endpoint to another, or of one stream of them,
+    /// numbered at first use.
     FlowId
 );

@@ -34,6 +34,8 @@ mod path_choice;
 mod pauses;
 mod plan;
 mod policing;
+mod ports0;
+mod posting;
 mod probe;
 mod response;
 mod segmentation;
@@ -46,10 +48,11 @@ mod window;
 mod wormhole;
 
 pub use adapter::{Adapter, Next, Turn};
+pub use bare_names::accept_bare_names;
 pub use channel::ChannelPlan;
 pub use credit_loss::CreditLossPlan;
 pub use endpoints::{Due, Endpoints};
-pub use ids::{ClassId, FlowId, MessageId, MessageSlot};
+pub use ids::{ClassId, FlowId, MessageId, MessageSlot, StreamId};
 pub use in_transit::{
     EjectionHead, InTransitHost, InTransitParameters, InTransitPlan, TakenIn, WhenFull,
     WhenPoolFull,
@@ -74,6 +77,7 @@ pub use path_choice::{
 pub use pauses::PausesPlan;
 pub use plan::{ClassPlan, Ends, FollowPlan, KeptMessages, MeasurePlan, Plan, Quantity, StopPlan};
 pub use policing::{Conformance, Excess, PolicingPlan, REFILL_BYTES, TokenBucket};
+pub use posting::{AdapterPlan, Credits, DmaPlan, LaneChoice, PostPlan, Refused};
 pub use probe::{Noted, ProbePlan};
 pub use response::{Aimd, Becn, Dcqcn, Delay, Fimd, Fixed, Lipd, Response};
 pub use segmentation::{Adaptive, Segmentation, SegmentationPlan};

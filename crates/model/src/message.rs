@@ -28,6 +28,8 @@ pub struct Message {
 pub struct Delivery {
     /// The message.
     pub message: Message,
+    /// The adapter accepted it: at its creation where it needs no credit.
+    pub posted: Time,
     /// The first flit of its first packet started on the source's cable.
     pub entered: Time,
     /// The first flit of the packet that completed it had arrived whole at the destination.
@@ -50,6 +52,11 @@ impl Delivery {
     /// From creation to delivery.
     pub fn latency(&self) -> Span {
         self.delivered.since(self.message.created)
+    }
+
+    /// From its accepted post to delivery.
+    pub fn posted_latency(&self) -> Span {
+        self.delivered.since(self.posted)
     }
 
     /// From entry into the network to delivery.

@@ -10,6 +10,8 @@
 //! waits. What only a message of several packets needs stands beside it, so that one is a cache
 //! line.
 //!
+//! What a message is of a stream stands beside it as well, by place, where there are streams.
+//!
 //! Nothing here asks for the order of arrival: that of a message's packets is the fabric's affair,
 //! and paths may differ.
 //!
@@ -22,8 +24,10 @@ mod tests;
 
 pub(crate) use queue::Queue;
 
+use crate::traffic::StreamPart;
 use crate::{
-    Conformance, Content, Delivery, Message, MessageSlot, Next, Packet, PathSet, Priority,
+    ClassId, Conformance, Content, Delivery, Message, MessageSlot, Next, Packet, PathSet, Plan,
+    Priority,
 };
 use gingham_kernel::Time;
 use gingham_topology::routing::VcClass;
@@ -56,6 +60,22 @@ pub(crate) struct Outgoing {
     pub(crate) conformance: Conformance,
 }
 
+impl Outgoing {
+    /// A message, sent as one of a class, with packets of a VC class.
+    #[inline]
+    pub(crate) fn new(
+        plan: &Plan,
+        message: Message,
+        (class, conformance): (ClassId, Conformance),
+        vc_class: VcClass,
+    ) -> Self {
+        let class = &plan.classes[class.index()];
+        let switches = || plan.switches(message.source, message.destination);
+        let longest_bytes = class.longest_packet_bytes(switches);
+        Self { message, priority: class.priority, vc_class, longest_bytes, conformance }
+    }
+}
+
 /// Messages that were created and not delivered, by place.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Messages {
@@ -65,6 +85,8 @@ pub(crate) struct Messages {
     /// Of messages of several packets.
     segments: Vec<Segments>,
     free_segments: Vec<u32>,
+    /// By place: what its message is of a stream; as long as the highest place of one.
+    parts: Vec<Option<StreamPart>>,
 }
 
 /// A place.
@@ -74,6 +96,8 @@ struct Slot {
     message: Message,
     /// When its first packet started; before that nothing.
     entered: Time,
+    /// When its adapter accepted it: at its creation where it needs no credit.
+    posted: Time,
     /// The message after it in its queue; of a free place, the one that is free after it.
     next: Option<MessageSlot>,
     /// Its place among those of several packets, if it is one.
@@ -91,6 +115,8 @@ struct Segments {
     longest_bytes: u32,
     /// Payload that no packet took yet.
     unsent_bytes: u32,
+    /// Packets that have begun and not left; only counted where somebody asks.
+    leaving: u32,
     /// Payload that is still to arrive.
     left_bytes: u32,
     /// Packets that have arrived.
@@ -110,8 +136,9 @@ impl Messages {
         debug_assert!(longest_bytes > 0, "a packet carries payload");
         let is_segmented = message.payload_bytes > longest_bytes;
         let segments = is_segmented.then(|| self.segment(message.payload_bytes, longest_bytes));
-        let (entered, next) = (Time::ZERO, None);
-        let slot = Slot { message, entered, next, segments, priority, vc_class, conformance };
+        let (entered, posted, next) = (Time::ZERO, message.created, None);
+        let slot =
+            Slot { message, entered, posted, next, segments, priority, vc_class, conformance };
         if let Some(place) = self.free {
             self.free = self.slots[place.index()].next;
             self.slots[place.index()] = slot;
@@ -124,14 +151,29 @@ impl Messages {
     #[inline(never)]
     fn segment(&mut self, payload_bytes: u32, longest_bytes: u32) -> u32 {
         let (unsent_bytes, left_bytes) = (payload_bytes, payload_bytes);
-        let (packets, wire_bytes) = (0, 0);
-        let segments = Segments { longest_bytes, unsent_bytes, left_bytes, packets, wire_bytes };
+        let (packets, wire_bytes, leaving) = (0, 0, 0);
+        let segments =
+            Segments { longest_bytes, unsent_bytes, leaving, left_bytes, packets, wire_bytes };
         if let Some(place) = self.free_segments.pop() {
             self.segments[place as usize] = segments;
             return place;
         }
         self.segments.push(segments);
         u32::try_from(self.segments.len() - 1).expect("fewer than 2^32 messages are under way")
+    }
+
+    /// The message at a place is of a stream.
+    pub(crate) fn note_part(&mut self, slot: MessageSlot, part: StreamPart) {
+        if self.parts.len() <= slot.index() {
+            self.parts.resize(slot.index() + 1, None);
+        }
+        self.parts[slot.index()] = Some(part);
+    }
+
+    /// What the message is of a stream that was at a place until now.
+    #[inline]
+    pub(crate) fn take_part(&mut self, slot: MessageSlot) -> Option<StreamPart> {
+        self.parts.get_mut(slot.index())?.take()
     }
 
     // What waits.
@@ -150,6 +192,11 @@ impl Messages {
     /// It was held back by policing.
     pub(crate) fn delay(&mut self, slot: MessageSlot) {
         self.slots[slot.index()].conformance = Conformance::Delayed;
+    }
+
+    /// Its adapter accepts it now.
+    pub(crate) fn post(&mut self, slot: MessageSlot, now: Time) {
+        self.slots[slot.index()].posted = now;
     }
 
     // What goes.
@@ -200,11 +247,20 @@ impl Messages {
         (packet, is_last)
     }
 
+    /// The tail of one of its packets has left: whether all of it has.
+    pub(crate) fn leave(&mut self, slot: MessageSlot) -> bool {
+        self.slots[slot.index()].segments.is_none_or(|place| {
+            let of = &mut self.segments[place as usize];
+            of.leaving -= 1;
+            of.leaving == 0 && of.unsent_bytes == 0
+        })
+    }
+
     /// A packet of the message has arrived: its delivery, if that completes it.
     #[inline]
     pub(crate) fn arrive(&mut self, slot: MessageSlot, arrival: &Arrival) -> Option<Delivery> {
         let of = &mut self.slots[slot.index()];
-        let Slot { message, entered, segments, conformance, .. } = *of;
+        let Slot { message, entered, posted, segments, conformance, .. } = *of;
         let (packets, wire_bytes) = match segments {
             None => {
                 debug_assert_eq!(arrival.payload_bytes, message.payload_bytes, "it is whole");
@@ -219,6 +275,7 @@ impl Messages {
         of.next = self.free.replace(slot);
         Some(Delivery {
             message,
+            posted,
             entered,
             head_arrived: arrival.head_arrived,
             delivered: arrival.arrived,
@@ -242,6 +299,7 @@ impl Segments {
         let is_first = self.unsent_bytes == message_bytes;
         let payload_bytes = self.next_bytes();
         self.unsent_bytes -= payload_bytes;
+        self.leaving += 1;
         (payload_bytes, is_first, self.unsent_bytes == 0)
     }
 
@@ -253,4 +311,14 @@ impl Segments {
         self.wire_bytes += arrival.wire_bytes;
         (self.left_bytes == 0).then_some((self.packets, self.wire_bytes))
     }
+}
+
+/// So many messages, for tests of those who hold places.
+#[cfg(test)]
+pub(crate) fn of_a_test(count: usize) -> Messages {
+    let mut messages = Messages::default();
+    for id in 0..count {
+        tests::insert(&mut messages, id, 1);
+    }
+    messages
 }

@@ -21,7 +21,7 @@
 
 use crate::congestion::Waiter;
 use crate::measure::ChannelCount;
-use crate::{Arrival, Packet, Weighing};
+use crate::{Arrival, Content, Packet, Weighing};
 use gingham_kernel::{Span, Time};
 use gingham_topology::routing::LaneSet;
 use gingham_topology::{ChannelId, EndpointId};
@@ -51,6 +51,8 @@ pub enum Notice<'a> {
         flits: u64,
         /// The time of one on this link.
         flit: Span,
+        /// What it carried.
+        content: Content,
     },
     /// A packet has arrived whole at its destination.
     Received {
@@ -60,7 +62,8 @@ pub enum Notice<'a> {
         arrival: &'a Arrival,
     },
     /// A switch has read the head of a packet: its routing is over, and it asks for an output from
-    /// now on. What reads it may write on it.
+    /// now on. What reads it may write on it; with the end of the switch as its destination it goes
+    /// there instead of onward ([`Endpoints::read`](crate::Endpoints::read)).
     Read {
         /// The channel by which it came into the switch.
         input: ChannelId,
@@ -159,7 +162,7 @@ pub enum Order {
     Weigh(Weighing),
 }
 
-/// What is to be done once a source has created a message; there is nothing else.
+/// What is to be done once a source has created a message, before anything that was ordered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Created {
     /// [`Order::CreateAt`] of the source at this instant, first, if there is one.

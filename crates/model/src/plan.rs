@@ -1,10 +1,10 @@
 //! The plan: everything a simulation needs, typed, in integers, with names left behind.
 
-use crate::traffic::SourcePlan;
+use crate::traffic::{SourcePlan, StreamPlan};
 use crate::{
-    ArbiterPlace, ChannelPlan, ClassId, Excess, FlowKey, InTransitPlan, LanePlan, Marking,
-    PacePlan, PathChoice, PathLength, PathSet, PolicingPlan, Priority, ProbePlan, Scheduler,
-    SegmentationPlan, Switching, WhenFull, WindowPlan,
+    AdapterPlan, ArbiterPlace, ChannelPlan, ClassId, Excess, FlowKey, InTransitPlan, LanePlan,
+    Marking, PacePlan, PathChoice, PathLength, PathSet, PolicingPlan, PostPlan, Priority,
+    ProbePlan, Scheduler, SegmentationPlan, Switching, WhenFull, WindowPlan,
 };
 use gingham_kernel::{Span, Time};
 use gingham_topology::routing::{LaneSet, Routes, VcClass};
@@ -41,6 +41,8 @@ pub struct ClassPlan {
     pub window: Option<WindowPlan>,
     /// How fast a flow may send; as fast as it can if not given.
     pub pace: Option<PacePlan>,
+    /// How its messages come into the adapter.
+    pub post: PostPlan,
     /// Which endpoints send, and what.
     pub sources: Vec<SourcePlan>,
 }
@@ -50,6 +52,13 @@ impl ClassPlan {
     /// can it offer more than is accepted.
     pub fn is_open_loop(&self) -> bool {
         !self.sources.iter().any(SourcePlan::is_backlogged)
+    }
+
+    /// The endpoints that send, in the order of their first sources; one of many streams is one.
+    pub fn senders(&self) -> impl Iterator<Item = EndpointId> {
+        let first =
+            |index: &usize| self.sources[*index].stream().is_none_or(|stream| stream.number == 0);
+        (0..self.sources.len()).filter(first).map(|index| self.sources[index].endpoint)
     }
 
     /// Whether its packets may wait for something else than their link, so that each flow has a
@@ -209,6 +218,9 @@ pub struct Plan {
     pub path_choice: PathChoice,
     /// What in-transit hosts do.
     pub in_transit: InTransitPlan,
+    /// The channel adapters that messages are posted to; without them every message is in its queue
+    /// when it is created.
+    pub adapters: Option<AdapterPlan>,
     /// By [`ChannelId`].
     pub channels: Vec<ChannelPlan>,
     /// The lanes of every channel.
@@ -244,6 +256,13 @@ impl Plan {
     pub fn vc_class(&self, class: ClassId, source: EndpointId, destination: EndpointId) -> VcClass {
         let of_pair = || self.lanes.allowed.vc_class_of_pair(source, destination);
         self.classes[class.index()].vc_class.unwrap_or_else(of_pair)
+    }
+
+    /// What random streams of a class at an endpoint are called.
+    pub(crate) fn name_of(&self, endpoint: EndpointId, class: ClassId) -> String {
+        let port = self.fabric.endpoint(endpoint);
+        let host = self.fabric.node(port.node).stable_name();
+        format!("{host}[{}]/{}", port.port, self.classes[class.index()].name)
     }
 
     /// The lanes on which packets of a class may go somewhere.
@@ -355,8 +374,9 @@ impl Plan {
     /// Whether there is a buffer at the end of a channel, so that what stands there is counted: not
     /// where a host takes in all that comes.
     pub fn has_buffer(&self, channel: ChannelId) -> bool {
-        let is_held = self.is_switch(self.ends(channel).target.node)
-            || self.in_transit.when_full == WhenFull::Stop;
+        let target = self.ends(channel).target.node;
+        let is_held = self.is_switch(target)
+            || self.in_transit.when_full == WhenFull::Stop && !self.is_port_0(target);
         self.switching.has_buffer(self.channel(channel), is_held)
     }
 
@@ -375,20 +395,36 @@ impl Plan {
         &self.channels[channel.index()]
     }
 
+    /// All streams, in the order of their numbers ([`crate::StreamId`]), with their classes.
+    pub fn streams(&self) -> impl Iterator<Item = (ClassId, &SourcePlan, &StreamPlan)> {
+        let of_class = |(index, class)| {
+            let sources: &[SourcePlan] = Self::sources_of(class);
+            sources
+                .iter()
+                .filter_map(move |source| Some((ClassId::new(index), source, source.stream()?)))
+        };
+        self.classes.iter().enumerate().flat_map(of_class)
+    }
+
+    fn sources_of(class: &ClassPlan) -> &[SourcePlan] {
+        &class.sources
+    }
+
     /// The load that a class asks for while it sends, as a fraction of the links of its sources;
     /// `None` for a backlogged class, a schedule and replies.
     pub fn offered_load(&self, class: ClassId) -> Option<f64> {
-        let sources = &self.classes[class.index()].sources;
-        let loads: Option<Vec<f64>> = sources.iter().map(SourcePlan::load).collect();
+        let class = &self.classes[class.index()];
+        let byte_ps = |endpoint: EndpointId| self.byte_ps(self.fabric.endpoint_channel(endpoint));
+        let load = |source: &SourcePlan| source.load(byte_ps(source.endpoint));
+        let loads: Option<Vec<f64>> = class.sources.iter().map(load).collect();
         let loads = loads?;
         let first = *loads.first()?;
-        if loads.iter().all(|load| load.total_cmp(&first).is_eq()) {
+        let are_alike = loads.iter().all(|load| load.total_cmp(&first).is_eq());
+        if are_alike && class.sources[0].stream().is_none() {
             return Some(first);
         }
-        let rate =
-            |source: &SourcePlan| 1.0 / self.byte_ps(self.fabric.endpoint_channel(source.endpoint));
-        let rates: Vec<f64> = sources.iter().map(rate).collect();
-        let offered: f64 = loads.iter().zip(&rates).map(|(load, rate)| load * rate).sum();
-        Some(offered / rates.iter().sum::<f64>())
+        let rates = class.sources.iter().map(|source| 1.0 / byte_ps(source.endpoint));
+        let offered: f64 = loads.iter().zip(rates).map(|(load, rate)| load * rate).sum();
+        Some(offered / class.senders().map(|endpoint| 1.0 / byte_ps(endpoint)).sum::<f64>())
     }
 }

@@ -3,7 +3,8 @@
 //!
 //! Two simulations of a plan that tell the same notices in the same order are the same to
 //! everything that hears notices; that is what a probe is for. It changes a run, since what it
-//! orders takes wire and buffers.
+//! orders takes wire and buffers. Where switches have ends of their own it diverts control packets to
+//! them, and has these ends answer.
 
 use crate::{ArbiterPlace, Packet, Plan, Weighing};
 use gingham_kernel::Time;
@@ -16,11 +17,14 @@ pub struct ProbePlan {
     /// Of the packets that are received, every so-manieth is followed by a control packet the other
     /// way; none if 0.
     pub control_every: u64,
-    /// Payload of these.
+    /// Payload of these, and of those that ends of switches send.
     pub control_bytes: u32,
     /// Of the packets that are received, every so-manieth is followed by another weight for some
     /// lane somewhere, where there are weights that can change; none if 0.
     pub weigh_every: u64,
+    /// Of the control packets of hosts that switches read, every so-manieth is diverted to the end of
+    /// the switch, which answers it, and sends every second one on as well; none if 0.
+    pub divert_every: u64,
 }
 
 /// The weights that a probe orders, one after the other.

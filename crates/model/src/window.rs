@@ -15,7 +15,7 @@
 //! Invariant: no more packets of a flow are under way, or have arrived and are not answered, than
 //! its window says.
 
-use crate::{ClassId, Priority, REFILL_BYTES, Response};
+use crate::{ClassId, Priority, REFILL_BYTES, Response, StreamId};
 use gingham_kernel::{Span, Time};
 use gingham_topology::EndpointId;
 use gingham_topology::routing::VcClass;
@@ -31,6 +31,8 @@ pub struct FlowKey {
     pub source: EndpointId,
     /// Where they end.
     pub destination: EndpointId,
+    /// The stream that they are of, where sources are streams.
+    pub stream: Option<StreamId>,
 }
 
 /// How many packets of a flow may be under way.

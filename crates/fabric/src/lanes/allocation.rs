@@ -17,7 +17,7 @@ use crate::lanes::layout::{NONE, SHIFT, bit_of, lanes_of, number_of, round_robin
 use crate::lanes::links::TO_HOST;
 use crate::lanes::network::Network;
 use gingham_kernel::Time;
-use gingham_model::{Notice, PipelinePlan};
+use gingham_model::PipelinePlan;
 
 impl Network {
     /// Heads whose routing is over make their requests.
@@ -49,10 +49,13 @@ impl Network {
             // A channel brings one flit a tick at the most.
             let comes = arriving.binary_search_by_key(&lane, |to| *to as usize).is_ok();
             let waiting_flits = u64::from(self.buffers.lane(lane).present) + u64::from(comes);
-            let packet = &mut context.worms.get_mut(self.buffers.worm(lane)).packet;
+            let worm = context.worms.get_mut(self.buffers.worm(lane));
             let lane = u8::try_from(number_of(lane)).expect("lanes are few");
-            let now = Time::from_ps(context.clock.now());
-            context.endpoints.tell(now, Notice::Read { input, lane, waiting_flits, packet });
+            let (now, packet) = (Time::from_ps(context.clock.now()), &mut worm.packet);
+            let diverted = context.endpoints.read(now, (input, lane), waiting_flits, packet);
+            if let Some(into_end) = diverted {
+                worm.divert(plan, into_end);
+            }
         }
     }
 

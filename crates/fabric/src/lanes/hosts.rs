@@ -188,8 +188,9 @@ impl Hosts {
         let endpoint = self.host(context.layout.port(channel)).endpoint;
         let worm = context.worms.get(worm);
         let (began, flits) = (Time::from_ps(worm.began_ps), worm.flits.into());
+        let content = worm.packet.content;
         let flit = context.plan.channel(channel).flit;
-        context.tell(Notice::Left { endpoint, began, flits, flit });
+        context.tell(Notice::Left { endpoint, began, flits, flit, content });
     }
 
     // A tick.

@@ -108,7 +108,7 @@ impl Simulation {
         let Self { context, network, hosts, .. } = self;
         let Network { links, switches, in_transit, .. } = network;
         match event {
-            Event::Create { source } => return hosts.create(source, links, context),
+            Event::Create { source } => hosts.create(source, links, context),
             Event::WakeEndpoint { endpoint } => context.tell(Notice::Woken { endpoint }),
             Event::Reinject { packet, .. } => in_transit.on_reinjected(packet, context),
             Event::Left { channel, worm } => hosts.on_left(channel, worm, context),

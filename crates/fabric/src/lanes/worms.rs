@@ -24,7 +24,7 @@ pub(crate) struct Worm {
     pub(crate) position: u16,
     /// How far it has come in its dateline classes.
     pub(crate) dateline_class: DatelineClass,
-    /// Its path, where it is chosen at its source.
+    /// Its path, where it is chosen at its source, or was cut short on its way.
     path: Option<KeptPath>,
     /// When its first flit began at its host, or at the last in-transit host.
     pub(crate) began_ps: u64,
@@ -72,13 +72,31 @@ impl Worm {
                 Some(routes.channel(&plan.fabric, path, self.position.into(), node))
             }
             (Routes::Source(_), None) => None,
-            (Routes::Table(tables), _) => {
+            (Routes::Table(_), Some(path)) => Some(path.ejection()),
+            (Routes::Table(tables), None) => {
                 let node = node();
                 let port = tables.port(node, self.packet.destination);
                 port.and_then(|port| plan.fabric.outgoing(node, port))
             }
         };
         output.expect("destinations are drawn among those that a route reaches")
+    }
+
+    /// The worm goes from the switch that its head has come to into the end of that.
+    pub(crate) fn divert(&mut self, plan: &Plan, into_end: ChannelId) {
+        let onward = u32::from(self.position);
+        let in_transit_hosts = match (plan.routes(self.packet.path_set), self.path) {
+            (Routes::Source(routes), Some(path)) => {
+                routes.in_transit_hosts_before(&plan.fabric, path, onward, self.first_node(plan))
+            }
+            _ => 0,
+        };
+        self.path = Some(KeptPath::ending_with(into_end, onward, in_transit_hosts));
+    }
+
+    /// The switch on which its host hangs.
+    fn first_node(&self, plan: &Plan) -> NodeId {
+        plan.fabric.target(plan.fabric.endpoint_channel(self.packet.source)).node
     }
 
     /// Its arrival, whole, at `now`, with its head at its destination.

@@ -8,7 +8,7 @@ use crate::packets::starting::blocks_of;
 use crate::packets::switches::LANES;
 use gingham_fairq::Head;
 use gingham_kernel::Time;
-use gingham_model::{Created, Next, Notice, Order, Turn, Weighing};
+use gingham_model::{Content, Created, Next, Notice, Order, Turn, Weighing};
 use gingham_topology::routing::LaneSet;
 use gingham_topology::{ChannelId, EndpointId, NodeId};
 
@@ -30,6 +30,8 @@ struct Host {
     groups: Box<[LaneSet]>,
     /// Whether all its packets go on one lane, the only one.
     is_in_line: bool,
+    /// What the packet carries that started last.
+    sending: Content,
     /// When it is asked again on account of tokens or a pace, in picoseconds; 0 if it is not.
     released_ps: u64,
 }
@@ -54,6 +56,7 @@ impl Hosts {
                 peer: plan.ends(channel).target.node,
                 is_in_line: network.arbiters.is_empty() && *groups == [LaneSet::one(0)],
                 groups,
+                sending: Content::Control,
                 released_ps: 0,
             }
         };
@@ -81,6 +84,7 @@ impl Hosts {
             network.clock.schedule(at.as_ps(), Event::Create { source });
         }
         network.try_at_end(network.plan.fabric.endpoint_channel(endpoint));
+        network.carry_out();
     }
 
     /// The tail of a packet has left on the channel of a host.
@@ -89,9 +93,11 @@ impl Hosts {
         if network.wanted.left {
             let endpoint = self.hosts[number].endpoint;
             let (flits, span) = network.links.last(channel);
+            let content = self.hosts[number].sending;
             let began = Time::from_ps(network.clock.now() - span.as_ps());
             let flit = network.plan.channel(channel).flit;
-            network.tell(Notice::Left { endpoint, began, flits, flit });
+            network.tell(Notice::Left { endpoint, began, flits, flit, content });
+            network.carry_out();
         }
     }
 
@@ -120,6 +126,7 @@ impl Hosts {
         else {
             unreachable!("a packet was found to be there")
         };
+        self.hosts[number].sending = packet.content;
         let wire_bytes = network.wire_bytes(packet.payload_bytes);
         let moving = Moving::new(&network.plan, packet, wire_bytes, channel, peer);
         let id = network.packets.insert(moving);

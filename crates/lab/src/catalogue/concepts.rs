@@ -15,7 +15,10 @@
 use super::support::Feature;
 use super::support::Support::{self, Meaningless, Refused, Works};
 use super::support::SwitchingKind;
-use crate::scenario::{Excess, FlowControl, Forwarding, Lanes, Preset, TrafficClass};
+use crate::scenario::{
+    CongestionControl, Credits, Excess, FlowControl, Forwarding, LaneName, Lanes, Preset,
+    RefusedPost, TrafficClass,
+};
 use gingham_model::traffic::{Arrivals, Destinations, Lengths};
 use gingham_model::{
     Among, Arbitration, Choose, Crossbar, Marking, Read, Response, Scheduler, Segmentation,
@@ -37,7 +40,7 @@ pub(super) struct Concept {
 
 /// Every concept, in the order in which help shows them.
 #[rustfmt::skip]
-pub(super) const CONCEPTS: [Concept; 20] = [
+pub(super) const CONCEPTS: [Concept; 24] = [
     concept::<Generator>("generator", by_any, "topology.generate.{}"),
     concept::<Algorithm>("routing", by_hosts_on_the_way, "routing.algorithm = {}"),
     concept::<Choose>("path-choice", by_halts, r#"routing.alternative = { algorithm = "up-down", choose = {} }"#),
@@ -78,6 +81,23 @@ policing = { rate = 0.2, burst = "256 B", excess = {} }"#),
 load = 0.1
 length = { fixed = "64 B" }
 window = { packets = 4, response = {} }"#),
+    concept::<CongestionControl>("congestion-control", by_any, "network.adapters = { congestion_control = {} }"),
+    concept::<Credits>("credits", by_any, r#"network.adapters = { congestion_control = "credits" }
+
+[[traffic]]
+load = 0.1
+length = { fixed = "64 B" }
+post = { credits = {} }"#),
+    concept::<RefusedPost>("refused-post", by_any, r#"network.adapters = { send_buffer = 4 }
+
+[[traffic]]
+load = 0.1
+length = { fixed = "64 B" }
+post = { refused = {} }"#),
+    concept::<LaneName>("lane", by_lane, r#"[[traffic]]
+load = 0.1
+length = { fixed = "64 B" }
+lane = {}"#),
     Concept { name: "flow", schema: of_flows, support: by_any, example: "{}" },
 ];
 
@@ -115,6 +135,11 @@ const fn by_any(_name: &str, _kind: &SwitchingKind) -> Support {
 /// What is of lanes.
 fn by_lanes(_name: &str, kind: &SwitchingKind) -> Support {
     of(Feature::Lanes, kind)
+}
+
+/// Where there are lanes to choose among.
+fn by_lane(name: &str, kind: &SwitchingKind) -> Support {
+    if name == "any" { Works } else { of(Feature::Lanes, kind) }
 }
 
 /// What is of the switch of five stages.

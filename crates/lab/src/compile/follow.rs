@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!   "data: h0 -> h5"                          class, source and destination
+//!   "video: h0 -> h5 #12"                     the same of one of several streams, by its number
 //!   "s0 -> s1", "s0[1] -> s1[2]"              the one channel from a node, or port, to another
 //! ```
 //!
@@ -14,8 +15,9 @@ use super::paths::hosts;
 use crate::error::LabError;
 use crate::scenario::{Follow, ScenarioSource};
 use gingham_model::traffic::{MessagePlan, SourcePlan};
-use gingham_model::{ClassId, ClassPlan, FlowKey, FollowPlan, Plan};
+use gingham_model::{ClassId, ClassPlan, FlowKey, FollowPlan, Plan, StreamId};
 use gingham_topology::{ChannelId, EndpointId, Fabric, PortRef};
+use std::collections::BTreeSet;
 
 /// Rows that are kept at the most.
 const ROWS_MAX: u64 = 10_000_000;
@@ -99,6 +101,7 @@ impl Reader<'_> {
     fn flow(&self, key: &str, text: &str) -> Result<FlowKey, LabError> {
         let refuse = |message: String| self.source.refuse(key, message);
         let (class, pair) = self.class(key, text)?;
+        let (pair, number) = numbered(pair);
         let (from, to) = ends(pair).ok_or_else(|| refuse(self.not_a_flow(text)))?;
         let find = |name: &str| {
             self.hosts.find(&self.plan.fabric, name).map_err(|fault| fault.within(refuse))
@@ -125,7 +128,46 @@ impl Reader<'_> {
             let error = refuse(format!("`{from}` sends nothing to `{to}` in class `{name}`"));
             return Err(error.suggesting(to, "hosts to which it does", names).into());
         }
-        Ok(FlowKey { class, source, destination })
+        let flow = FlowKey { class, source, destination, stream: None };
+        Ok(FlowKey { stream: self.stream(key, text, flow, number)?, ..flow })
+    }
+
+    /// The stream that is meant, where a flow is one.
+    fn stream(
+        &self,
+        key: &str,
+        text: &str,
+        flow: FlowKey,
+        number: Option<usize>,
+    ) -> Result<Option<StreamId>, LabError> {
+        let wanted = &self.plan.classes[flow.class.index()];
+        let is_sent_so = |class: ClassId| {
+            let class = &self.plan.classes[class.index()];
+            sent_as(self.plan, class).any(|other| std::ptr::eq(other, wanted))
+        };
+        let found: Vec<usize> = (0..)
+            .zip(self.plan.streams())
+            .filter(|(_, (class, source, stream))| {
+                is_sent_so(*class)
+                    && source.endpoint == flow.source
+                    && stream.destination == flow.destination
+            })
+            .map(|(number, _)| number)
+            .collect();
+        let (message, names) = match (number, &found[..]) {
+            (None, []) => return Ok(None),
+            (None, [one]) => return Ok(Some(StreamId::new(*one))),
+            (Some(number), found) if found.contains(&number) => {
+                return Ok(Some(StreamId::new(number)));
+            }
+            (Some(number), []) => (format!("no stream {number} is one of this flow"), found),
+            (Some(number), _) => (format!("stream {number} is none of this flow"), found),
+            (None, several) => {
+                (format!("`{text}` stands for {} streams; one is needed", several.len()), found)
+            }
+        };
+        let names = names.iter().map(|number| format!("#{number}"));
+        Err(self.source.refuse(key, message).suggesting(text, "its streams", names).into())
     }
 
     /// The class of a flow, and what stands behind it. Names may have colons in them.
@@ -158,7 +200,9 @@ impl Reader<'_> {
 
     /// The hosts at which packets are sent as those of a class.
     fn senders(&self, class: ClassId) -> Vec<EndpointId> {
-        self.sources(class).map(|source| source.endpoint).collect()
+        let senders: BTreeSet<EndpointId> =
+            self.sources(class).map(|source| source.endpoint).collect();
+        senders.into_iter().collect()
     }
 
     fn not_a_flow(&self, text: &str) -> String {
@@ -207,8 +251,15 @@ fn may_send(plan: &Plan, source: &SourcePlan, to: EndpointId) -> bool {
     requests.any(|request| request.endpoint == to && may_send(plan, request, source.endpoint))
 }
 
+/// A flow without the number of its stream, and that number.
+fn numbered(text: &str) -> (&str, Option<usize>) {
+    let found =
+        text.rsplit_once('#').and_then(|(flow, number)| Some((flow, number.trim().parse().ok()?)));
+    found.map_or((text, None), |(flow, number)| (flow, Some(number)))
+}
+
 /// The names on both sides of the arrow.
-fn ends(text: &str) -> Option<(&str, &str)> {
+pub(super) fn ends(text: &str) -> Option<(&str, &str)> {
     let (from, to) = text.split_once(ARROW)?;
     let (from, to) = (from.trim(), to.trim());
     (!from.is_empty() && !to.is_empty()).then_some((from, to))

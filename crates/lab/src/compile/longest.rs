@@ -90,6 +90,7 @@ pub(super) fn destinations<'a>(
             let requests = plan.classes[replies.to.index()].sources.iter();
             Box::new(requests.map(|request| request.endpoint).filter(|to| *to != source.endpoint))
         }
+        MessagePlan::Stream(stream) => Box::new(std::iter::once(stream.destination)),
         MessagePlan::Drawn(drawn) => match &drawn.destinations {
             DestinationPlan::Fixed(to) => Box::new(std::iter::once(*to)),
             DestinationPlan::Weighted(weighted) => Box::new(weighted.things().iter().copied()),

@@ -242,6 +242,7 @@ fn messages_expected(source: &SourcePlan, byte_ps: f64, span_ps: u64) -> f64 {
         MessagePlan::Scheduled(messages) => messages.len() as f64,
         // As many as messages come, which is no more than links carry.
         MessagePlan::Replies(replies) => span_ps as f64 / (replies.lengths.mean_bytes() * byte_ps),
+        MessagePlan::Stream(stream) => span_ps as f64 * stream.data.messages_per_ps(),
         MessagePlan::Drawn(drawn) => {
             let payload = drawn.lengths.mean_bytes();
             let busy_ps = payload * byte_ps;

@@ -1,5 +1,6 @@
 //! From a scenario to a plan: names become ids, units integers, and what cannot work is refused.
 
+mod adapters;
 mod arbiters;
 mod cables;
 mod classes;
@@ -111,6 +112,7 @@ pub fn compile_observed(
         follow: FollowPlan::default(),
         marking: scenario.network.marking.clone(),
         probe: None,
+        adapters: adapters::plan(source)?,
     };
     check(source, &plan, &mut gathered)?;
     network::settle(source, &parameters, &mut plan)?;
@@ -134,6 +136,7 @@ fn check(source: &ScenarioSource, plan: &Plan, gathered: &mut Gathered) -> Resul
     classes::check_packets(source, plan)?;
     classes::check_paces(source, plan)?;
     pool::check(source, plan)?;
+    adapters::check(source, plan, gathered)?;
     network::check(source, plan, gathered)?;
     marking::check(source, plan, gathered)
 }

@@ -95,7 +95,7 @@ fn waited_for(plan: &Plan, class: ClassId) -> impl Iterator<Item = ClassId> {
         let source = plan.classes[id.index()].sources.first()?;
         match &source.messages {
             MessagePlan::Replies(replies) => Some(replies.to),
-            MessagePlan::Drawn(_) | MessagePlan::Scheduled(_) => None,
+            MessagePlan::Drawn(_) | MessagePlan::Scheduled(_) | MessagePlan::Stream(_) => None,
         }
     };
     std::iter::successors(Some(class), replied)

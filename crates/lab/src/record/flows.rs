@@ -142,6 +142,11 @@ pub(super) fn of_flows<'a, T>(names: &Names, rows: &'a [OfFlow<T>]) -> Builder<'
         })
         .words("source", "sending host", endpoints.clone(), |(flow, _)| flow.source.index())
         .words("destination", "receiving host", endpoints, |(flow, _)| flow.destination.index())
+        .known(
+            ("stream", ""),
+            "running number of the stream that it is, where sources are streams",
+            |(flow, _)| Some(f64::from(u32::try_from(flow.stream?.index()).ok()?)),
+        )
 }
 
 #[cfg(test)]
@@ -193,6 +198,7 @@ mod tests {
             class: ClassId::new(0),
             source: EndpointId::new(source),
             destination: EndpointId::new(1 - source),
+            stream: None,
         }
     }
 
@@ -211,6 +217,7 @@ mod tests {
         collector.on_created(&message);
         collector.on_delivered(&Delivery {
             message,
+            posted: created,
             entered: created,
             head_arrived: delivered,
             delivered,

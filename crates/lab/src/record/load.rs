@@ -15,8 +15,8 @@ pub(super) struct Capacity {
 impl Capacity {
     pub(super) fn of(plan: &Plan, class: ClassId) -> Self {
         let byte_ps = |endpoint| plan.byte_ps(plan.fabric.endpoint_channel(endpoint));
-        let sources = &plan.classes[class.index()].sources;
-        let bytes_per_ps = sources.iter().map(|source| 1.0 / byte_ps(source.endpoint)).sum();
+        let senders = plan.classes[class.index()].senders();
+        let bytes_per_ps = senders.map(|endpoint| 1.0 / byte_ps(endpoint)).sum();
         Self { bytes_per_ps }
     }
 

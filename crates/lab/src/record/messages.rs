@@ -51,6 +51,7 @@ pub(super) fn table(names: &Names, rows: &[Delivery]) -> Table {
         })
         .words("policing", "what policing did to it", POLICING.map(str::to_owned).into(), policing)
         .integers(("created_ps", "ps"), "created at its source", |d| d.message.created.as_ps())
+        .integers(("posted_ps", "ps"), "accepted by its channel adapter", |d| d.posted.as_ps())
         .integers(
             ("entered_ps", "ps"),
             "first flit of its first packet starts on the host's cable",

@@ -20,6 +20,7 @@ mod load;
 mod messages;
 mod nodes;
 mod shortage;
+mod streams;
 mod trees;
 mod verdict;
 mod view;
@@ -140,6 +141,7 @@ fn tables(
         flows::table(&names, view),
         flows::series(&names, view),
         links::series(plan, &view.report.link_series()),
+        streams::table(&names, view),
     ];
     tables.extend(trees::tables(&names, view));
     tables
@@ -168,6 +170,7 @@ pub fn result_tables() -> Vec<Table> {
         flows::columns(&names, &[]),
         flows::series_columns(&names, &[]),
         links::series_columns(Vec::new(), &[], no_end),
+        streams::columns(&names, &[]),
     ];
     tables.extend(trees::no_tables(&names, no_end));
     tables

@@ -372,7 +372,10 @@ mod tests {
             let class = ClassId::new(1);
             for flow in 0..flows {
                 let collector = simulation.endpoints_mut().collector_mut();
-                collector.on_flow(FlowId::new(flow), FlowKey { class, source, destination });
+                collector.on_flow(
+                    FlowId::new(flow),
+                    FlowKey { class, source, destination, stream: None },
+                );
                 collector.on_created(&Message {
                     id: MessageId::new(flow),
                     class,

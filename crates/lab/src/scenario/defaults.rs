@@ -24,7 +24,7 @@ pub(crate) fn completed(
     completed.scenario.network.preset = Some(preset);
     if let Some(packet) = preset.figures().packet {
         for class in &mut completed.scenario.traffic {
-            if !matches!(class.arrivals, Arrivals::Schedule(_)) {
+            if !matches!(class.arrivals, Arrivals::Schedule(_)) && class.streams.is_none() {
                 class.length.get_or_insert(Lengths::Fixed(packet));
             }
             class.segmentation.get_or_insert(Segmentation::Fixed(packet));

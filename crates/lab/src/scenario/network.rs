@@ -1,6 +1,6 @@
 //! The network section: a preset, and what departs from it.
 
-use super::{InTransit, Lanes, Packets, Parameters, Preset, SwitchingName};
+use super::{Adapters, InTransit, Lanes, Packets, Parameters, Preset, SwitchingName};
 use gingham_kernel::{Bytes, Length, Rate, Span};
 use gingham_model::{Arbitration, InTransitParameters, Marking, SlackBuffer};
 use schemars::JsonSchema;
@@ -40,6 +40,9 @@ pub struct Network {
     pub marking: Option<Marking>,
     /// What hosts do with packets that are to go on.
     pub in_transit: InTransit,
+    /// Channel adapters with a send buffer, to which messages are posted. Without them a message is
+    /// in its queue when it is created, however many wait there.
+    pub adapters: Option<Adapters>,
     /// Lanes, crossbar and schedulers; the preset's unless given.
     pub lanes: Lanes,
     /// Buffers of whole packets, and how switches read them; the preset's unless given.

@@ -1,6 +1,6 @@
 //! A traffic class as a scenario writes it.
 
-use super::{Policing, Window};
+use super::{LaneName, Placement, Policing, Post, Streams, Window};
 use gingham_kernel::Span;
 use gingham_model::Segmentation;
 use gingham_model::traffic::{Arrivals, Destinations, Lengths};
@@ -21,7 +21,7 @@ pub struct TrafficClass {
     #[serde(default = "default_arrivals")]
     pub arrivals: Arrivals,
     /// Offered load of each host as a fraction of its link, payload only, above 0 and at most
-    /// 1; backlogged classes, schedules and replies take none.
+    /// 1, of streams also more; backlogged classes, schedules and replies take none.
     pub load: Option<f64>,
     /// Payload length of messages; a schedule takes none, and where the preset says what a packet
     /// carries it is that unless given.
@@ -36,6 +36,9 @@ pub struct TrafficClass {
     pub priority: i64,
     /// Lanes on which its packets may go, each on any of them; all but 15 unless given.
     pub lanes: Option<Vec<i64>>,
+    /// On which of its lanes a message goes.
+    #[serde(default)]
+    pub lane: LaneName,
     /// Service level of its packets, from 0 to 15, from which tables make lanes
     /// (`routing.lane_tables`); that which the tables give each pair of hosts unless given.
     #[schemars(range(min = 0, max = 15))]
@@ -43,8 +46,17 @@ pub struct TrafficClass {
     /// How hosts cut messages into packets: into what the preset says that a packet carries, or
     /// not at all where it says nothing, unless given.
     pub segmentation: Option<Segmentation>,
+    /// How its messages are posted to channel adapters (`network.adapters`).
+    pub post: Option<Post>,
     /// How much of the class a host may send; all it can unless given.
     pub policing: Option<Policing>,
+    /// Streams, of which a host may send many; they take the place of `arrivals`, `length` and
+    /// `destinations`.
+    #[schemars(extend("x-source" = "Yum et al. 2002, sections 5.2 and 6.2"))]
+    #[schemars(extend("x-example" = r#"[[traffic]]
+load = 0.2
+streams = { data = { mpeg2 = { mean = "1280 B", deviation = "200 B" } }, interval = "20 us" }"#))]
+    pub streams: Option<Streams>,
     /// How many packets of a flow, that is of the class from one host to another, may be under way:
     /// each is answered when it has arrived whole, and one more may start when the answer has. Any
     /// number unless given.
@@ -89,9 +101,15 @@ pub struct Stagger {
 }
 
 impl TrafficClass {
-    /// Says what holds where nothing is written. A schedule has its own hosts and destinations, and
+    /// Says what holds where nothing is written. Streams and a schedule have their own hosts and destinations, and
     /// replies go where their messages came from.
     pub(super) fn fill_in(&mut self) {
+        if let Some(streams) = &self.streams {
+            if !matches!(streams.placement, Placement::Pairs(_)) {
+                self.hosts.get_or_insert_with(|| vec!["*".to_owned()]);
+            }
+            return;
+        }
         if !matches!(self.arrivals, Arrivals::Schedule(_)) {
             self.hosts.get_or_insert_with(|| vec!["*".to_owned()]);
         }

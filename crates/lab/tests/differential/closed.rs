@@ -54,6 +54,7 @@ pub(crate) fn with_closed_loops(plan: &Plan, seed: u64) -> Plan {
         control_every: [0, 2, 3, 7][usize::try_from(draw.below(4)).unwrap()],
         control_bytes: 1 + small(&mut draw, ANSWER_MAX_BYTES.into()),
         weigh_every,
+        divert_every: 0,
     };
     make_room(&mut plan);
     plan.marking = match draw.below(6) {
@@ -172,6 +173,7 @@ fn random_follow(draw: &mut Stream, plan: &Plan) -> FollowPlan {
         class: ClassId::new(0),
         source: endpoint(),
         destination: endpoint(),
+        stream: None,
     });
     let flows = flows.collect();
     let channel = |draw: &mut Stream| {

@@ -4,9 +4,11 @@
 
 mod case;
 mod closed;
+mod ends;
 mod in_transit;
 mod lanes;
 mod packets;
+mod posting;
 mod reached;
 mod tables;
 mod trees;
@@ -211,12 +213,56 @@ fn engine_and_oracle_agree_on_closed_loops_over_virtual_lanes() {
     agree_on_closed_loops(Case::lanes, Case::lanes_in_transit);
 }
 
+/// Each kind with channel adapters laid over closed loops: send buffers, credits, copies, lanes.
+#[test]
+fn engine_and_oracle_agree_on_posts() {
+    agree_on_closed_loops_with(Case::random, Case::in_transit, posting::with_adapters);
+}
+
+#[test]
+fn engine_and_oracle_agree_on_posts_over_virtual_lanes() {
+    agree_on_closed_loops_with(Case::lanes, Case::lanes_in_transit, posting::with_adapters);
+}
+
+#[test]
+fn engine_and_oracle_agree_on_posts_of_whole_packets() {
+    agree_on_packets(|plan, seed| {
+        posting::with_adapters(&closed::with_closed_loops(plan, seed), seed)
+    });
+}
+
+/// Control packets are diverted to ends of switches, which answer.
+#[test]
+fn engine_and_oracle_agree_on_diverted_packets_over_virtual_lanes() {
+    ends::agree_on_diverted(|seed| {
+        let case = if seed % 3 == 0 { Case::lanes_in_transit(seed) } else { Case::lanes(seed) };
+        closed::with_closed_loops(&compile(&case.source(), true).unwrap().plan, seed)
+    });
+}
+
+/// The same on lanes that no rule gives.
+#[test]
+fn engine_and_oracle_agree_on_diverted_packets_over_tables_of_lanes() {
+    ends::agree_on_diverted(|seed| {
+        let plan = compile(&Case::lanes(seed).source(), true).unwrap().plan;
+        tables::with_random_tables(&plan, seed)
+    });
+}
+
 fn agree_on_closed_loops(draw: fn(u64) -> Case, in_transit: fn(u64) -> Case) {
+    agree_on_closed_loops_with(draw, in_transit, |plan, _| plan.clone());
+}
+
+fn agree_on_closed_loops_with(
+    draw: fn(u64) -> Case,
+    in_transit: fn(u64) -> Case,
+    more: fn(&Plan, u64) -> Plan,
+) {
     let (cases, first) = (number("CASES", 60), number("FIRST", 0));
     for seed in first..first + cases {
         let case = if seed % 3 == 0 { in_transit(seed) } else { draw(seed) };
         let plan = compile(&case.source(), true).unwrap().plan;
-        let plan = closed::with_closed_loops(&plan, seed);
+        let plan = more(&closed::with_closed_loops(&plan, seed), seed);
         let found = std::panic::catch_unwind(|| difference(&plan));
         let found = found.unwrap_or_else(|_| Some("panic".into()));
         assert_eq!(found, None, "seed {seed}\n{}", case.to_toml());

@@ -15,7 +15,8 @@ fn weighed(seed: u64) -> Plan {
         plan = with_whole_packets(&plan, seed);
     }
     let weigh_every = if seed.is_multiple_of(2) { 1 } else { 3 };
-    plan.probe = Some(ProbePlan { control_every: 0, control_bytes: 1, weigh_every });
+    plan.probe =
+        Some(ProbePlan { control_every: 0, control_bytes: 1, weigh_every, divert_every: 0 });
     plan
 }
 

@@ -16,6 +16,7 @@ mod common;
 mod lone;
 mod marks;
 mod notices;
+mod posts;
 mod replies;
 mod sharing;
 mod support;

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 /// A probe that looks on.
 pub(crate) const LOOKS_ON: ProbePlan =
-    ProbePlan { control_every: 0, control_bytes: 0, weigh_every: 0 };
+    ProbePlan { control_every: 0, control_bytes: 0, weigh_every: 0, divert_every: 0 };
 
 /// What both simulations made of a plan.
 #[derive(PartialEq, Debug)]

@@ -136,7 +136,7 @@ fn what_is_followed_adds_up_to_what_is_counted() {
             window(plan);
             let [source, destination] = [0, 2].map(EndpointId::new);
             plan.follow = FollowPlan {
-                flows: vec![FlowKey { class: ClassId::new(0), source, destination }],
+                flows: vec![FlowKey { class: ClassId::new(0), source, destination, stream: None }],
                 channels: vec![plan.fabric.endpoint_channel(source)],
                 step: Span::from_ns(100_000),
                 window_steps: 5,

@@ -132,7 +132,7 @@ fn a_matrix_gives_each_host_its_load_and_its_destinations() {
     let sources = &compiled.plan.classes[0].sources;
     let name = |endpoint| compiled.plan.fabric.endpoint_name(endpoint);
     let loads: Vec<(String, f64)> =
-        sources.iter().map(|source| (name(source.endpoint), source.load().unwrap())).collect();
+        sources.iter().map(|source| (name(source.endpoint), source.load(1.0).unwrap())).collect();
     assert_eq!(loads.len(), 2);
     assert!(loads[0].0 == "h0" && (loads[0].1 - 0.075).abs() < 1e-12, "{loads:?}");
     assert!(loads[1].0 == "h1" && (loads[1].1 - 0.225).abs() < 1e-12, "{loads:?}");

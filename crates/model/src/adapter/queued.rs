@@ -27,7 +27,7 @@ impl Adapter {
                 let message = messages.message(slot);
                 let (class, source, destination) =
                     (message.class, message.source, message.destination);
-                let flow = FlowKey { class, source, destination };
+                let flow = FlowKey { class, source, destination, stream: None };
                 found.push(Queued { group, flow, payload_bytes: messages.next_bytes(slot) });
             };
             if let Some(slot) = shared.front() {

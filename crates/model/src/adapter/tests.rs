@@ -9,8 +9,8 @@ use crate::traffic::{MessagePlan, SourcePlan};
 use crate::{
     AnswerPlan, Answered, Arbitration, ChannelPlan, ClassPlan, Content, FlowKey, FollowPlan, Hold,
     InTransitPlan, LanePlan, MeasurePlan, MessageId, Next, PacePlan, PathChoice, PathSet,
-    PolicingPlan, REFILL_BYTES, Response, SegmentationPlan, StopPlan, Switching, WindowPlan,
-    WormholePlan,
+    PolicingPlan, PostPlan, REFILL_BYTES, Response, SegmentationPlan, StopPlan, Switching,
+    WindowPlan, WormholePlan,
 };
 use gingham_topology::EndpointId;
 use gingham_topology::generate::{Generator, TwoHosts};
@@ -47,6 +47,7 @@ fn plan(classes: Vec<ClassPlan>) -> Plan {
         follow: FollowPlan::default(),
         marking: None,
         probe: None,
+        adapters: None,
         fabric,
     }
 }
@@ -63,6 +64,7 @@ fn class(level: u8) -> ClassPlan {
         policing: None,
         window: None,
         pace: None,
+        post: PostPlan::default(),
         sources: vec![SourcePlan { endpoint: EndpointId::new(0), messages: nothing }],
     }
 }
@@ -145,7 +147,8 @@ impl Sender {
     /// The flow of a class to a destination.
     fn flow(&mut self, class: usize, destination: usize) -> FlowId {
         let (class, source) = (ClassId::new(class), EndpointId::new(0));
-        let key = FlowKey { class, source, destination: EndpointId::new(destination) };
+        let destination = EndpointId::new(destination);
+        let key = FlowKey { class, source, destination, stream: None };
         self.flows.find(&self.plan, key).0
     }
 

@@ -2,7 +2,7 @@
 
 use super::Waiter;
 use crate::{FlowKey, PathSet, Plan};
-use gingham_topology::ChannelId;
+use gingham_topology::{ChannelId, EndpointId, Fabric};
 use std::collections::BTreeMap;
 
 /// The paths of packets, each found once.
@@ -26,11 +26,19 @@ impl<'a> Ways<'a> {
             let path = self
                 .paths
                 .entry((waiter.flow, set))
-                .or_insert_with(|| plan.path(set, source, destination).unwrap_or_default());
+                .or_insert_with(|| way(plan, set, source, destination));
             // A path comes over a channel once.
             let behind = |at: ChannelId| path.iter().position(|passed| *passed == at);
             let passed = waiter.at.and_then(|at| behind(at.channel)).map_or(0, |place| place + 1);
             path[passed..].contains(&channel)
         })
     }
+}
+
+/// The path of a packet; before one that was diverted there is the channel to the end of a switch.
+fn way(plan: &Plan, set: PathSet, source: EndpointId, destination: EndpointId) -> Vec<ChannelId> {
+    if plan.fabric.is_port_0(destination) {
+        return vec![Fabric::reverse(plan.fabric.endpoint_channel(destination))];
+    }
+    plan.path(set, source, destination).unwrap_or_default()
 }

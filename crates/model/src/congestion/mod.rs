@@ -102,6 +102,6 @@ impl Onward {
 impl From<&Packet> for FlowKey {
     fn from(packet: &Packet) -> Self {
         let Packet { class, source, destination, .. } = *packet;
-        Self { class, source, destination }
+        Self { class, source, destination, stream: None }
     }
 }

@@ -14,8 +14,8 @@ use crate::flows::Standing;
 use crate::marking::Reading;
 use crate::traffic::Draft;
 use crate::{
-    Arrival, ClassId, Conformance, Content, Created, FlowId, FlowKey, Message, MessageId, Noted,
-    Notice, Order, Packet, PathSet, Priority, ProbePlan, Stay,
+    Arrival, ClassId, Conformance, Content, Created, Credits, FlowId, FlowKey, Message, MessageId,
+    Notice, Order, Packet, PathSet, Priority, Stay, StreamId,
 };
 use gingham_kernel::{Span, Time};
 use gingham_topology::routing::VcClass;
@@ -47,8 +47,9 @@ impl Endpoints {
                 self.orders.extend(next.map(|at| Order::CreateAt { source, at }));
             }
             Notice::Began { endpoint, packet } => self.on_began(endpoint, packet, now),
-            Notice::Left { endpoint, began, flits, flit } => {
+            Notice::Left { endpoint, began, flits, flit, content } => {
                 self.on_left(endpoint, now, (began, flits, flit));
+                self.posted_left(content, now);
             }
             Notice::Received { packet, arrival } => self.on_received(packet, arrival),
             Notice::Read { input, waiting_flits, packet, .. } => {
@@ -116,7 +117,7 @@ impl Endpoints {
         if next.is_none() {
             self.arrivals_pending -= 1;
         }
-        self.offer(class, endpoint, draft, now);
+        self.offer(index, (class, endpoint), draft, now);
         Created { next, endpoint }
     }
 
@@ -130,21 +131,27 @@ impl Endpoints {
 
     /// A source creates a message: a reply to this endpoint, if one is given. Returns where.
     #[inline(never)]
-    fn create(&mut self, source: usize, reply_to: Option<EndpointId>, now: Time) -> EndpointId {
-        let source = &mut self.sources[source];
+    fn create(&mut self, index: usize, reply_to: Option<EndpointId>, now: Time) -> EndpointId {
+        let source = &mut self.sources[index];
         let (class, endpoint) = (source.class(), source.endpoint());
         let draft = match reply_to {
             None => source.draw(),
             Some(destination) => source.draw_reply(destination),
         };
-        self.offer(class, endpoint, draft, now);
+        self.offer(index, (class, endpoint), draft, now);
         endpoint
     }
 
-    /// A message of a class is created at an endpoint.
+    /// A message of a class is created at an endpoint, by a source.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
     #[inline(always)]
-    fn offer(&mut self, class: ClassId, source: EndpointId, draft: Draft, now: Time) {
+    fn offer(
+        &mut self,
+        index: usize,
+        (class, source): (ClassId, EndpointId),
+        draft: Draft,
+        now: Time,
+    ) {
         let message = Message {
             id: MessageId::new(self.messages_created),
             class,
@@ -157,36 +164,45 @@ impl Endpoints {
         self.messages_created += 1;
         let adapter = &mut self.adapters[source.index()];
         let (class, conformance) = adapter.judge(&message);
-        if self.flows.tells_apart(class) || conformance == Conformance::Dropped {
-            return self.offer_flow(message, (class, conformance));
+        let is_plain = self.posts.is_none() && !self.lanes.draws();
+        if !is_plain || self.flows.tells_apart(class) || conformance == Conformance::Dropped {
+            return self.offer_more(index, message, (class, conformance));
         }
         self.collector.on_created(&message);
         let (flows, messages) = (&mut self.flows, &mut self.messages);
         adapter.admit(&self.plan, flows, messages, message, (class, conformance));
     }
 
-    /// The same of a message of a flow, or of one that policing drops.
+    /// The same of a message of a flow, of one that policing drops, and of one that is posted;
+    /// streams are flows.
     #[inline(never)]
-    fn offer_flow(&mut self, mut message: Message, (class, conformance): (ClassId, Conformance)) {
+    fn offer_more(
+        &mut self,
+        index: usize,
+        mut message: Message,
+        (class, conformance): (ClassId, Conformance),
+    ) {
+        let part = self.sources[index].part();
         if self.flows.tells_apart(class) {
-            message.flow = Some(self.flow_of(class, &message));
+            message.flow = Some(self.flow_of(class, part.map(|part| part.stream), &message));
         }
         self.collector.on_created(&message);
+        if let Some(part) = part {
+            self.collector.on_part_created(part);
+        }
         if conformance == Conformance::Dropped {
+            if let Some(part) = part {
+                self.collector.on_part_dropped(part);
+            }
             return self.collector.on_dropped(&message);
         }
-        let adapter = &mut self.adapters[message.source.index()];
-        let (flows, messages) = (&mut self.flows, &mut self.messages);
-        adapter.admit(&self.plan, flows, messages, message, (class, conformance));
-        if message.flow.is_some() {
-            self.tell_held();
-        }
+        self.post(message, (class, conformance), part);
     }
 
     /// The flow of a message that is sent as one of a class.
-    fn flow_of(&mut self, class: ClassId, message: &Message) -> FlowId {
+    fn flow_of(&mut self, class: ClassId, stream: Option<StreamId>, message: &Message) -> FlowId {
         let Message { source, destination, .. } = *message;
-        let key = FlowKey { class, source, destination };
+        let key = FlowKey { class, source, destination, stream };
         let (flow, is_new) = self.flows.find(&self.plan, key);
         if is_new {
             self.collector.on_flow(flow, key);
@@ -199,13 +215,20 @@ impl Endpoints {
     /// it any more.
     #[inline(never)]
     fn on_began(&mut self, endpoint: EndpointId, packet: &Packet, now: Time) {
-        if !packet.is_first {
-            return;
+        // Where a message needs a credit the next one is created as that is taken.
+        let is_free =
+            |class: ClassId| self.plan.classes[class.index()].post.credits == Credits::Exempt;
+        if packet.is_first && (self.posts.is_none() || is_free(packet.class)) {
+            self.refill(endpoint, packet.class, now);
         }
+    }
+
+    /// The backlogged sources of a class at an endpoint create their next messages.
+    pub(super) fn refill(&mut self, endpoint: EndpointId, class: ClassId, now: Time) {
         for place in 0..self.backlogged[endpoint.index()].len() {
             let index = self.backlogged[endpoint.index()][place];
             let source = &self.sources[index];
-            if source.class() == packet.class && source.refills(now) {
+            if source.class() == class && source.refills(now) {
                 self.create(index, None, now);
             }
         }
@@ -234,6 +257,9 @@ impl Endpoints {
         let Content::Data(slot) = packet.content else { return };
         let Some(delivery) = self.messages.arrive(slot, arrival) else { return };
         self.collector.on_delivered(&delivery);
+        if let Some(part) = self.messages.take_part(slot) {
+            self.collector.on_part_delivered(part, delivery.delivered);
+        }
         if self.collector.is_complete() {
             self.set_checkpoint();
         }
@@ -258,22 +284,8 @@ impl Endpoints {
             }
             Content::Control => self.ordered_under_way -= 1,
         }
-        if let Some(probe) = self.plan.probe {
-            self.probe(probe, packet, arrival.arrived);
-        }
-    }
-
-    /// What a probe orders on account of a packet that was received.
-    fn probe(&mut self, probe: ProbePlan, packet: &Packet, now: Time) {
-        self.probed += 1;
-        let is_one_of = |every: u64| every > 0 && self.probed.is_multiple_of(every);
-        if is_one_of(probe.weigh_every) {
-            self.orders.extend(self.weights.next().map(Order::Weigh));
-        }
-        if is_one_of(probe.control_every) {
-            let vc_class = self.plan.vc_class(packet.class, packet.destination, packet.source);
-            let bytes = probe.control_bytes;
-            self.order_back(packet, bytes, Content::Control, packet.priority, vc_class, now);
+        if let Some(plan) = self.plan.probe {
+            self.probe_received(plan, packet, arrival.arrived);
         }
     }
 
@@ -318,6 +330,11 @@ impl Endpoints {
             is_first: false,
             mark: false,
         };
+        self.order(ordered, now)
+    }
+
+    /// Sends a packet that no message is behind. Returns how many such packets wait there now.
+    pub(super) fn order(&mut self, ordered: Packet, now: Time) -> usize {
         self.ordered_under_way += 1;
         let endpoint = ordered.source;
         self.orders.push(Order::Send { endpoint });
@@ -345,6 +362,9 @@ impl Endpoints {
         if let Some(marker) = &mut self.marker {
             let switch = self.plan.fabric.target(input).node;
             packet.mark |= marker.marks(Reading { switch, waiting_flits });
+        }
+        if self.is_probed {
+            self.probe_read(input, packet);
         }
     }
 
@@ -402,6 +422,7 @@ impl Endpoints {
 
     #[inline(never)]
     fn on_woken(&mut self, endpoint: EndpointId, now: Time) {
+        self.posted_woken(endpoint, now);
         let due = (endpoint, Time::ZERO, 0)..=(endpoint, now, usize::MAX);
         while let Some((key, pending)) = self.replies.range(due.clone()).next() {
             let (key, pending) = (*key, *pending);
@@ -409,53 +430,4 @@ impl Endpoints {
             self.create_reply(pending, now);
         }
     }
-
-    // Probes.
-
-    #[cold]
-    fn note(&mut self, time: Time, notice: &Notice<'_>) {
-        let at = |what, place| Noted {
-            time,
-            what,
-            place,
-            lane: 0,
-            waiting_flits: 0,
-            has_space: None,
-            packet: None,
-        };
-        let noted = match notice {
-            Notice::Created { source } => at("created", *source),
-            Notice::Began { endpoint, packet } => {
-                Noted { packet: Some(**packet), ..at("began", endpoint.index()) }
-            }
-            Notice::Left { endpoint, .. } => at("left", endpoint.index()),
-            Notice::Received { packet, .. } => {
-                Noted { packet: Some(**packet), ..at("received", packet.destination.index()) }
-            }
-            Notice::Read { input, lane, waiting_flits, packet } => Noted {
-                lane: *lane,
-                waiting_flits: *waiting_flits,
-                packet: Some(**packet),
-                ..at("read", input.index())
-            },
-            Notice::Queued { stay } => noted_stay("queued", time, stay),
-            Notice::Forwarded { stay, packet, .. } => {
-                Noted { packet: Some(**packet), ..noted_stay("forwarded", time, stay) }
-            }
-            Notice::Settled { stay, has_space } => {
-                Noted { has_space: Some(*has_space), ..noted_stay("settled", time, stay) }
-            }
-            Notice::Woken { endpoint } => at("woken", endpoint.index()),
-            Notice::Sampled { counts } => at("sampled", counts.len()),
-            Notice::Looked { waiters } => at("looked", waiters.len()),
-        };
-        self.noted.push(noted);
-    }
-}
-
-#[cold]
-fn noted_stay(what: &'static str, time: Time, stay: &Stay) -> Noted {
-    let Stay { input, lane, wire_bytes, .. } = *stay;
-    let place = input.index();
-    Noted { time, what, place, lane, waiting_flits: wire_bytes, has_space: None, packet: None }
 }

@@ -20,6 +20,7 @@ use super::ChannelCount;
 use super::channels::ChannelCollector;
 use super::class::ClassCollector;
 use super::contention::ContentionCollector;
+use super::deadlines::Deadlines;
 use super::flows::FlowCollector;
 use super::grid::{Grid, SLICES_PER_SECTION};
 use super::records::Records;
@@ -28,6 +29,7 @@ use super::samples::Samples;
 use super::transit::TransitCollector;
 use super::trees::Trees;
 use crate::congestion::Tree;
+use crate::traffic::StreamPart;
 use crate::{
     ClassId, ClassPlan, Contention, Delivery, FlowId, FlowKey, Hold, Message, Plan, Quantity,
     StopPlan, Trigger,
@@ -48,6 +50,7 @@ pub struct Collector {
     pub(super) transit: TransitCollector,
     pub(super) contention: ContentionCollector,
     pub(super) flows: FlowCollector,
+    deadlines: Deadlines,
     pub(super) samples: Samples,
     trees: Trees,
     pub(super) records: Records,
@@ -60,6 +63,8 @@ pub struct Collector {
     end: Time,
     /// By class: data packets that switches marked, by trigger, over the whole run.
     marked_packets: Vec<[u64; 2]>,
+    /// By class: posts that found no credit, over the whole run.
+    refused_posts: Vec<u64>,
     created_messages: u64,
     dropped_messages: u64,
     delivered_messages: u64,
@@ -80,6 +85,7 @@ impl Collector {
             transit: TransitCollector::new(plan.fabric.endpoints().len()),
             contention: ContentionCollector::new(plan),
             flows: FlowCollector::new(plan),
+            deadlines: Deadlines::new(plan),
             samples: Samples::new(plan),
             trees: Trees::new(plan),
             records: Records::new(plan.seed, &plan.measure),
@@ -88,6 +94,7 @@ impl Collector {
             was_narrow: false,
             end: plan.stop.latest_end(),
             marked_packets: vec![[0; 2]; plan.classes.len()],
+            refused_posts: vec![0; plan.classes.len()],
             created_messages: 0,
             dropped_messages: 0,
             delivered_messages: 0,
@@ -184,6 +191,32 @@ impl Collector {
         self.flows.add(flow, key);
     }
 
+    /// A message of a stream was created.
+    pub fn on_part_created(&mut self, part: StreamPart) {
+        if self.closed.is_none() {
+            self.deadlines.created(part);
+        }
+    }
+
+    /// A message of a stream, which was just created, is dropped.
+    pub fn on_part_dropped(&mut self, part: StreamPart) {
+        if self.closed.is_none() {
+            self.deadlines.dropped(part);
+        }
+    }
+
+    /// A message of a stream was delivered `now`.
+    pub fn on_part_delivered(&mut self, part: StreamPart, now: Time) {
+        if self.closed.is_none() {
+            self.deadlines.delivered(part, now);
+        }
+    }
+
+    /// Streams, and their frames against their deadlines, up to now or the end of the window.
+    pub fn deadlines(&self) -> &Deadlines {
+        &self.deadlines
+    }
+
     /// A flow that had something to send was held back from `from` to `to`. It may be told in
     /// parts, and ahead of `to`.
     pub fn on_held(&mut self, flow: FlowId, hold: Hold, from: Time, to: Time) {
@@ -209,6 +242,17 @@ impl Collector {
     /// Data packets of a class that switches marked over the whole run for this reason.
     pub fn marked_packets(&self, class: ClassId, trigger: Trigger) -> u64 {
         self.marked_packets[class.index()][trigger as usize]
+    }
+
+    /// A message of a class is accepted by its adapter, after so many posts that were refused.
+    pub fn on_refused(&mut self, class: ClassId, posts: u64) {
+        self.refused_posts[class.index()] += posts;
+    }
+
+    /// Posts of messages of a class that were refused, over the whole run; of those that were
+    /// accepted in the end.
+    pub fn refused_posts(&self, class: ClassId) -> u64 {
+        self.refused_posts[class.index()]
     }
 
     /// An answer to a packet of a class was queued in an adapter, where `depth` packets that no

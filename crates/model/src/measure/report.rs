@@ -40,6 +40,10 @@ pub struct ClassReport {
     pub latency_ps: Option<Estimate>,
     /// The longest latency.
     pub latency_max: Option<Span>,
+    /// From the accepted post to delivery, in picoseconds; of messages created in the window.
+    pub posted_latency_ps: Option<Estimate>,
+    /// From creation to the accepted post, in picoseconds; of messages created in the window.
+    pub posting_ps: Option<Estimate>,
     /// From entry into the network to delivery, in picoseconds; of messages created in the window.
     pub network_latency_ps: Option<Estimate>,
     /// From entry into the network to the arrival of the head, in picoseconds; of messages created
@@ -108,6 +112,11 @@ impl<'a> RunReport<'a> {
         self.collector.marked_packets(class, trigger)
     }
 
+    /// Posts of messages of a class that were refused over the whole run.
+    pub fn refused_posts(&self, class: ClassId) -> u64 {
+        self.collector.refused_posts(class)
+    }
+
     fn window_from(&self, (first, warm_up): (usize, WarmUp)) -> Window {
         let [start, end] = [first, self.sections].map(|at| self.collector.grid.boundary(at));
         Window { start, end, warm_up }
@@ -131,6 +140,9 @@ impl<'a> RunReport<'a> {
             delivered_wire_bytes: whole.delivered_wire_bytes,
             latency_ps: self.over_messages(class, |slice| slice.latency_sum_ps),
             latency_max: self.merged(class).longest(),
+            posted_latency_ps: self.over_messages(class, |slice| slice.posted_latency_sum_ps),
+            posting_ps: self
+                .over_messages(class, |slice| slice.latency_sum_ps - slice.posted_latency_sum_ps),
             network_latency_ps: self.over_messages(class, |slice| slice.network_latency_sum_ps),
             head_latency_ps: self.over_messages(class, |slice| slice.head_latency_sum_ps),
             hops: self.over_messages(class, |slice| u128::from(slice.hops_sum)),

@@ -26,6 +26,8 @@ pub(super) struct Slice {
     pub(super) demoted_messages: u64,
     /// Sum of their latencies.
     pub(super) latency_sum_ps: u128,
+    /// Sum of their latencies from the accepted post on.
+    pub(super) posted_latency_sum_ps: u128,
     /// Sum of their network latencies.
     pub(super) network_latency_sum_ps: u128,
     /// Sum of the latencies of their heads.
@@ -49,6 +51,7 @@ impl Slice {
             Conformance::Dropped => unreachable!("what is dropped is not delivered"),
         }
         self.latency_sum_ps += u128::from(delivery.latency().as_ps());
+        self.posted_latency_sum_ps += u128::from(delivery.posted_latency().as_ps());
         self.network_latency_sum_ps += u128::from(delivery.network_latency().as_ps());
         self.head_latency_sum_ps += u128::from(delivery.head_latency().as_ps());
         self.hops_sum += u64::from(delivery.hops);
@@ -86,6 +89,7 @@ impl Add for Slice {
             delayed_messages: self.delayed_messages + other.delayed_messages,
             demoted_messages: self.demoted_messages + other.demoted_messages,
             latency_sum_ps: self.latency_sum_ps + other.latency_sum_ps,
+            posted_latency_sum_ps: self.posted_latency_sum_ps + other.posted_latency_sum_ps,
             network_latency_sum_ps: self.network_latency_sum_ps + other.network_latency_sum_ps,
             head_latency_sum_ps: self.head_latency_sum_ps + other.head_latency_sum_ps,
             hops_sum: self.hops_sum + other.hops_sum,

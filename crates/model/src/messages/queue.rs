@@ -12,6 +12,9 @@ pub(crate) struct Queue {
 }
 
 impl Queue {
+    /// Nothing.
+    pub(crate) const EMPTY: Self = Self { ends: None };
+
     /// Whether there is nothing in it.
     #[inline]
     pub(crate) fn is_empty(self) -> bool {

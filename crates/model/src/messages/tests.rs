@@ -2,7 +2,7 @@ use super::*;
 use crate::{ClassId, MessageId};
 use gingham_topology::EndpointId;
 
-fn insert(messages: &mut Messages, id: usize, payload_bytes: u32) -> MessageSlot {
+pub(super) fn insert(messages: &mut Messages, id: usize, payload_bytes: u32) -> MessageSlot {
     let message = Message {
         id: MessageId::new(id),
         class: ClassId::new(0),

@@ -1,10 +1,11 @@
 //! Traffic: who sends when, how much, and where to.
 //!
 //! ```text
-//!   class ── [start, stop) ── one Source an endpoint, which may begin later
+//!   class ── [start, stop) ── a Source an endpoint, which may begin later
 //!                               ├ drawn: arrivals ── lengths ── destinations
 //!                               │          a random stream a purpose
-//!                               └ scheduled: (instant, destination, payload), as written
+//!                               ├ scheduled: (instant, destination, payload), as written
+//!                               └ a stream: frame after frame to one host; many an endpoint
 //! ```
 //!
 //! A [`Source`] is asked for the next arrival and the next message; it never knows the state
@@ -21,6 +22,7 @@ mod on_off;
 mod permutation;
 mod plan;
 mod source;
+mod streams;
 mod ticks;
 mod weighted;
 
@@ -30,5 +32,9 @@ pub use lengths::{Bimodal, LengthPlan, Lengths, Uniform};
 pub use on_off::{PeriodLaw, PeriodPlan};
 pub use permutation::{GridShift, Permutation, PlacesError, derangement};
 pub use plan::{Draft, DrawnPlan, LaterPlan, MessagePlan, ReplyPlan, Scheduled, SourcePlan};
-pub use source::Source;
+pub use source::{STREAM_BYTES, Source};
+pub use streams::{
+    DataPlan, DeadlinePlan, FirstFrame, FramePart, FramePlan, FrameSizes, OnOffStream, Spread,
+    StreamPart, StreamPlan,
+};
 pub use weighted::Weighted;

@@ -1,6 +1,6 @@
 //! What an endpoint sends in a class, as plans say it.
 
-use super::{ArrivalPlan, DestinationPlan, LengthPlan};
+use super::{ArrivalPlan, DestinationPlan, LengthPlan, StreamPlan};
 use crate::ClassId;
 use gingham_kernel::{Span, Stream, Time};
 use gingham_topology::EndpointId;
@@ -33,15 +33,17 @@ impl SourcePlan {
     pub fn later_max(&self) -> Span {
         match &self.messages {
             MessagePlan::Drawn(drawn) => drawn.later.max(),
+            MessagePlan::Stream(stream) => stream.later.max(),
             MessagePlan::Scheduled(_) | MessagePlan::Replies(_) => Span::ZERO,
         }
     }
 
-    /// The load that it offers while its class sends; `None` if it is backlogged or scheduled, or
-    /// replies.
-    pub fn load(&self) -> Option<f64> {
+    /// The load that it offers while its class sends, where a byte takes `byte_ps` on its link;
+    /// `None` if it is backlogged or scheduled, or replies.
+    pub fn load(&self, byte_ps: f64) -> Option<f64> {
         match &self.messages {
             MessagePlan::Drawn(drawn) => drawn.arrivals.load(),
+            MessagePlan::Stream(stream) => Some(stream.data.bytes_per_ps() * byte_ps),
             MessagePlan::Scheduled(_) | MessagePlan::Replies(_) => None,
         }
     }
@@ -51,10 +53,19 @@ impl SourcePlan {
         match &self.messages {
             MessagePlan::Drawn(drawn) => drawn.lengths.range_bytes(),
             MessagePlan::Replies(replies) => replies.lengths.range_bytes(),
+            MessagePlan::Stream(stream) => stream.data.payload_bytes(),
             MessagePlan::Scheduled(messages) => {
                 let bytes = || messages.iter().map(|message| message.draft.payload_bytes);
                 bytes().min().unwrap_or(1)..=bytes().max().unwrap_or(1)
             }
+        }
+    }
+
+    /// The stream that it is, if it is one.
+    pub fn stream(&self) -> Option<&StreamPlan> {
+        match &self.messages {
+            MessagePlan::Stream(stream) => Some(stream),
+            _ => None,
         }
     }
 
@@ -74,6 +85,8 @@ pub enum MessagePlan {
     Scheduled(Arc<[Scheduled]>),
     /// One for each message of another class that is delivered here, back to where that came from.
     Replies(ReplyPlan),
+    /// A stream; a host may have many of a class.
+    Stream(StreamPlan),
 }
 
 /// Messages that wait for those of another class.

@@ -1,14 +1,19 @@
 //! One class at one endpoint.
 
 use super::arrivals::Clock;
+use super::streams::{Sender, StreamPart, StreamPlan};
 use super::{
     DestinationPlan, Draft, DrawnPlan, LengthPlan, MessagePlan, ReplyPlan, Scheduled, SourcePlan,
 };
-use crate::{ClassId, Plan};
+use crate::{ClassId, Plan, StreamId};
 use gingham_kernel::{Purpose, Stream, Time};
 use gingham_topology::EndpointId;
 use std::ops::Range;
 use std::sync::Arc;
+
+/// What a stream takes of memory, about: its plan, its source, its flow and its frames.
+pub const STREAM_BYTES: u64 =
+    (size_of::<SourcePlan>() + size_of::<Source>() + size_of::<Sender>() + 800) as u64;
 
 /// One class at one endpoint, at work.
 ///
@@ -32,6 +37,7 @@ enum Script {
     Drawn(Drawn),
     Scheduled { messages: Arc<[Scheduled]>, next: usize },
     Replies(Box<Replies>),
+    Stream(Box<Sender>),
 }
 
 /// A source that waits for messages.
@@ -53,8 +59,8 @@ struct Drawn {
 }
 
 impl Source {
-    /// The `index`-th source of a class.
-    pub fn new(plan: &Plan, class: ClassId, index: usize) -> Self {
+    /// The `index`-th source of a class, before which there are so many streams.
+    pub fn new(plan: &Plan, class: ClassId, index: usize, streams_before: usize) -> Self {
         let class_plan = &plan.classes[class.index()];
         let source = &class_plan.sources[index];
         let script = match &source.messages {
@@ -66,17 +72,26 @@ impl Source {
                 let length = stream_of(plan, class, source)(Purpose::Length);
                 Script::Replies(Box::new(Replies { plan: replies.clone(), length }))
             }
+            MessagePlan::Stream(stream) => {
+                let streams = stream_of_stream(plan, class, source, stream);
+                let (id, active) = (StreamId::new(streams_before), &class_plan.active);
+                Script::Stream(Box::new(Sender::new(id, stream, active, streams)))
+            }
         };
         Self { class, endpoint: source.endpoint, active: class_plan.active.clone(), script }
     }
 
     /// All sources of a plan, by class and then in the order of the class.
     pub fn all(plan: &Plan) -> Vec<Self> {
-        let of_class = |class: ClassId| {
-            let count = plan.classes[class.index()].sources.len();
-            (0..count).map(move |index| Self::new(plan, class, index))
-        };
-        ClassId::first(plan.classes.len()).flat_map(of_class).collect()
+        let mut streams = 0;
+        let mut sources = Vec::new();
+        for class in ClassId::first(plan.classes.len()) {
+            for (index, source) in plan.classes[class.index()].sources.iter().enumerate() {
+                sources.push(Self::new(plan, class, index, streams));
+                streams += usize::from(source.stream().is_some());
+            }
+        }
+        sources
     }
 
     /// The class.
@@ -100,6 +115,7 @@ impl Source {
                 self.active.contains(&next).then_some(next)
             }
             Script::Replies(_) => None,
+            Script::Stream(sender) => sender.next_arrival(),
         }
     }
 
@@ -117,7 +133,15 @@ impl Source {
     pub fn replies(&self) -> Option<&ReplyPlan> {
         match &self.script {
             Script::Replies(replies) => Some(&replies.plan),
-            Script::Drawn(_) | Script::Scheduled { .. } => None,
+            Script::Drawn(_) | Script::Scheduled { .. } | Script::Stream(_) => None,
+        }
+    }
+
+    /// What the message that it drew last is of its stream, if it is one.
+    pub fn part(&self) -> Option<StreamPart> {
+        match &self.script {
+            Script::Stream(sender) => sender.drawn(),
+            _ => None,
         }
     }
 
@@ -148,6 +172,7 @@ impl Source {
                 messages[*next - 1].draft
             }
             Script::Replies(_) => panic!("a reply is drawn when a message has come"),
+            Script::Stream(sender) => sender.draw(),
         }
     }
 }
@@ -173,9 +198,19 @@ impl Drawn {
 
 /// The random streams of a source, by what they are for.
 fn stream_of(plan: &Plan, class: ClassId, source: &SourcePlan) -> impl Fn(Purpose) -> Stream {
-    let port = plan.fabric.endpoint(source.endpoint);
-    let host = plan.fabric.node(port.node).stable_name();
-    let name = format!("{host}[{}]/{}", port.port, plan.classes[class.index()].name);
-    let seed = plan.seed;
+    streams_called(plan.seed, plan.name_of(source.endpoint, class))
+}
+
+/// Those of a stream, of which its endpoint may have many.
+fn stream_of_stream(
+    plan: &Plan,
+    class: ClassId,
+    source: &SourcePlan,
+    stream: &StreamPlan,
+) -> impl Fn(Purpose) -> Stream {
+    streams_called(plan.seed, format!("{}/{}", plan.name_of(source.endpoint, class), stream.number))
+}
+
+fn streams_called(seed: u64, name: String) -> impl Fn(Purpose) -> Stream {
     move |purpose| Stream::new(seed, &name, purpose)
 }

@@ -36,6 +36,7 @@ pub(crate) fn plan(classes: usize, time_ps: u64) -> Plan {
         policing: None,
         window: None,
         pace: None,
+        post: gingham_model::PostPlan::default(),
         sources: Vec::new(),
     };
     let stop = StopPlan::at(Time::from_ps(time_ps));
@@ -60,6 +61,7 @@ pub(crate) fn plan(classes: usize, time_ps: u64) -> Plan {
         follow: FollowPlan::default(),
         marking: None,
         probe: None,
+        adapters: None,
         fabric,
     }
 }
@@ -125,6 +127,7 @@ impl Feed {
         let delivered = Time::from_ps(journey.delivered);
         self.collector.on_delivered(&Delivery {
             message,
+            posted: message.created,
             entered: Time::from_ps(journey.entered),
             head_arrived: Time::from_ps(journey.head_arrived),
             delivered,

@@ -24,6 +24,7 @@ fn key(class: usize, source: usize) -> FlowKey {
         class: ClassId::new(class),
         source: EndpointId::new(source),
         destination: EndpointId::new(9),
+        stream: None,
     }
 }
 

@@ -42,7 +42,7 @@ fn flow(fabric: &Fabric, name: &str) -> FlowKey {
         fabric.endpoint_ids().find(|host| fabric.endpoint_name(*host) == name).unwrap()
     };
     let (from, to) = name.split_once('>').unwrap();
-    FlowKey { class: ClassId::new(0), source: host(from), destination: host(to) }
+    FlowKey { class: ClassId::new(0), source: host(from), destination: host(to), stream: None }
 }
 
 /// Waits as lines: `where  flow  channel  blocked lanes/lanes`; where is `-` at a host, and channel is

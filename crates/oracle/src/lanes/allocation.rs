@@ -5,7 +5,6 @@ use crate::lanes::clock::Tick;
 use crate::lanes::event::Flit;
 use crate::lanes::ports::Hold;
 use crate::lanes::simulation::Simulation;
-use gingham_model::Notice;
 use gingham_topology::routing::{DatelineClass, LaneSet};
 use gingham_topology::{ChannelId, NodeId};
 use std::collections::BTreeSet;
@@ -59,8 +58,11 @@ impl Simulation {
                 }
                 let waiting_flits = self.input(input).lane(lane).fill() as u64;
                 let packet = &mut self.journeys.get_mut(head.packet).packet;
-                let notice = Notice::Read { input, lane, waiting_flits, packet };
-                self.endpoints.tell(self.timeline.now, notice);
+                let now = self.timeline.now;
+                let diverted = self.endpoints.read(now, (input, lane), waiting_flits, packet);
+                if let Some(into_end) = diverted {
+                    self.journeys.get_mut(head.packet).divert(&self.plan, into_end);
+                }
                 self.carry_out(tick + 1);
             }
         }

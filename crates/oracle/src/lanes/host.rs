@@ -72,13 +72,13 @@ impl Simulation {
         if self.in_transit[host.index()].packet(packet).is_some() {
             return self.release(host, packet);
         }
-        let (began, flits) = {
+        let (began, flits, content) = {
             let journey = self.journeys.get(packet);
-            (journey.began, journey.flits)
+            (journey.began, journey.flits, journey.packet.content)
         };
         let flit = self.plan.channel(channel).flit;
         if self.endpoints.wanted().left {
-            self.tell(Notice::Left { endpoint: host, began, flits, flit });
+            self.tell(Notice::Left { endpoint: host, began, flits, flit, content });
         }
     }
 

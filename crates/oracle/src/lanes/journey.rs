@@ -3,7 +3,7 @@
 use crate::under_way::UnderWay;
 pub(crate) use crate::under_way::UnderWayId as JourneyId;
 use gingham_kernel::Time;
-use gingham_model::{Arrival, Packet, PathLength};
+use gingham_model::{Arrival, Packet, PathLength, Plan};
 use gingham_topology::ChannelId;
 use gingham_topology::routing::DatelineClass;
 
@@ -34,6 +34,13 @@ pub(crate) struct Journey {
 }
 
 impl Journey {
+    /// It goes on from where its head is by one channel more, into the end of the switch.
+    pub(crate) fn divert(&mut self, plan: &Plan, into_end: ChannelId) {
+        self.path.truncate(self.position + 1);
+        self.path.push(into_end);
+        self.length = plan.length_of(&self.path[1..]);
+    }
+
     /// Whether it ends at the end of `channel`, on which its head is or which it has passed.
     pub(crate) fn ends_with(&self, channel: ChannelId) -> bool {
         self.path.last() == Some(&channel)

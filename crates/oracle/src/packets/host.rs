@@ -49,10 +49,11 @@ impl Simulation {
     /// The tail of a packet of a host's own has left.
     pub(crate) fn left_host(&mut self, channel: ChannelId, sending: &Sending) {
         let endpoint = self.hosts[channel.index()].expect("a host sends here");
-        let Sending { started: began, wire_bytes: flits, .. } = *sending;
+        let Sending { packet, started: began, wire_bytes: flits, .. } = *sending;
         if self.endpoints.wanted().left {
             let flit = self.plan.channel(channel).flit;
-            self.tell(Notice::Left { endpoint, began, flits, flit });
+            let content = self.journeys.get(packet).packet.content;
+            self.tell(Notice::Left { endpoint, began, flits, flit, content });
         }
         self.timeline.cause(self.timeline.now, Event::Start { channel });
     }

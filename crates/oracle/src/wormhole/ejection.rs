@@ -50,9 +50,9 @@ impl Simulation {
         match host.injection.take().expect("a tail had a worm") {
             Injection::Local(local) => {
                 let flit = self.plan.channel(channel).flit;
-                let (began, flits) = (local.started, local.flits);
+                let (began, flits, content) = (local.started, local.flits, local.content);
                 if self.endpoints.wanted().left {
-                    self.tell(Notice::Left { endpoint, began, flits, flit });
+                    self.tell(Notice::Left { endpoint, began, flits, flit, content });
                 }
             }
             Injection::InTransit(worm) => {

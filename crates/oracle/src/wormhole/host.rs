@@ -3,7 +3,7 @@
 use crate::wormhole::event::Flit;
 use crate::wormhole::worm::WormId;
 use gingham_kernel::Time;
-use gingham_model::{EjectionHead, InTransitHost, InTransitPlan, TakenIn};
+use gingham_model::{Content, EjectionHead, InTransitHost, InTransitPlan, TakenIn};
 use std::collections::VecDeque;
 
 /// A host.
@@ -37,6 +37,8 @@ pub(crate) struct LocalWorm {
     /// The next flit.
     pub(crate) next: u64,
     pub(crate) flits: u64,
+    /// What it carries.
+    pub(crate) content: Content,
     /// When its first flit started.
     pub(crate) started: Time,
 }

@@ -90,6 +90,7 @@ impl Simulation {
         let path = path.expect("destinations are drawn among those that a route reaches");
         let length = self.plan.length_of(&path[1..]);
         let flits = self.wormhole.worm_flits(packet.payload_bytes, length);
+        let content = packet.content;
         let worm = Worm {
             packet,
             flits,
@@ -100,8 +101,8 @@ impl Simulation {
             hops_read: 0,
             lead: 0,
         };
-        let worm = self.worms.insert(worm);
-        Some(Injection::Local(LocalWorm { worm, next: 0, flits, started: self.timeline.now }))
+        let (worm, started) = (self.worms.insert(worm), self.timeline.now);
+        Some(Injection::Local(LocalWorm { worm, next: 0, flits, content, started }))
     }
 
     fn host_channel(&self, endpoint: EndpointId) -> ChannelId {

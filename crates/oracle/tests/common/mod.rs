@@ -4,6 +4,7 @@
 #![allow(dead_code, reason = "each test file uses a part")]
 #![allow(clippy::unwrap_used, reason = "a story that cannot be set up has failed")]
 
+pub(crate) mod ends;
 pub(crate) mod lanes;
 pub(crate) mod packets;
 
@@ -85,6 +86,7 @@ pub(crate) fn quiet_plan(fabric: Fabric) -> Plan {
         follow: FollowPlan::default(),
         marking: None,
         probe: None,
+        adapters: None,
         lanes: LanePlan::free(1),
         switching: Switching::Wormhole(WormholePlan {
             routing_delay: Span::ZERO,
@@ -181,6 +183,7 @@ pub(crate) fn add_class(plan: &mut Plan, name: String, source: SourcePlan) {
         policing: None,
         window: None,
         pace: None,
+        post: gingham_model::PostPlan::default(),
         sources: vec![source],
     });
 }

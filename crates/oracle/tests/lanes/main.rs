@@ -15,6 +15,7 @@ mod common;
 
 mod credits;
 mod deadlock;
+mod ends;
 mod hosts;
 mod in_transit;
 mod lone;

@@ -100,7 +100,8 @@ fn eight_flits_each(weigh_every: u64) -> Vec<(usize, u64, u64, u64)> {
     packets(&mut plan, 2, 0, &[(0, 8)]);
     on_lanes(&mut plan, &[LaneSet::one(0), LaneSet::one(0), LaneSet::one(1)]);
     lanes(&mut plan, |of| of.crossbar_output = Some(weighted(&[3, 1])));
-    plan.probe = Some(ProbePlan { control_every: 0, control_bytes: 1, weigh_every });
+    plan.probe =
+        Some(ProbePlan { control_every: 0, control_bytes: 1, weigh_every, divert_every: 0 });
     let mut channels = ChannelId::first(plan.channels.len());
     let first = channels.find(|channel| plan.is_switch(plan.ends(*channel).source.node)).unwrap();
     let host = plan.fabric.endpoint_at(plan.ends(first).target);

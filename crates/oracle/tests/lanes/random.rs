@@ -116,6 +116,7 @@ fn random_plan(seed: u64, switches: u32) -> Plan {
             policing: None,
             window: None,
             pace: None,
+            post: gingham_model::PostPlan::default(),
             sources,
         });
     }

@@ -108,6 +108,7 @@ fn random_plan(seed: u64) -> Plan {
             policing: None,
             window: None,
             pace: None,
+            post: gingham_model::PostPlan::default(),
             sources: among.iter().map(source).collect(),
         });
     }
@@ -119,7 +120,8 @@ fn random_plan(seed: u64) -> Plan {
         excess: one_of(&mut draw, &[Excess::Delay, Excess::Drop]),
     });
     plan.classes[1].window = (draw.below(2) == 0).then(|| window(2, 5));
-    plan.probe = Some(ProbePlan { control_every: 7, control_bytes: 3, weigh_every: 2 });
+    plan.probe =
+        Some(ProbePlan { control_every: 7, control_bytes: 3, weigh_every: 2, divert_every: 0 });
     plan.seed = seed;
     plan.stop = stop_at(30_000);
     plan

@@ -38,7 +38,8 @@ fn a_backlogged_class_creates_as_it_begins() {
 fn notices_come_at_their_instants() {
     let mut plan = packets_plan(chain(1), 1);
     sends(&mut plan, 0, 0, &[(0, 1, 10), (0, 1, 10)]);
-    plan.probe = Some(ProbePlan { control_every: 0, control_bytes: 1, weigh_every: 0 });
+    plan.probe =
+        Some(ProbePlan { control_every: 0, control_bytes: 1, weigh_every: 0, divert_every: 0 });
     let mut simulation = start(Arc::new(plan));
     simulation.advance(u64::MAX);
     let noted = simulation.endpoints().noted();
@@ -75,7 +76,8 @@ fn a_threshold_sees_all_bytes_of_packets_that_have_come() {
     let mut plan = packets_plan(chain(1), 1);
     sends(&mut plan, 0, 0, &[(0, 1, 10), (0, 1, 10)]);
     plan.marking = Some(Marking::Threshold(Threshold { above: Bytes(19) }));
-    plan.probe = Some(ProbePlan { control_every: 0, control_bytes: 1, weigh_every: 0 });
+    plan.probe =
+        Some(ProbePlan { control_every: 0, control_bytes: 1, weigh_every: 0, divert_every: 0 });
     let mut simulation = start(Arc::new(plan));
     simulation.advance(u64::MAX);
     let received = simulation.endpoints().noted().iter().filter(|noted| noted.what == "received");
@@ -119,7 +121,8 @@ fn only_marked_packets_are_answered_and_not_too_often() {
     let mut window = window(u32::MAX, 20);
     window.answered = Answered::Marked(Span::from_ps(2_000));
     plan.classes[0].window = Some(window);
-    plan.probe = Some(ProbePlan { control_every: 0, control_bytes: 1, weigh_every: 0 });
+    plan.probe =
+        Some(ProbePlan { control_every: 0, control_bytes: 1, weigh_every: 0, divert_every: 0 });
     let mut simulation = start(Arc::new(plan));
     while simulation.now() < Time::from_ps(5_000) {
         simulation.advance(1);

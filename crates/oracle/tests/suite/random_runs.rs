@@ -56,6 +56,7 @@ fn random_plan_of(seed: u64, switches: u32) -> Plan {
             policing: None,
             window: None,
             pace: None,
+            post: gingham_model::PostPlan::default(),
             sources,
         });
     }

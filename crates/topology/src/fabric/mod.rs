@@ -13,10 +13,11 @@
 //! name with numbers compared as numbers; cables by their lower end.
 //!
 //! Invariants: names are unique; a port holds at most one cable; the two channels of cable
-//! `c` are `2c` (from its lower end) and `2c + 1`.
+//! `c` are `2c` (from its lower end) and `2c + 1`; ends of switches ([`port0`]) come after all else.
 
 mod builder;
 mod names;
+mod port0;
 
 pub use builder::{CableError, DraftNode, FabricBuilder};
 
@@ -54,6 +55,8 @@ pub enum NodeKind {
     Aggregation,
     /// Leads to another subnet; an end of routes in this one.
     Router,
+    /// The end of a switch, behind its port 0 ([`Fabric::with_ports_0`]); no device of its own.
+    Port0,
 }
 
 impl NodeKind {
@@ -64,6 +67,7 @@ impl NodeKind {
             Self::Host => "host",
             Self::Aggregation => "aggregation",
             Self::Router => "router",
+            Self::Port0 => "port 0",
         }
     }
 }
@@ -134,6 +138,7 @@ pub fn dump_id(kind: NodeKind, guid: Guid) -> String {
         NodeKind::Switch => 'S',
         NodeKind::Host | NodeKind::Aggregation => 'H',
         NodeKind::Router => 'R',
+        NodeKind::Port0 => 'P',
     };
     format!("{letter}-{guid}")
 }
@@ -188,7 +193,7 @@ impl Fabric {
     }
 
     /// The switches; they come first in canonical order.
-    pub fn switches(&self) -> impl DoubleEndedIterator<Item = NodeId> + ExactSizeIterator {
+    pub fn switches(&self) -> impl DoubleEndedIterator<Item = NodeId> + ExactSizeIterator + use<> {
         NodeId::first(self.nodes.partition_point(Node::is_switch))
     }
 

@@ -90,7 +90,7 @@ fn remark(fabric: &Fabric, owner: LidOwner) -> String {
     let node = fabric.node(node);
     let kind = match node.kind {
         NodeKind::Switch => "Switch",
-        NodeKind::Host | NodeKind::Aggregation => "Channel Adapter",
+        NodeKind::Host | NodeKind::Aggregation | NodeKind::Port0 => "Channel Adapter",
         NodeKind::Router => "Router",
     };
     let guid =

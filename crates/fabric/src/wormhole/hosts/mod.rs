@@ -16,7 +16,7 @@ use crate::wormhole::links::End;
 use crate::wormhole::network::Network;
 use crate::wormhole::worm::{Incoming, Worm, WormId};
 use gingham_model::{
-    Endpoints, InTransitHost, Notice, Order, Plan, TakenIn, Turn, Wanted, WormholePlan,
+    Content, Endpoints, InTransitHost, Notice, Order, Plan, TakenIn, Turn, Wanted, WormholePlan,
 };
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
 use std::sync::Arc;
@@ -31,6 +31,8 @@ pub(crate) struct Hosts {
     cables: Vec<Option<Cable>>,
     /// By endpoint; empty where no path visits a host and no host has a port.
     in_transit: Vec<InTransit>,
+    /// By endpoint: what its own worm carries that began last, where somebody asks.
+    sending: Vec<Content>,
     wanted: Wanted,
 }
 
@@ -71,6 +73,7 @@ impl Hosts {
             endpoints,
             cables: ChannelId::first(plan.channels.len()).map(cable).collect(),
             in_transit: vec![in_transit; hosts],
+            sending: vec![Content::Control; plan.fabric.endpoints().len()],
             plan,
         }
     }
@@ -105,6 +108,7 @@ impl Hosts {
             network.clock.schedule(at.as_ps(), Event::Create { source });
         }
         self.start_soon(network, self.plan.fabric.endpoint_channel(created.endpoint));
+        self.carry_out(network);
     }
 
     /// Tells the endpoints what happens now, and carries out what they order.
@@ -208,8 +212,9 @@ impl Hosts {
             let endpoint = self.cable(channel).endpoint;
             // The first flit starts when the host begins to send the worm.
             let (began, flit) = network.links.last_begin(channel);
-            self.endpoints
-                .tell(network.clock.time(), Notice::Left { endpoint, began, flits, flit });
+            let content = self.sending[endpoint.index()];
+            let notice = Notice::Left { endpoint, began, flits, flit, content };
+            self.endpoints.tell(network.clock.time(), notice);
         }
         self.carry_out(network);
     }
@@ -246,6 +251,9 @@ impl Hosts {
             }
             Turn::Nothing => return,
         };
+        if self.wanted.left {
+            self.sending[endpoint.index()] = packet.content;
+        }
         let worm = Worm::new(&self.plan, packet, node);
         let flits = worm.flits(&self.wormhole);
         let worm = network.worms.insert(worm);

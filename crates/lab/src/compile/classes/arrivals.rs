@@ -10,9 +10,9 @@ use gingham_topology::EndpointId;
 use std::ops::Range;
 
 /// The longest period: no run lasts longer.
-const PERIOD_MAX: Span = Span::from_ps(1_000_000 * 1_000_000_000_000);
+pub(super) const PERIOD_MAX: Span = Span::from_ps(1_000_000 * 1_000_000_000_000);
 /// Means of a heavier tail are not reached within any run.
-const SHAPE_MIN: f64 = 1.01;
+pub(super) const SHAPE_MIN: f64 = 1.01;
 /// Periods that pass by without a message cost time and mean nothing.
 const PERIODS_PER_MESSAGE_MAX: f64 = 1_000.0;
 /// Loads that add up to 1 may miss it by so much.

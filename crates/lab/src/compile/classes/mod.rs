@@ -6,6 +6,7 @@
 //!   arrivals + lengths + destinations ─► for each host a SourcePlan, or a reason to be silent
 //!   schedule ─────────────────────────► a SourcePlan for each host in it
 //!   reply + lengths ──────────────────► a SourcePlan for each host that is sent what it replies to
+//!   streams ──────────────────────────► many SourcePlans for each host, a stream each
 //! ```
 //!
 //! Invariants: a source has somewhere to send to, and every destination can be reached; what a
@@ -20,11 +21,13 @@ mod lengths;
 mod matrix;
 mod permutations;
 mod policing;
+mod posting;
 mod replies;
 mod schedule;
 mod sending;
 mod sheet;
 mod stagger;
+mod streams;
 mod window;
 
 pub(super) use hosts::Hosts;
@@ -104,18 +107,22 @@ impl ClassContext<'_> {
         let active = self.active()?;
         self.check_stagger()?;
         let sources = match (&self.class.arrivals, to) {
+            _ if self.class.streams.is_some() => self.streams(&active, gathered)?,
             (Arrivals::Schedule(file), _) => self.scheduled(file, &active, gathered)?,
             (Arrivals::Reply(reply), Some(to)) => self.replies(reply, to, compiled, gathered)?,
             _ => self.drawn(gathered)?,
         };
         let priority = self.level("priority", self.class.priority)?;
+        let policing = self.policing(&sources, gathered)?;
+        let post = self.post(&sources, policing.as_ref())?;
         Ok(ClassPlan {
             name: self.class.name.clone(),
             active,
             priority,
             vc_class: self.links.kind.lanes.vc_class(self.index),
             segmentation: self.segmentation(gathered)?,
-            policing: self.policing(&sources, gathered)?,
+            policing,
+            post,
             window: self.window(priority)?,
             pace: self.pace()?,
             sources,

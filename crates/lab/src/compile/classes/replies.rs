@@ -158,6 +158,7 @@ fn receivers(fabric: &Fabric, class: &ClassPlan, compiled: &Compiled) -> Vec<boo
             MessagePlan::Replies(replies) => {
                 compiled[&replies.to].sources.iter().for_each(|source| mark(source.endpoint));
             }
+            MessagePlan::Stream(stream) => mark(stream.destination),
             MessagePlan::Drawn(drawn) => match &drawn.destinations {
                 DestinationPlan::Fixed(to) => mark(*to),
                 DestinationPlan::Weighted(weighted) => {

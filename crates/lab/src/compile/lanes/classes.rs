@@ -2,7 +2,7 @@
 
 use super::users::{LaneUser, users};
 use crate::error::LabError;
-use crate::scenario::ScenarioSource;
+use crate::scenario::{LaneName, ScenarioSource};
 use gingham_topology::routing::{LaneSet, MANAGEMENT_LANE, VcClass};
 use std::collections::BTreeMap;
 
@@ -13,6 +13,8 @@ pub(super) struct ClassLanes {
     pub(super) by_class: Vec<LaneSet>,
     /// By class: the lanes of its answers, if its packets are answered.
     of_answers: BTreeMap<usize, LaneSet>,
+    /// By class: whether each of its messages keeps to one lane.
+    is_single: Vec<bool>,
     /// By VC class.
     pub(super) sets: Vec<LaneSet>,
 }
@@ -21,8 +23,10 @@ impl ClassLanes {
     /// The lanes of every class, which are all but InfiniBand's lane of management where it names
     /// none, and those of its answers, which are the same where they name none.
     pub(super) fn of(source: &ScenarioSource, count: u8) -> Result<Self, LabError> {
+        let traffic = &source.scenario.traffic;
+        let is_single = traffic.iter().map(|class| class.lane != LaneName::Any).collect();
         let mut lanes =
-            Self { by_class: Vec::new(), of_answers: BTreeMap::new(), sets: Vec::new() };
+            Self { by_class: Vec::new(), of_answers: BTreeMap::new(), is_single, sets: Vec::new() };
         for user in users(source) {
             let own = match user.lanes {
                 Some(written) => named(source, &user, written, count)?,
@@ -34,8 +38,9 @@ impl ClassLanes {
             } else {
                 lanes.by_class.push(own);
             }
-            if !lanes.sets.contains(&own) {
-                lanes.sets.push(own);
+            lanes.add(own);
+            if !user.is_answer && lanes.is_single[user.class] {
+                own.lanes().for_each(|lane| lanes.add(LaneSet::one(lane)));
             }
             if lanes.sets.len() > usize::from(u8::MAX) {
                 let message = format!(
@@ -48,11 +53,27 @@ impl ClassLanes {
         Ok(lanes)
     }
 
+    fn add(&mut self, set: LaneSet) {
+        if !self.sets.contains(&set) {
+            self.sets.push(set);
+        }
+    }
+
+    /// The VC classes of the single lanes of a class, each of whose messages keeps to one.
+    pub(super) fn single_vc_classes(&self, class: usize) -> Box<[VcClass]> {
+        self.by_class[class].lanes().map(|lane| self.vc_class_of(LaneSet::one(lane))).collect()
+    }
+
     /// Lets answers of a class use its lanes.
     pub(super) fn answer_as_class(&mut self, class: usize) {
         self.of_answers.insert(class, self.by_class[class]);
         let all: Vec<LaneSet> =
             self.by_class.iter().chain(self.of_answers.values()).copied().collect();
+        let singles =
+            |(of, is_single): (&LaneSet, &bool)| if *is_single { *of } else { LaneSet::EMPTY };
+        let singles = self.by_class.iter().zip(&self.is_single).map(singles);
+        let singles = singles.fold(LaneSet::EMPTY, |all, of| all | of);
+        let all: Vec<LaneSet> = all.into_iter().chain(singles.lanes().map(LaneSet::one)).collect();
         self.sets.retain(|set| all.contains(set));
     }
 

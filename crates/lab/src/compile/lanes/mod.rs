@@ -72,6 +72,11 @@ impl LaneFigures {
         Some(self.classes.vc_class(class))
     }
 
+    /// The VC classes of the single lanes of a class, each of whose messages keeps to one.
+    pub(super) fn single_vc_classes(&self, class: usize) -> Box<[VcClass]> {
+        self.classes.single_vc_classes(class)
+    }
+
     /// The same of the answers of a class, whose packets are answered.
     pub(super) fn vc_class_of_answers(&self, class: usize) -> Option<VcClass> {
         match &self.levels {

@@ -42,7 +42,7 @@ impl RecordWriter<'_> {
         identity(text, node);
         let word = match node.kind {
             NodeKind::Switch => "Switch",
-            NodeKind::Host | NodeKind::Aggregation => "Ca",
+            NodeKind::Host | NodeKind::Aggregation | NodeKind::Port0 => "Ca",
             NodeKind::Router => "Rt",
         };
         let description = &node.description;
@@ -97,7 +97,7 @@ fn identity(text: &mut String, node: &Node) {
     identity.system_guid.inspect(|guid| add!(text, "sysimgguid=0x{:x}\n", guid.0));
     let word = match node.kind {
         NodeKind::Switch => "switchguid",
-        NodeKind::Host | NodeKind::Aggregation => "caguid",
+        NodeKind::Host | NodeKind::Aggregation | NodeKind::Port0 => "caguid",
         NodeKind::Router => "rtguid",
     };
     add!(text, "{word}=0x{:x}", node.guid.expect("every node was given a GUID").0);

@@ -34,7 +34,7 @@ fn write_node(text: &mut String, node: &Node) {
     let table = match node.kind {
         NodeKind::Switch => "switch",
         NodeKind::Host => "host",
-        NodeKind::Aggregation => "aggregation",
+        NodeKind::Aggregation | NodeKind::Port0 => "aggregation",
         NodeKind::Router => "router",
     };
     add!(text, "\n[[{table}]]\nname = {}\n", quoted(&node.name));

@@ -198,7 +198,7 @@ pub(crate) fn source_routes(
         for &to in graph.residents(switch) {
             routes.begin_row(&[to]);
             for source in graph.switches() {
-                if !graph.residents(source).is_empty() {
+                if graph.has_senders(source) {
                     lay_path(graph, &choices, source, to, &mut load, &mut routes);
                 }
                 routes.end_path();

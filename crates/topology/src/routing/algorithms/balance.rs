@@ -147,7 +147,7 @@ impl<'a> BestPaths<'a> {
     ) {
         let start = choices.start(source);
         let hops = choices.hops(start);
-        if hops == UNREACHED || hops == 0 || self.graph.residents(source).is_empty() {
+        if hops == UNREACHED || hops == 0 || !self.graph.has_senders(source) {
             return;
         }
         self.reach(choices, start);

@@ -144,7 +144,7 @@ fn lay(
                     let old = std::mem::take(&mut laid[number]);
                     prices.take_up(&old, paths);
                     let path = &mut laid[number];
-                    if !graph.residents(source).is_empty() {
+                    if graph.has_senders(source) {
                         search.cheapest(source, &hops, &prices, path);
                     }
                     prices.lay(path, paths);

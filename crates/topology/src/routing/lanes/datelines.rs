@@ -76,6 +76,11 @@ impl Datelines {
         Self { places: ChannelId::first(fabric.channel_count()).map(place).collect() }
     }
 
+    /// All channels up to so many that are not known are outside of the dimensions.
+    pub(super) fn add_outside(&mut self, channel_count: usize) {
+        self.places.resize(channel_count, OUTSIDE);
+    }
+
     /// How many dateline classes there are: one, if no dimension has a dateline.
     pub fn dateline_classes(&self) -> usize {
         if self.places.iter().any(|place| *place != OUTSIDE) { Self::CLASSES } else { 1 }

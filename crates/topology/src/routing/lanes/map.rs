@@ -73,6 +73,37 @@ impl LaneMap {
         self.endpoints[endpoint.index()] = self.intern(row);
     }
 
+    /// Ends of switches are among the endpoints. What comes from one goes on as what comes from an
+    /// endpoint on the same switch, or from any other port; what goes to one takes a lane that it
+    /// might take to some other port.
+    pub(super) fn add_ports_0(&mut self, fabric: &Fabric) {
+        for end in fabric.endpoint_ids().filter(|end| fabric.is_port_0(*end)) {
+            let switch = fabric.target(fabric.endpoint_channel(end)).node;
+            let ports = || fabric.channels_from(switch).map(|channel| fabric.source(channel).port);
+            let ports: Vec<u16> = ports().filter(|port| *port > 0).collect();
+            let beside = fabric.beside_port_0(end);
+            let port_beside = |of| fabric.target(fabric.endpoint_channel(of)).port;
+            let inputs = beside.map_or_else(|| ports.clone(), |of| vec![port_beside(of)]);
+            for &port in &ports {
+                let others = ports.iter().filter(|other| **other != port);
+                let onward: Vec<_> = others.map(|to| self.row_at(switch, port, *to)).collect();
+                self.set_switch(switch, port, 0, first_kept(onward));
+                let from = inputs.iter().map(|from| self.row_at(switch, *from, port)).collect();
+                self.set_switch(switch, 0, port, first_kept(from));
+            }
+            let rows = ports.iter().map(|port| self.row_at(switch, 0, *port)).collect();
+            let own = |of: EndpointId| self.rows[self.endpoints[of.index()] as usize];
+            let row = beside.map_or_else(|| first_kept(rows), own);
+            let row = self.intern(row);
+            self.endpoints.push(row);
+        }
+    }
+
+    fn row_at(&self, switch: NodeId, input: u16, output: u16) -> LaneRow {
+        let place = usize::from(input) * self.widths[switch.index()] + usize::from(output);
+        self.rows[self.switches[switch.index()][place] as usize]
+    }
+
     fn intern(&mut self, row: LaneRow) -> u32 {
         // The last rows are the likeliest: tables repeat the row of the line above.
         let place = self.rows.iter().rposition(|known| *known == row).unwrap_or_else(|| {
@@ -144,6 +175,14 @@ impl LaneMap {
 fn lanes_in<'a>(rows: impl Iterator<Item = &'a LaneRow>, levels: u16) -> LaneSet {
     let sent = LaneSet::from_bits(levels);
     rows.flat_map(|row| sent.lanes().filter_map(|level| lane(row, level))).collect()
+}
+
+/// For each level the first lane of some rows on which it is not dropped, if there is one.
+fn first_kept(rows: Vec<LaneRow>) -> LaneRow {
+    std::array::from_fn(|level| {
+        let mut lanes = rows.iter().map(|row| row[level]);
+        lanes.find(|lane| *lane < MANAGEMENT_LANE).unwrap_or(MANAGEMENT_LANE)
+    })
 }
 
 fn lane(row: &LaneRow, level: u8) -> Option<u8> {

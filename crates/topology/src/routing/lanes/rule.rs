@@ -113,6 +113,22 @@ impl Lanes {
         }
     }
 
+    /// The same where switches have ends of their own ([`Fabric::with_ports_0`]): packets of these
+    /// take the lanes of those of an endpoint on the same switch, and packets to them stay on lanes
+    /// that they may take anyway.
+    #[must_use]
+    pub fn with_ports_0(mut self, fabric: &Fabric) -> Self {
+        match &mut self.rule {
+            LaneRule::Free => {}
+            LaneRule::Datelines(datelines) => datelines.add_outside(fabric.channel_count()),
+            LaneRule::Tables { map, levels } => {
+                map.add_ports_0(fabric);
+                levels.add_ports_0(fabric);
+            }
+        }
+        self
+    }
+
     fn by_sets(rule: LaneRule, vc_classes: &[LaneSet]) -> Self {
         let all = vc_classes.iter().fold(LaneSet::EMPTY, |all, lanes| all | *lanes);
         Self {

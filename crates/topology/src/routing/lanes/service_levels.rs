@@ -41,6 +41,24 @@ impl ServiceLevels {
         Self { endpoint_count, levels }
     }
 
+    /// Ends of switches are among the endpoints, each with the levels of an endpoint on the same
+    /// switch, or level 0 where there is none. Nothing is sent to them.
+    pub(super) fn add_ports_0(&mut self, fabric: &Fabric) {
+        let known = std::mem::replace(self, Self::zero(fabric));
+        if known.are_zero() {
+            return;
+        }
+        let is_known = |endpoint: &EndpointId| endpoint.index() < known.endpoint_count;
+        let lid_offsets = known.levels.len() / known.endpoint_count.pow(2);
+        let lid_offsets = u8::try_from(lid_offsets).expect("an LMC has three bits");
+        *self = Self::by_pair(fabric, lid_offsets, |from, to, lid_offset| {
+            let beside = || fabric.beside_port_0(from);
+            let from = if is_known(&from) { Some(from) } else { beside() };
+            let pair = from.zip(Some(to).filter(is_known));
+            pair.map_or(0, |(from, to)| known.level(from, to, lid_offset))
+        });
+    }
+
     /// Whether all pairs have level 0.
     pub(super) fn are_zero(&self) -> bool {
         self.levels.is_empty()

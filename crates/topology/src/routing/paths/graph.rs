@@ -47,6 +47,8 @@ pub(crate) struct SwitchGraph {
     ejections: Vec<ChannelId>,
     is_host: Vec<bool>,
     residents: Vec<Vec<EndpointId>>,
+    /// By switch: its own end, from which packets begin and to which none is routed.
+    ports_0: Vec<Option<EndpointId>>,
     host_counts: Vec<u32>,
 }
 
@@ -97,7 +99,9 @@ impl SwitchGraph {
         let mut residents = vec![Vec::new(); switch_count];
         let mut host_counts = vec![0; switch_count];
         for endpoint in fabric.endpoint_ids() {
-            if let Attachment::Switch(switch) = attachments[endpoint.index()] {
+            if let Attachment::Switch(switch) = attachments[endpoint.index()]
+                && !fabric.is_port_0(endpoint)
+            {
                 residents[switch.index()].push(endpoint);
                 host_counts[switch.index()] += u32::from(is_host[endpoint.index()]);
             }
@@ -106,7 +110,8 @@ impl SwitchGraph {
             .endpoint_ids()
             .map(|endpoint| Fabric::reverse(fabric.endpoint_channel(endpoint)))
             .collect();
-        Self { first, steps, attachments, ejections, is_host, residents, host_counts }
+        let ports_0 = fabric.switches().map(|switch| fabric.port_0(switch)).collect();
+        Self { first, steps, attachments, ejections, is_host, residents, ports_0, host_counts }
     }
 
     /// Number of switches.
@@ -151,9 +156,19 @@ impl SwitchGraph {
         self.attachments.len()
     }
 
-    /// The endpoints of a switch in canonical order.
+    /// The endpoints of a switch in canonical order, but for its own end: where routes lead.
     pub(crate) fn residents(&self, switch: NodeId) -> &[EndpointId] {
         &self.residents[switch.index()]
+    }
+
+    /// The endpoints of which packets begin at a switch: its residents, and its own end.
+    pub(crate) fn senders(&self, switch: NodeId) -> impl Iterator<Item = EndpointId> + Clone + '_ {
+        self.residents(switch).iter().copied().chain(self.ports_0[switch.index()])
+    }
+
+    /// Whether packets of any endpoint begin at a switch.
+    pub(crate) fn has_senders(&self, switch: NodeId) -> bool {
+        self.senders(switch).next().is_some()
     }
 
     /// Number of hosts among the endpoints of a switch.

@@ -264,7 +264,7 @@ impl Routes {
     ) {
         for &to in row.destinations {
             for source in graph.switches() {
-                if graph.residents(source).iter().all(|resident| *resident == to) {
+                if graph.senders(source).all(|sender| sender == to) {
                     continue;
                 }
                 let (channels, end) = self.onward(fabric, walker, source, to);
@@ -280,7 +280,7 @@ impl Walk<'_> {
         &'a self,
         graph: &'a SwitchGraph,
     ) -> impl Iterator<Item = EndpointId> + 'a {
-        graph.residents(self.source).iter().copied().filter(|resident| *resident != self.to)
+        graph.senders(self.source).filter(|sender| *sender != self.to)
     }
 
     /// The first host that sends along this walk, if it leads to a host.
@@ -291,7 +291,7 @@ impl Walk<'_> {
 
     /// Number of endpoints that send along this walk.
     pub(crate) fn sender_count(&self, graph: &SwitchGraph) -> u64 {
-        graph.residents(self.source).len() as u64 - u64::from(self.stays(graph))
+        graph.senders(self.source).count() as u64 - u64::from(self.stays(graph))
     }
 
     /// Number of ordered pairs of hosts whose path is this walk.

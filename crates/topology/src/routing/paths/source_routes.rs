@@ -30,7 +30,7 @@ const NO_SOURCE: u32 = u32::MAX;
 /// One path per source switch and destination endpoint.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SourceRoutes {
-    /// By switch: its number among those on which endpoints hang, or [`NO_SOURCE`].
+    /// By switch: its number among those at which packets begin, or [`NO_SOURCE`].
     sources: Vec<u32>,
     /// By endpoint; `None` for one that hangs on no switch.
     destinations: Vec<Option<Destination>>,
@@ -176,6 +176,18 @@ enum Place {
 }
 
 impl KeptPath {
+    /// A path that ends with `ejection` after so many other channels, of which a packet has come to
+    /// the end: none of them can be asked for.
+    pub fn ending_with(ejection: ChannelId, channels: u32, in_transit_hosts: u16) -> Self {
+        Self { place: Place::Path(usize::MAX), channels, ejection, in_transit_hosts }
+    }
+
+    /// The channel into the destination.
+    #[inline]
+    pub fn ejection(self) -> ChannelId {
+        self.ejection
+    }
+
     /// In-transit hosts, which eject the packet and send it on.
     #[inline]
     pub fn in_transit_hosts(self) -> usize {
@@ -236,6 +248,23 @@ impl SourceRoutes {
             Place::Path(first) => self.ports.at(first + position as usize),
         };
         fabric.outgoing(node, port).expect("a path leads along cables")
+    }
+
+    /// How many in-transit hosts are left behind by a packet that has taken so many channels of a
+    /// path from `first` on.
+    pub fn in_transit_hosts_before(
+        &self,
+        fabric: &Fabric,
+        path: KeptPath,
+        channels: u32,
+        first: NodeId,
+    ) -> u16 {
+        let (mut node, mut hosts) = (first, 0);
+        for position in 0..channels {
+            hosts += u16::from(!fabric.node(node).is_switch());
+            node = fabric.target(self.channel(fabric, path, position, || node)).node;
+        }
+        hosts
     }
 
     /// The channels from the switch `source` to `to`. `None` where no path leads, and at a switch
@@ -314,9 +343,9 @@ impl<'a> SourceRoutesBuilder<'a> {
         let mut numbers = 0..NO_SOURCE;
         let sources = graph
             .switches()
-            .map(|switch| match graph.residents(switch) {
-                [] => NO_SOURCE,
-                _ => numbers.next().expect("fewer switches than numbers"),
+            .map(|switch| match graph.has_senders(switch) {
+                false => NO_SOURCE,
+                true => numbers.next().expect("fewer switches than numbers"),
             })
             .collect();
         let routes = SourceRoutes {

@@ -85,10 +85,10 @@ impl<'a> Collector<'a> {
         let (switch, destinations) = (row.switch, row.destinations);
         let leads_to_host = destinations.iter().any(|to| graph.is_host(*to));
         let sends = move |source: &NodeId| {
-            let counts = |from: &EndpointId| !between_hosts || graph.is_host(*from);
+            let counts = |from: EndpointId| !between_hosts || graph.is_host(from);
             // On the switch of a lone destination somebody else must be there to send.
-            let another = |from: &&EndpointId| *source != switch || destinations != [**from];
-            graph.residents(*source).iter().filter(another).any(counts)
+            let another = |from: &EndpointId| *source != switch || destinations != [*from];
+            graph.senders(*source).filter(another).any(counts)
         };
         let counts = !between_hosts || leads_to_host;
         graph.switches().filter(move |source| counts && sends(source))
@@ -141,7 +141,8 @@ impl<'a> Collector<'a> {
 
     /// The dateline class of a packet of `source` in its first channel between switches.
     fn first_class(&self, source: NodeId, first: ChannelId) -> DatelineClass {
-        let own = || Fabric::reverse(self.graph.ejection(self.graph.residents(source)[0]));
+        let sender = || self.graph.senders(source).next().expect("a packet has a sender");
+        let own = || Fabric::reverse(self.graph.ejection(sender()));
         self.lanes
             .map_or(DatelineClass(0), |lanes| lanes.class_after(DatelineClass(0), own(), first))
     }

@@ -51,7 +51,7 @@ impl<'a> LevelCollector<'a> {
         groups: &'a LaneGroups,
         counted: Counted,
     ) -> Self {
-        let senders = |switch| senders(fabric, graph, lanes, graph.residents(switch));
+        let senders = |switch| senders(fabric, graph, lanes, graph.senders(switch));
         Self {
             fabric,
             graph,
@@ -195,14 +195,14 @@ fn senders(
     fabric: &Fabric,
     graph: &SwitchGraph,
     lanes: &Lanes,
-    residents: &[EndpointId],
+    all: impl Iterator<Item = EndpointId>,
 ) -> Vec<EndpointId> {
     const SENDERS_ALIKE_MAX: usize = 2;
     if lanes.differ_by_pair() {
-        return residents.to_vec();
+        return all.collect();
     }
     let mut senders: Vec<EndpointId> = Vec::new();
-    for &resident in residents {
+    for resident in all {
         let is_alike = |other: &&EndpointId| {
             graph.is_host(**other) == graph.is_host(resident)
                 && lanes.treat_alike(fabric, **other, resident)

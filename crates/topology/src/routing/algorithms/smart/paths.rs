@@ -47,7 +47,7 @@ impl<'a> Paths<'a> {
         let mut demands = Vec::new();
         for switch in graph.switches() {
             for &to in graph.residents(switch) {
-                let has_endpoints = |from: &NodeId| !graph.residents(*from).is_empty();
+                let has_endpoints = |from: &NodeId| graph.has_senders(*from);
                 let hosts = |from| if graph.is_host(to) { graph.host_count(from) } else { 0 };
                 demands.extend(graph.switches().filter(has_endpoints).map(|source| Demand {
                     source,

@@ -1,0 +1,108 @@
+//! How messages of a class are posted: credits, what a refused one does, and lanes.
+
+use super::context::ClassContext;
+use crate::compile::measure::TIME_MAX;
+use crate::error::LabError;
+use crate::scenario::{CongestionControl, Credits, LaneName, RefusedPost, Retry};
+use gingham_kernel::Span;
+use gingham_model as model;
+use gingham_model::traffic::SourcePlan;
+use gingham_model::{LaneChoice, PolicingPlan, PostPlan, Refused};
+
+/// Credits: as many as a send buffer has places.
+const CREDITS_MAX: u32 = 1_000_000;
+
+impl ClassContext<'_> {
+    pub(super) fn post(
+        &self,
+        sources: &[SourcePlan],
+        policing: Option<&PolicingPlan>,
+    ) -> Result<PostPlan, LabError> {
+        let lane = self.lane_choice(policing)?;
+        let Some(adapters) = self.source.scenario.network.adapters else {
+            if self.class.post.is_some() {
+                let message = "messages are posted to channel adapters, and there are none: add the table [network.adapters], or leave \
+                               this out";
+                return Err(self.error("post", message).into());
+            }
+            return Ok(PostPlan { lane, ..PostPlan::default() });
+        };
+        let credits = self.credits(adapters.congestion_control)?;
+        let refused = self.refused(sources)?;
+        Ok(PostPlan { credits, refused, lane })
+    }
+
+    fn credits(&self, control: CongestionControl) -> Result<model::Credits, LabError> {
+        let written = self.class.post.and_then(|post| post.credits);
+        let so_many = |key: &str, written: i64| -> Result<Box<[u32]>, LabError> {
+            let credits = u32::try_from(written).ok();
+            let credits = credits.filter(|credits| (1..=CREDITS_MAX).contains(credits));
+            let credits = credits.ok_or_else(|| {
+                let message = format!(
+                    "from 1 to 1,000,000 credits, not {written}: without any nothing could be sent"
+                );
+                self.error(key, message)
+            })?;
+            Ok(vec![credits; self.fabric.endpoints().len()].into())
+        };
+        match (control, written) {
+            (_, Some(Credits::Exempt)) => Ok(model::Credits::Exempt),
+            (CongestionControl::None, None) => Ok(model::Credits::OfBuffer),
+            (CongestionControl::None, Some(_)) => {
+                let message = "without congestion control all classes share the send buffer: say network.adapters.congestion_control = \
+                               \"credits\", or leave this out";
+                Err(self.error("post.credits", message).into())
+            }
+            (CongestionControl::Credits, None) => {
+                let message = format!(
+                    "class `{}` has no credits, so that it could send nothing: say post = {{ credits = {{ per-host = 200 }} }}, {{ per-flow \
+                     = 1 }} or \"exempt\"",
+                    self.class.name
+                );
+                Err(self.error("post.credits", message).into())
+            }
+            (CongestionControl::Credits, Some(Credits::PerHost(credits))) => {
+                Ok(model::Credits::OfClass(so_many("post.credits.per-host", credits)?))
+            }
+            (CongestionControl::Credits, Some(Credits::PerFlow(credits))) => {
+                Ok(model::Credits::OfFlow(so_many("post.credits.per-flow", credits)?))
+            }
+        }
+    }
+
+    fn refused(&self, sources: &[SourcePlan]) -> Result<Refused, LabError> {
+        let refused = self.class.post.unwrap_or_default().refused;
+        let RefusedPost::Retry(Retry { after }) = refused else { return Ok(Refused::Wait) };
+        if let Some(after) = after.filter(|after| *after == Span::ZERO || *after > TIME_MAX) {
+            let message = format!(
+                "a message is posted again after more than 0 and at most {TIME_MAX}, not {after}"
+            );
+            return Err(self.error("post.refused.retry.after", message).into());
+        }
+        let longest = sources.iter().map(|sender| *sender.payload_bytes().end()).max();
+        let longest = u64::from(longest.unwrap_or(1));
+        let period = |endpoint| match after {
+            Some(after) => after,
+            None => self.time_at(endpoint, 1.0, longest).max(Span::from_ps(1)),
+        };
+        Ok(Refused::Retry(self.fabric.endpoint_ids().map(period).collect()))
+    }
+
+    fn lane_choice(&self, policing: Option<&PolicingPlan>) -> Result<LaneChoice, LabError> {
+        let lanes = &self.links.kind.lanes;
+        let choice = match self.class.lane {
+            LaneName::Any => return Ok(LaneChoice::Any),
+            LaneName::AtRandom => LaneChoice::AtRandom(lanes.single_vc_classes(self.index)),
+            LaneName::OfFlow => LaneChoice::OfFlow(lanes.single_vc_classes(self.index)),
+        };
+        let is_held = self.class.window.is_some()
+            || self.class.pace.is_some()
+            || policing.is_some_and(|of| of.excess == model::Excess::Delay);
+        if is_held && self.class.lane == LaneName::AtRandom {
+            let message = "packets of a flow that is held back, by a window, a pace or tokens, go one after the other on its lanes: say \
+                           lane = \"of-flow\"";
+            return Err(self.error("lane", message).into());
+        }
+        Ok(choice)
+    }
+}

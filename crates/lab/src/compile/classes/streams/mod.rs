@@ -1,0 +1,150 @@
+//! Streams of a class: what they send, how many a host has, and where each goes.
+//!
+//! ```text
+//!   data ─► DataPlan ─► mean rate ─┐
+//!   load, link rate ───────────────┴► streams a host ─► placement ─► a SourcePlan each
+//! ```
+//!
+//! Invariants: streams of a host stand together, in the order of their numbers; what they would take
+//! of memory is told before it is taken.
+
+mod counts;
+mod data;
+mod placement;
+mod trace;
+
+use super::context::ClassContext;
+use crate::compile::gathered::Gathered;
+use crate::compile::measure::TIME_MAX;
+use crate::error::LabError;
+use crate::scenario::Streams;
+use gingham_kernel::{Span, Time};
+use gingham_model::traffic::{DataPlan, LaterPlan, MessagePlan, SourcePlan, StreamPlan};
+use std::ops::Range;
+use std::sync::Arc;
+
+impl ClassContext<'_> {
+    /// The sources of a class of streams.
+    pub(super) fn streams(
+        &self,
+        active: &Range<Time>,
+        gathered: &mut Gathered,
+    ) -> Result<Vec<SourcePlan>, LabError> {
+        let streams = self.class.streams.as_ref().expect("it has streams");
+        self.check_beside()?;
+        let data = Arc::new(self.stream_data(streams, gathered)?);
+        let later = self.stream_start(streams, &data, active)?;
+        self.check_rest(streams, &data, active)?;
+        let placed = self.placed(streams, &data, gathered)?;
+        self.note_frames(&data, later, active, gathered);
+        let mut sources = Vec::with_capacity(placed.len());
+        let mut before = None;
+        let mut number = 0;
+        for (endpoint, destination) in placed {
+            number = if before == Some(endpoint) { number + 1 } else { 0 };
+            before = Some(endpoint);
+            let (data, lifetime) = (Arc::clone(&data), streams.lifetime);
+            let solicits = streams.solicits;
+            let plan = StreamPlan { destination, number, data, later, lifetime, solicits };
+            sources.push(SourcePlan { endpoint, messages: MessagePlan::Stream(plan) });
+        }
+        Ok(sources)
+    }
+
+    /// Streams say themselves what is sent, how long it is and where to.
+    fn check_beside(&self) -> Result<(), LabError> {
+        for key in ["arrivals", "length", "destinations", "stagger"] {
+            if self.source.tree.get(&self.path(key)).is_some() {
+                let message = format!("streams tell this themselves; leave `{key}` out");
+                return Err(self.error(key, message).into());
+            }
+        }
+        Ok(())
+    }
+
+    /// How much later than its class each stream starts.
+    fn stream_start(
+        &self,
+        streams: &Streams,
+        data: &DataPlan,
+        active: &Range<Time>,
+    ) -> Result<LaterPlan, LabError> {
+        let left = self.left(active);
+        let turn = streams.start.unwrap_or(Span::ZERO);
+        if streams.start.is_some() && turn >= left {
+            let message = format!("streams start {turn} after their class, which sends for {left}");
+            return Err(self.error("streams.start", message).into());
+        }
+        let has_phase = streams.start.is_none() && data.frames().is_some();
+        let jitter = if has_phase { streams.interval() } else { Span::ZERO };
+        Ok(LaterPlan { turn, jitter })
+    }
+
+    /// For how long a class sends in a run.
+    fn left(&self, active: &Range<Time>) -> Span {
+        let end = Time::ZERO + self.source.scenario.stop.time;
+        active.end.min(end).since(active.start)
+    }
+
+    /// Refuses what no stream can last or solicit.
+    fn check_rest(
+        &self,
+        streams: &Streams,
+        data: &DataPlan,
+        active: &Range<Time>,
+    ) -> Result<(), LabError> {
+        let refuse = |key: &str, message: String| -> Result<(), LabError> {
+            Err(self.error(&format!("streams.{key}"), message).into())
+        };
+        let solicits = streams.solicits;
+        if !(solicits > 0.0 && solicits.is_finite()) {
+            let message = format!(
+                "a stream solicits a multiple of its mean rate, above 0, such as 1, not {solicits}"
+            );
+            return refuse("solicits", message);
+        }
+        if data.frames().is_none() {
+            return Ok(());
+        }
+        let interval = streams.interval();
+        if let Some(lifetime) = streams.lifetime.filter(|lifetime| *lifetime < interval) {
+            let message = format!(
+                "a stream of {lifetime} has no frame, of which each takes {interval}: let it last for one at least"
+            );
+            return refuse("lifetime", message);
+        }
+        let left = active.end.as_ps().saturating_sub(active.start.as_ps());
+        if self.class.stop.is_some() && left < interval.as_ps() {
+            let left = Span::from_ps(left);
+            let message = format!(
+                "the class sends for {left}, and a frame takes {interval}, so that no stream has one: let it stop later"
+            );
+            return Err(self.error("stop", message).into());
+        }
+        Ok(())
+    }
+
+    /// Says where a run is too short for any frame to be counted.
+    fn note_frames(
+        &self,
+        data: &DataPlan,
+        later: LaterPlan,
+        active: &Range<Time>,
+        gathered: &mut Gathered,
+    ) {
+        let Some(frames) = data.frames() else { return };
+        let left = self.left(active).as_ps().saturating_sub(later.turn.as_ps());
+        let streams = self.class.streams.as_ref();
+        let lifetime = streams.and_then(|streams| streams.lifetime).unwrap_or(TIME_MAX);
+        let begun = left.min(lifetime.as_ps()).div_ceil(frames.interval.as_ps());
+        let warm_up = u64::from(frames.deadlines.warm_up_frames);
+        if begun <= warm_up {
+            let text = format!(
+                "a stream has at most {begun} frames in this run, and the first {warm_up} of each are not counted, so that \
+                 nothing is said of deadlines; traffic.{}.streams.deadline.warm_up_frames counts fewer out, a longer run has more",
+                self.index
+            );
+            self.note(gathered, text);
+        }
+    }
+}

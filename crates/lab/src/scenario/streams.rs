@@ -1,0 +1,182 @@
+//! Streams of a class, as a scenario writes them.
+
+use gingham_kernel::{Bytes, Rate, Span};
+use gingham_model::accept_bare_names;
+use gingham_model::traffic::Spread;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Streams, of which a host may send many: each goes from one host to one other, is a flow of its
+/// own, and sends frame after frame, or bursts.
+///
+/// ```text
+///   load x link rate / mean rate of a stream ─► streams a host ─placement─► each its destination
+///   frame ─── interval ─── frame ─── interval ─── ...          a frame is cut into messages
+/// ```
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Streams {
+    /// What a stream sends.
+    pub data: StreamData,
+    /// Streams of each host, from 1 to 1,000,000, or of each pair. As many as come nearest to the `load` of the class
+    /// unless given: load x rate of the link / mean rate of a stream, rounded; one of them stands in a scenario, and for pairs 1
+    /// holds where neither does.
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub count: Option<i64>,
+    /// Where streams go.
+    #[serde(default)]
+    pub placement: Placement,
+    /// From one frame of a stream to the next; a thirtieth of a second unless given.
+    pub interval: Option<Span>,
+    /// Payload of a message: a frame is cut into such, and the last has what is left. That of Yum et
+    /// al. 2002, section 6.1 (40 flits of 128 bits), unless given.
+    #[serde(default = "default_message")]
+    pub message: Bytes,
+    /// When the messages of a frame are created: all at once as it begins, or evenly over its
+    /// interval; at once unless given.
+    pub spread: Option<Spread>,
+    /// From the start of the class to that of each stream; drawn below an interval of frames, for each
+    /// by itself, unless given. Bursts begin in the midst of their periods.
+    pub start: Option<Span>,
+    /// How long each lasts: it has the frames whose intervals end by then. As long as the class sends
+    /// unless given.
+    pub lifetime: Option<Span>,
+    /// The rate that a stream solicits from an admission control, as a multiple of its mean rate, above
+    /// 0. Nothing asks for it so far.
+    #[serde(default = "one")]
+    pub solicits: f64,
+    /// What is measured of frames against their deadlines; what has no frames takes none.
+    pub deadline: Option<Deadline>,
+    /// What all streams of the class may take of memory; more is refused.
+    #[serde(default = "default_memory_max")]
+    pub memory_max: Bytes,
+}
+
+impl Streams {
+    /// From one frame to the next, in force.
+    pub(crate) fn interval(&self) -> Span {
+        self.interval.unwrap_or(INTERVAL)
+    }
+}
+
+/// A thirtieth of a second, of whole picoseconds.
+const INTERVAL: Span = Span::from_ps(33_333_333_333);
+
+/// What a stream sends.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(transform = accept_bare_names)]
+pub enum StreamData {
+    /// The frames of a file, one after the other and from the beginning again: a size in bytes a line,
+    /// or the index in order of display, time, type (`I`, `P` or `B`) and size, in order of
+    /// transmission. The path is relative to the scenario; gzip and xz are read.
+    #[schemars(extend("x-source" = "Yum et al. 2002, section 6.2 (a film)"))]
+    #[schemars(extend("x-example" = r#"{ trace = { file = "frames.txt" } }"#))]
+    Trace(Trace),
+    /// Synthetic MPEG-2 video: frames of normal size, at least 1 B each.
+    #[schemars(extend("x-source" = "Yum et al. 2002, section 5.2 (4 Mbit/s, 30 frames/s); deviation: Yum, Kim and Das 2000 (MediaWorm)"))]
+    Mpeg2(Mpeg2),
+    /// Bursts without frames: evenly spaced messages in on periods, none in off periods.
+    #[schemars(extend("x-source" = "Yum et al. 2002, section 5.2; periods: ours"))]
+    #[schemars(extend("x-example" = r#"{ on-off = { rate = "8 MB/s", on = "20 us", off = "20 us" } }"#))]
+    OnOff(OnOffData),
+}
+
+/// Parameters of `trace`.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Trace {
+    /// The file.
+    pub file: String,
+    /// With which frame every stream begins, from 0; drawn for each stream unless given.
+    #[schemars(range(min = 0))]
+    pub first: Option<i64>,
+}
+
+/// Parameters of `mpeg2`.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Mpeg2 {
+    /// Mean size of a frame: 4 Mbit/s at 30 frames a second unless given.
+    pub mean: Bytes,
+    /// Standard deviation of the size; a fifth of the mean by default.
+    pub deviation: Bytes,
+}
+
+impl Default for Mpeg2 {
+    fn default() -> Self {
+        Self { mean: Bytes(16_666), deviation: Bytes(3_333) }
+    }
+}
+
+/// Parameters of `on-off`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct OnOffData {
+    /// Mean rate of payload, over on and off periods.
+    pub rate: Rate,
+    /// Mean length of an on period: an interval of frames by default.
+    pub on: Span,
+    /// Mean length of an off period: as long by default.
+    pub off: Span,
+    /// Tail index of Pareto's law, above 1, by which periods are as long as they are; exponential
+    /// unless given.
+    pub shape: Option<f64>,
+}
+
+impl Default for OnOffData {
+    fn default() -> Self {
+        let rate = Rate::from_bytes_per_second(500_000);
+        Self { rate, on: INTERVAL, off: INTERVAL, shape: None }
+    }
+}
+
+/// Where streams go.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Placement {
+    /// Every host receives as many as every other, where all send equally many: those of each host go
+    /// to all others in turn, in an order that is drawn.
+    #[default]
+    #[schemars(extend("x-source" = "ours"))]
+    Even,
+    /// Each to a host that is drawn, all others alike.
+    #[schemars(extend("x-source" = "Yum et al. 2002, section 6.2"))]
+    Random,
+    /// Between the hosts of each of these pairs, such as `h0 -> h5`; a pair may be there twice. Takes no
+    /// hosts and no load.
+    #[schemars(extend("x-source" = "ours"))]
+    #[schemars(extend("x-example" = r#"[[traffic]]
+streams = { data = { mpeg2 = { mean = "640 B", deviation = "0 B" } }, interval = "20 us", placement = { pairs = ["h0-0-0 -> h1-0-0"] } }"#))]
+    Pairs(Vec<String>),
+}
+
+/// What is measured of frames against their deadlines.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Deadline {
+    /// The first frames of each stream that are not counted, from 0 to 1,000,000.
+    #[schemars(range(min = 0, max = 1_000_000))]
+    pub warm_up_frames: i64,
+    /// By how much a frame may be later than a fixed clock says, that of the first frame and so many
+    /// intervals, before it counts as missed there.
+    pub slack: Span,
+}
+
+impl Default for Deadline {
+    fn default() -> Self {
+        Self { warm_up_frames: 100, slack: Span::ZERO }
+    }
+}
+
+const fn default_message() -> Bytes {
+    Bytes(640)
+}
+
+const fn one() -> f64 {
+    1.0
+}
+
+const fn default_memory_max() -> Bytes {
+    Bytes(1_000_000_000)
+}

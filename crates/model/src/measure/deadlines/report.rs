@@ -1,0 +1,194 @@
+//! What streams made of their deadlines, one by one and by class.
+//!
+//! The streams of a class are taken for independent replicas of it: over them, as over replications,
+//! go the ratio estimator and Student's t. Where they contend with each other they are not, and
+//! replications tell more.
+
+use super::Deadlines;
+use super::clock::FrameSums;
+use super::stream::StreamFrames;
+use crate::{ClassId, Plan, StreamId};
+use gingham_results::{Estimate, Ratio, student_t};
+
+/// What one stream made of its deadlines; of the counted frames where nothing else is said.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct StreamReport {
+    /// The stream.
+    pub stream: StreamId,
+    /// Its class.
+    pub class: ClassId,
+    /// Frames that have begun.
+    pub begun_frames: u32,
+    /// Frames of which policing dropped a message.
+    pub lost_frames: u32,
+    /// Frames that have arrived and are not counted.
+    pub warm_up_frames: u32,
+    /// Frames that have arrived and are counted.
+    pub frames: u32,
+    /// Of these, later than their deadline.
+    pub missed_frames: u32,
+    /// Mean lateness of those, in picoseconds.
+    pub late_mean_ps: Option<f64>,
+    /// Share of those counted that would miss their deadline if frames were independent.
+    pub law: Option<f64>,
+    /// Later than the fixed clock and the slack.
+    pub missed_fixed_frames: u32,
+    /// Mean time from one delivery to the next, in picoseconds.
+    pub interval_mean_ps: Option<f64>,
+    /// Standard deviation of that.
+    pub interval_deviation_ps: Option<f64>,
+}
+
+/// What the streams of a class made of their deadlines together.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct ClassDeadlines {
+    /// Streams.
+    pub streams: usize,
+    /// Frames that have arrived and are not counted.
+    pub warm_up_frames: u64,
+    /// Frames that have arrived and are counted.
+    pub frames: u64,
+    /// Frames of which policing dropped a message.
+    pub lost_frames: u64,
+    /// Of those counted, later than their deadline.
+    pub missed_frames: u64,
+    /// The share of that: DMP.
+    pub missed: Option<Estimate>,
+    /// Mean lateness of these, in picoseconds: DMT.
+    pub late_ps: Option<Estimate>,
+    /// What the share would be if frames were independent.
+    pub law: Option<f64>,
+    /// Share that is later than the fixed clock and the slack.
+    pub missed_fixed: Option<Estimate>,
+    /// Mean time from one delivery to the next, in picoseconds.
+    pub interval_ps: Option<Estimate>,
+    /// Standard deviation of that, within streams.
+    pub interval_deviation_ps: Option<f64>,
+}
+
+/// The share of `frames` after the first `before` that are records, if all are independent and alike;
+/// the very first is none, because it sets the clock. `None` of no frames.
+pub fn law_of_records(before: u32, frames: u32) -> Option<f64> {
+    (frames > 0).then(|| records(before, frames) / f64::from(frames))
+}
+
+/// How many are.
+fn records(before: u32, frames: u32) -> f64 {
+    let first = u64::from(before.max(1)) + 1;
+    let last = u64::from(before) + u64::from(frames);
+    // From the small ones on.
+    (first..=last).rev().map(|number| 1.0 / real(number.into())).sum()
+}
+
+impl Deadlines {
+    /// By stream.
+    pub fn streams<'a>(
+        &'a self,
+        plan: &'a Plan,
+    ) -> impl Iterator<Item = Option<StreamReport>> + 'a {
+        let of = |(index, ((class, _, _), frames)): (usize, (_, &Option<StreamFrames>))| {
+            Some(frames.as_ref()?.report(StreamId::new(index), class))
+        };
+        plan.streams().zip(&self.streams).enumerate().map(of)
+    }
+
+    /// Of a class; `None` where it has no frames.
+    pub fn class(&self, plan: &Plan, class: ClassId) -> Option<ClassDeadlines> {
+        let streams = plan.streams().zip(&self.streams);
+        let own = streams.filter(|((of, _, _), _)| *of == class);
+        let own: Vec<&StreamFrames> = own.filter_map(|(_, frames)| frames.as_ref()).collect();
+        let interval_ps = real(own.first()?.clock.interval().as_ps().into());
+        let all =
+            |of: fn(&StreamFrames) -> u32| own.iter().map(|frames| u64::from(of(frames))).sum();
+        let over = |of: fn(&FrameSums) -> Ratio| {
+            over_streams(&own.iter().map(|frames| of(&frames.clock.sums)).collect::<Vec<_>>())
+        };
+        let counted: u64 = all(|frames| frames.clock.sums.frames);
+        let expected: f64 = own.iter().map(|frames| frames.records()).sum();
+        let excess =
+            over(|sums| Ratio { sum: signed(sums.excess_ps), over: sums.intervals.into() });
+        Some(ClassDeadlines {
+            streams: own.len(),
+            warm_up_frames: all(|frames| frames.clock.warm_up_frames()),
+            frames: counted,
+            lost_frames: all(|frames| frames.lost),
+            missed_frames: all(|frames| frames.clock.sums.missed),
+            missed: over(|sums| ratio(sums.missed.into(), sums.frames)),
+            late_ps: over(|sums| ratio(real(sums.late_ps), sums.missed)),
+            law: (counted > 0).then(|| expected / real(counted.into())),
+            missed_fixed: over(|sums| ratio(sums.missed_fixed.into(), sums.frames)),
+            interval_ps: excess.map(|of| Estimate { mean: interval_ps + of.mean, ..of }),
+            interval_deviation_ps: deviation_within(&own),
+        })
+    }
+}
+
+impl StreamFrames {
+    fn report(&self, stream: StreamId, class: ClassId) -> StreamReport {
+        let sums = &self.clock.sums;
+        let mean = |sum: f64, over: u32| (over > 0).then(|| sum / f64::from(over));
+        let interval_ps = real(self.clock.interval().as_ps().into());
+        let warm_up_frames = self.clock.warm_up_frames();
+        StreamReport {
+            stream,
+            class,
+            begun_frames: self.begun,
+            lost_frames: self.lost,
+            warm_up_frames,
+            frames: sums.frames,
+            missed_frames: sums.missed,
+            late_mean_ps: mean(real(sums.late_ps), sums.missed),
+            law: law_of_records(warm_up_frames, sums.frames),
+            missed_fixed_frames: sums.missed_fixed,
+            interval_mean_ps: mean(signed(sums.excess_ps), sums.intervals)
+                .map(|excess| interval_ps + excess),
+            interval_deviation_ps: deviation_within(&[self]),
+        }
+    }
+
+    /// How many of its frames would be late if they were independent.
+    fn records(&self) -> f64 {
+        records(self.clock.warm_up_frames(), self.clock.sums.frames)
+    }
+}
+
+/// The standard deviation of intervals around the means of their streams.
+fn deviation_within(streams: &[&StreamFrames]) -> Option<f64> {
+    let (mut squares, mut degrees) = (0.0, 0.0);
+    for sums in streams.iter().map(|frames| &frames.clock.sums).filter(|sums| sums.intervals > 1) {
+        let (sum, count) = (signed(sums.excess_ps), f64::from(sums.intervals));
+        squares += real(sums.excess_squared_ps) - sum * sum / count;
+        degrees += count - 1.0;
+    }
+    (degrees > 0.0).then(|| libm::sqrt((squares / degrees).max(0.0)))
+}
+
+/// A mean over streams with its interval, if there are two of them.
+pub(super) fn over_streams(streams: &[Ratio]) -> Option<Estimate> {
+    let filled: Vec<Ratio> = streams.iter().filter(|stream| stream.over > 0.0).copied().collect();
+    let sum: f64 = filled.iter().map(|stream| stream.sum).sum();
+    let over: f64 = filled.iter().map(|stream| stream.over).sum();
+    let mean = (over > 0.0).then(|| sum / over)?;
+    let count = real(filled.len() as u128);
+    let squares: f64 =
+        filled.iter().map(|stream| stream.sum - mean * stream.over).map(|left| left * left).sum();
+    let degrees = u32::try_from(filled.len() - 1).ok().filter(|degrees| *degrees > 0);
+    let half_width = degrees.map(|degrees| {
+        student_t(degrees) * libm::sqrt(squares / f64::from(degrees) / count) * count / over
+    });
+    Some(Estimate { mean, half_width })
+}
+
+fn ratio(sum: f64, over: u32) -> Ratio {
+    Ratio { sum, over: over.into() }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a mean needs few digits")]
+fn real(value: u128) -> f64 {
+    value as f64
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a mean needs few digits")]
+fn signed(value: i128) -> f64 {
+    value as f64
+}

@@ -1,0 +1,77 @@
+//! The frames of one stream that are under way, and which of them has arrived.
+
+use super::clock::Clock;
+use crate::traffic::{FramePart, FramePlan};
+use gingham_kernel::Time;
+use std::collections::VecDeque;
+
+/// The frames of one stream.
+#[derive(Clone, Debug)]
+pub(super) struct StreamFrames {
+    /// Frames that have begun: those under way are the last of them.
+    pub(super) begun: u32,
+    /// From the first frame that is not judged yet.
+    under_way: VecDeque<Frame>,
+    /// Frames that were lost.
+    pub(super) lost: u32,
+    pub(super) clock: Clock,
+}
+
+/// A frame that is not judged yet.
+#[derive(Clone, Copy, Debug)]
+struct Frame {
+    /// Messages that have neither arrived nor been dropped.
+    left: u32,
+    is_lost: bool,
+    /// When the last one arrived.
+    arrived: Time,
+}
+
+impl StreamFrames {
+    pub(super) fn new(plan: &FramePlan) -> Self {
+        let clock = Clock::new(plan.interval, plan.deadlines);
+        Self { begun: 0, under_way: VecDeque::new(), lost: 0, clock }
+    }
+
+    /// A message of a frame was created: of the last one, or of a new one.
+    pub(super) fn created(&mut self, part: FramePart) {
+        if part.number == self.begun {
+            self.begun += 1;
+            let left = part.messages.get();
+            self.under_way.push_back(Frame { left, is_lost: false, arrived: Time::ZERO });
+        }
+    }
+
+    pub(super) fn dropped(&mut self, part: FramePart) {
+        let frame = self.frame(part);
+        frame.is_lost = true;
+        frame.left -= 1;
+        self.judge();
+    }
+
+    pub(super) fn delivered(&mut self, part: FramePart, now: Time) {
+        let frame = self.frame(part);
+        frame.arrived = now;
+        frame.left -= 1;
+        self.judge();
+    }
+
+    /// A frame under way.
+    fn frame(&mut self, part: FramePart) -> &mut Frame {
+        let first = self.begun as usize - self.under_way.len();
+        &mut self.under_way[part.number as usize - first]
+    }
+
+    /// Judges the frames that nothing is left of, up to the first of which something is.
+    fn judge(&mut self) {
+        while let Some(frame) = self.under_way.front().copied().filter(|frame| frame.left == 0) {
+            self.under_way.pop_front();
+            if frame.is_lost {
+                self.lost += 1;
+                self.clock.skip();
+            } else {
+                self.clock.arrive(frame.arrived);
+            }
+        }
+    }
+}

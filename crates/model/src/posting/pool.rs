@@ -1,0 +1,191 @@
+//! A pool of credits, and who waits for one.
+//!
+//! ```text
+//!   waits            [ m3 ][ m7 ]                      the first takes a credit as it comes back
+//!   posted again     phases  1.2 us: m4   2.0 us: m9   each at its phase of the period, if a credit is free then
+//! ```
+//!
+//! A message that is posted again every `r` attempts at `t + r`, `t + 2 r`, ..., `t` being its
+//! creation. No attempt is made that must fail: when a credit is free, the next instant at which
+//! anybody attempts is worked out from the phases, and awaited. Who waits goes first: to somebody
+//! who only asks now and then a credit is never free while another waits for it.
+//!
+//! Invariant: nobody waits while a credit is free.
+
+use crate::MessageSlot;
+use crate::messages::{Messages, Queue};
+use gingham_kernel::{Span, Time};
+use std::collections::BTreeMap;
+
+/// Credits that some messages share.
+#[derive(Clone, Debug)]
+pub(super) struct Pool {
+    free: u32,
+    waiting: Queue,
+    /// By period: those that are posted again.
+    retries: Vec<Retries>,
+    /// When the next attempt is awaited, if one is.
+    attempt: Option<Time>,
+}
+
+/// Messages that are posted again after the same time.
+#[derive(Clone, Debug)]
+struct Retries {
+    period: Span,
+    /// By phase of the period and then in the order in which they came.
+    messages: BTreeMap<(u64, u64), MessageSlot>,
+}
+
+impl Pool {
+    pub(super) const fn new(credits: u32) -> Self {
+        Self { free: credits, waiting: Queue::EMPTY, retries: Vec::new(), attempt: None }
+    }
+
+    /// Takes a credit, if one is free.
+    pub(super) fn take(&mut self) -> bool {
+        let is_free = self.free > 0;
+        self.free -= u32::from(is_free);
+        is_free
+    }
+
+    /// A message found no credit and waits for one.
+    pub(super) fn wait(&mut self, messages: &mut Messages, slot: MessageSlot) {
+        self.waiting.push_back(messages, slot);
+    }
+
+    /// A message found no credit `now`, the `number`-th of all, and is posted again every so often.
+    pub(super) fn retry(&mut self, slot: MessageSlot, number: u64, period: Span, now: Time) {
+        let place = match self.retries.iter().position(|other| other.period == period) {
+            Some(place) => place,
+            None => {
+                self.retries.push(Retries { period, messages: BTreeMap::new() });
+                self.retries.len() - 1
+            }
+        };
+        let phase = now.as_ps() % period.as_ps();
+        self.retries[place].messages.insert((phase, number), slot);
+    }
+
+    /// A credit has come back: who takes it, if somebody waits.
+    pub(super) fn give_back(&mut self, messages: &Messages) -> Option<MessageSlot> {
+        let next = self.waiting.pop_front(messages);
+        self.free += u32::from(next.is_none());
+        next
+    }
+
+    /// When an attempt may succeed next after `now`, if that is to be awaited and is not yet.
+    pub(super) fn next_attempt(&mut self, now: Time) -> Option<Time> {
+        if self.free == 0 {
+            return None;
+        }
+        let next = self.retries.iter().filter_map(|of| of.next_after(now)).min()?;
+        if self.attempt.is_some_and(|awaited| awaited <= next) {
+            return None;
+        }
+        self.attempt = Some(next);
+        Some(next)
+    }
+
+    /// The instant of an attempt has come: who takes a credit, in the order in which they came.
+    pub(super) fn attempt(&mut self, now: Time) -> Vec<MessageSlot> {
+        if self.attempt == Some(now) {
+            self.attempt = None;
+        }
+        let mut due: Vec<(u64, usize, u64)> = Vec::new();
+        for (place, of) in self.retries.iter().enumerate() {
+            let phase = now.as_ps() % of.period.as_ps();
+            let at_phase = of.messages.range((phase, 0)..=(phase, u64::MAX));
+            due.extend(at_phase.map(|((_, number), _)| (*number, place, phase)));
+        }
+        due.sort_unstable();
+        due.truncate(self.free as usize);
+        self.free -= u32::try_from(due.len()).expect("no more than are free");
+        let taken = due.into_iter().map(|(number, place, phase)| {
+            self.retries[place].messages.remove(&(phase, number)).expect("it was found")
+        });
+        taken.collect()
+    }
+}
+
+impl Retries {
+    /// The first instant after `now` at which one of them attempts.
+    fn next_after(&self, now: Time) -> Option<Time> {
+        let (now, period) = (now.as_ps(), self.period.as_ps());
+        let (begin, phase) = (now - now % period, now % period);
+        let later = self.messages.range((phase + 1, 0)..).next();
+        let (begin, ((phase, _), _)) = match later {
+            Some(found) => (begin, found),
+            None => (begin + period, self.messages.first_key_value()?),
+        };
+        Some(Time::from_ps(begin + phase))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn slot(number: usize) -> MessageSlot {
+        MessageSlot::new(number)
+    }
+
+    fn ps(time: u64) -> Time {
+        Time::from_ps(time)
+    }
+
+    /// One credit; m0 takes it. m1 comes at 3 and m2 at 5, both again every 10. The credit is back at
+    /// 4: m2 is there at 5 with its first attempt before m1 at 13.
+    #[test]
+    fn an_attempt_comes_at_its_phase() {
+        let mut pool = Pool::new(1);
+        assert!(pool.take() && !pool.take());
+        pool.retry(slot(1), 1, Span::from_ps(10), ps(3));
+        assert_eq!(pool.next_attempt(ps(3)), None, "no credit is free");
+        assert_eq!(pool.give_back(&Messages::default()), None);
+        assert_eq!(pool.next_attempt(ps(4)), Some(ps(13)));
+        assert_eq!(pool.next_attempt(ps(4)), None, "it is awaited");
+        assert!(pool.take(), "m2 comes at 5 and finds the credit");
+        assert_eq!(pool.attempt(ps(13)), []);
+        assert_eq!(pool.next_attempt(ps(13)), None);
+        pool.retry(slot(3), 3, Span::from_ps(10), ps(17));
+        pool.give_back(&Messages::default());
+        // After 23 m3 asks at 27, m1 at 33.
+        assert_eq!(pool.next_attempt(ps(23)), Some(ps(27)));
+        assert_eq!(pool.attempt(ps(27)), [slot(3)]);
+        pool.give_back(&Messages::default());
+        assert_eq!(pool.next_attempt(ps(33)), Some(ps(43)), "what comes back at 33 is late for 33");
+        assert_eq!(pool.attempt(ps(43)), [slot(1)]);
+    }
+
+    /// Of those that ask at one instant who came first goes first, whatever the period.
+    #[test]
+    fn attempts_of_one_instant_go_in_the_order_of_coming() {
+        let mut pool = Pool::new(2);
+        assert!(pool.take() && pool.take());
+        pool.retry(slot(5), 5, Span::from_ps(10), ps(8));
+        pool.retry(slot(6), 6, Span::from_ps(4), ps(10));
+        pool.retry(slot(7), 7, Span::from_ps(10), ps(18));
+        pool.give_back(&Messages::default());
+        pool.give_back(&Messages::default());
+        // m6 at 22, 26, 30, ...; m5 and m7 at 28, 38: at 38 all three.
+        assert_eq!(pool.next_attempt(ps(36)), Some(ps(38)));
+        assert_eq!(pool.attempt(ps(38)), [slot(5), slot(6)]);
+        pool.give_back(&Messages::default());
+        assert_eq!(pool.next_attempt(ps(38)), Some(ps(48)));
+    }
+
+    #[test]
+    fn who_waits_takes_a_credit_as_it_comes_back() {
+        let mut messages = crate::messages::of_a_test(2);
+        let mut pool = Pool::new(1);
+        assert!(pool.take());
+        pool.wait(&mut messages, slot(0));
+        pool.wait(&mut messages, slot(1));
+        pool.retry(slot(9), 9, Span::from_ps(10), ps(1));
+        assert_eq!(pool.give_back(&messages), Some(slot(0)));
+        assert_eq!(pool.give_back(&messages), Some(slot(1)));
+        assert_eq!(pool.next_attempt(ps(2)), None);
+        assert_eq!(pool.give_back(&messages), None);
+        assert_eq!(pool.next_attempt(ps(2)), Some(ps(11)));
+    }
+}

@@ -1,0 +1,210 @@
+//! All that is posted in a run: pools, DMA engines, and what they wait for.
+
+use super::dma::Dma;
+use super::pool::Pool;
+use super::{AdapterPlan, Credits, Refused};
+use crate::messages::Messages;
+use crate::{ClassId, ClassPlan, FlowId, Message, MessageSlot, Plan};
+use gingham_kernel::Time;
+use gingham_topology::EndpointId;
+use std::collections::{BTreeMap, VecDeque};
+
+/// What comes of posts, to be carried out in order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Outcome {
+    /// A post was accepted.
+    Accepted(MessageSlot),
+    /// A message is in the send buffer and may leave.
+    Ready(MessageSlot),
+    /// The endpoint is to be woken.
+    WakeAt(EndpointId, Time),
+}
+
+/// The posts of all endpoints.
+#[derive(Clone, Debug)]
+pub(crate) struct Posts {
+    plan: AdapterPlan,
+    classes: usize,
+    pools: Vec<Pool>,
+    /// By endpoint and class: which credits its messages need.
+    of_class: Box<[Need]>,
+    /// Pools of flows.
+    of_flow: BTreeMap<FlowId, usize>,
+    /// By endpoint; none where messages are in the buffer at once.
+    engines: Box<[Dma]>,
+    /// By endpoint, instant and number: what is due.
+    due: BTreeMap<(EndpointId, Time, u64), Due>,
+    outcomes: VecDeque<Outcome>,
+    /// Messages and wakes so far, for their order.
+    number: u64,
+}
+
+/// What is awaited.
+#[derive(Clone, Copy, Debug)]
+enum Due {
+    /// An attempt at this pool.
+    Attempt(usize),
+    /// The end of a copy.
+    Copied,
+}
+
+/// Which credits messages of a class need at an endpoint.
+#[derive(Clone, Copy, Debug)]
+enum Need {
+    Nothing,
+    /// Of this pool.
+    Pool(usize),
+    /// So many a flow.
+    OfFlow(u32),
+}
+
+impl Posts {
+    /// Nothing is posted yet; `None` where there are no adapters.
+    pub(crate) fn new(plan: &Plan) -> Option<Self> {
+        let adapters = plan.adapters?;
+        let endpoints = plan.fabric.endpoints().len();
+        let mut pools = vec![Pool::new(adapters.send_buffer); endpoints];
+        let mut of_class = Vec::new();
+        for endpoint in 0..endpoints {
+            for class in &plan.classes {
+                of_class.push(match &class.post.credits {
+                    Credits::Exempt => Need::Nothing,
+                    Credits::OfBuffer => Need::Pool(endpoint),
+                    Credits::OfFlow(credits) => Need::OfFlow(credits[endpoint]),
+                    Credits::OfClass(credits) => {
+                        pools.push(Pool::new(credits[endpoint]));
+                        Need::Pool(pools.len() - 1)
+                    }
+                });
+            }
+        }
+        let engines = if adapters.dma.is_some() { endpoints } else { 0 };
+        Some(Self {
+            plan: adapters,
+            classes: plan.classes.len(),
+            pools,
+            of_class: of_class.into(),
+            of_flow: BTreeMap::new(),
+            engines: vec![Dma::default(); engines].into(),
+            due: BTreeMap::new(),
+            outcomes: VecDeque::new(),
+            number: 0,
+        })
+    }
+
+    /// What came of posts, if anything did.
+    pub(crate) fn next_outcome(&mut self) -> Option<Outcome> {
+        self.outcomes.pop_front()
+    }
+
+    /// An application posts a message `now`, at its creation.
+    pub(crate) fn post(
+        &mut self,
+        messages: &mut Messages,
+        class: &ClassPlan,
+        slot: MessageSlot,
+        now: Time,
+    ) {
+        let message = *messages.message(slot);
+        let Some(place) = self.pool_of(&message) else { return self.accept(messages, slot, now) };
+        if self.pools[place].take() {
+            return self.accept(messages, slot, now);
+        }
+        match &class.post.refused {
+            Refused::Wait => self.pools[place].wait(messages, slot),
+            Refused::Retry(periods) => {
+                let (number, period) = (self.count(), periods[message.source.index()]);
+                self.pools[place].retry(slot, number, period, now);
+            }
+        }
+    }
+
+    /// The tail of a message has left its adapter.
+    pub(crate) fn left(&mut self, messages: &mut Messages, slot: MessageSlot, now: Time) {
+        let message = *messages.message(slot);
+        let Some(place) = self.pool_of(&message) else { return };
+        if let Some(next) = self.pools[place].give_back(messages) {
+            self.accept(messages, next, now);
+        }
+        self.await_attempt(place, message.source, now);
+    }
+
+    /// The instant has come for which an endpoint waited.
+    pub(crate) fn woken(&mut self, messages: &mut Messages, endpoint: EndpointId, now: Time) {
+        let due = (endpoint, Time::ZERO, 0)..=(endpoint, now, u64::MAX);
+        while let Some((key, what)) = self.due.range(due.clone()).next() {
+            let (key, what) = (*key, *what);
+            self.due.remove(&key);
+            match what {
+                Due::Attempt(place) => {
+                    for slot in self.pools[place].attempt(now) {
+                        self.accept(messages, slot, now);
+                    }
+                    self.await_attempt(place, endpoint, now);
+                }
+                Due::Copied => {
+                    let slot = self.engines[endpoint.index()].end();
+                    self.outcomes.push_back(Outcome::Ready(slot));
+                    self.begin_copy(endpoint, now);
+                }
+            }
+        }
+    }
+
+    /// A message has its credit: it is copied into the buffer.
+    fn accept(&mut self, messages: &mut Messages, slot: MessageSlot, now: Time) {
+        messages.post(slot, now);
+        self.outcomes.push_back(Outcome::Accepted(slot));
+        if self.engines.is_empty() {
+            return self.outcomes.push_back(Outcome::Ready(slot));
+        }
+        let (message, number) = (*messages.message(slot), self.count());
+        let (priority, _) = messages.level_of(slot);
+        let engine = &mut self.engines[message.source.index()];
+        engine.put(slot, message.payload_bytes, priority, number);
+        self.begin_copy(message.source, now);
+    }
+
+    fn begin_copy(&mut self, endpoint: EndpointId, now: Time) {
+        let plan = self.plan.dma.expect("there are engines");
+        if let Some(done) = self.engines[endpoint.index()].begin(plan, now) {
+            self.wake_at(endpoint, done, Due::Copied);
+        }
+    }
+
+    fn await_attempt(&mut self, place: usize, endpoint: EndpointId, now: Time) {
+        if let Some(at) = self.pools[place].next_attempt(now) {
+            self.wake_at(endpoint, at, Due::Attempt(place));
+        }
+    }
+
+    fn wake_at(&mut self, endpoint: EndpointId, at: Time, what: Due) {
+        let number = self.count();
+        self.due.insert((endpoint, at, number), what);
+        self.outcomes.push_back(Outcome::WakeAt(endpoint, at));
+    }
+
+    /// The pool of a message; `None` if it needs no credit.
+    fn pool_of(&mut self, message: &Message) -> Option<usize> {
+        match self.of_class[self.place(message.source, message.class)] {
+            Need::Nothing => None,
+            Need::Pool(place) => Some(place),
+            Need::OfFlow(credits) => {
+                let flow = message.flow.expect("flows that have credits are told apart");
+                Some(*self.of_flow.entry(flow).or_insert_with(|| {
+                    self.pools.push(Pool::new(credits));
+                    self.pools.len() - 1
+                }))
+            }
+        }
+    }
+
+    fn place(&self, endpoint: EndpointId, class: ClassId) -> usize {
+        endpoint.index() * self.classes + class.index()
+    }
+
+    fn count(&mut self) -> u64 {
+        self.number += 1;
+        self.number
+    }
+}

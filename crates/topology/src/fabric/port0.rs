@@ -1,0 +1,112 @@
+//! Ends of switches: port 0, as InfiniBand calls it, where a switch takes packets in and begins
+//! packets of its own.
+//!
+//! ```text
+//!   h0 ── 1 ┌────┐ 2 ── s1         port 0 of s0: an endpoint "s0[0]" behind a cable of no length,
+//!   h1 ── 3 │ s0 │                 at the rate of the fastest port of s0
+//!           └─0──┘
+//!             └── s0[0]
+//! ```
+//!
+//! A fabric has them if somebody asks: their nodes, cables and endpoints then come after all others,
+//! whatever the canonical order says, so that no id changes. Routes lead from them as from a host
+//! of the same switch, and none leads to them: what ends at one was diverted at its own switch.
+//!
+//! Source: InfiniBand Architecture Specification, Volume 1, section 18.2.4.1, on port 0.
+//!
+//! Invariant: where one switch has one, every switch with a cable has one, and nothing comes after
+//! them.
+
+use super::{Cable, ChannelId, EndpointId, Fabric, Identity, Node, NodeId, NodeKind, PortRef};
+use gingham_kernel::Length;
+use std::collections::BTreeMap;
+
+/// The port of a switch that leads to its own end.
+const PORT_0: u16 = 0;
+
+impl Fabric {
+    /// The same fabric in which every switch with a cable has a port 0.
+    #[must_use]
+    pub fn with_ports_0(mut self) -> Self {
+        if !self.has_ports_0() {
+            for switch in NodeId::first(self.switches().len()) {
+                if self.channels_from(switch).next().is_some() {
+                    self.add_port_0(switch);
+                }
+            }
+        }
+        self
+    }
+
+    fn add_port_0(&mut self, switch: NodeId) {
+        let speeds = self.channels_from(switch).map(|channel| self.cable_of(channel).speed);
+        let speed = speeds.max_by_key(|speed| speed.map(|of| of.rate())).flatten();
+        let end = PortRef { node: NodeId::new(self.nodes.len()), port: 1 };
+        let near = PortRef { node: switch, port: PORT_0 };
+        let name = self.port_name(near);
+        self.nodes.push(Node {
+            kind: NodeKind::Port0,
+            description: name.clone(),
+            name,
+            guid: None,
+            ports: 1,
+            identity: Identity::default(),
+            addresses: BTreeMap::new(),
+        });
+        let into = ChannelId::new(self.channel_count());
+        self.cables.push(Cable { ends: [near, end], speed, length: Some(Length::from_mm(0)) });
+        self.outgoing[switch.index()][usize::from(PORT_0)] = Some(into);
+        self.outgoing.push(vec![None, Some(Self::reverse(into))]);
+        self.endpoint_of.insert(end, EndpointId::new(self.endpoints.len()));
+        self.endpoints.push(end);
+        self.endpoint_channels.push(Self::reverse(into));
+    }
+
+    /// Whether switches have ends of their own.
+    pub fn has_ports_0(&self) -> bool {
+        self.nodes.last().is_some_and(|node| node.kind == NodeKind::Port0)
+    }
+
+    /// The end of a switch, if it has one.
+    pub fn port_0(&self, switch: NodeId) -> Option<EndpointId> {
+        self.endpoint_at(self.target(self.into_port_0(switch)?))
+    }
+
+    /// The channel from a switch to its end, if it has one.
+    pub fn into_port_0(&self, switch: NodeId) -> Option<ChannelId> {
+        self.outgoing(switch, PORT_0)
+    }
+
+    /// Whether an endpoint is the end of a switch.
+    pub fn is_port_0(&self, endpoint: EndpointId) -> bool {
+        self.node(self.endpoint(endpoint).node).kind == NodeKind::Port0
+    }
+
+    /// An endpoint on the same switch as one, if there is any: what holds for packets of that holds
+    /// for those of the end of the switch.
+    pub(crate) fn beside_port_0(&self, end: EndpointId) -> Option<EndpointId> {
+        let switch = self.target(self.endpoint_channel(end)).node;
+        let endpoints =
+            self.channels_from(switch).filter_map(|channel| self.endpoint_at(self.target(channel)));
+        endpoints.filter(|endpoint| !self.is_port_0(*endpoint)).min()
+    }
+
+    /// The nodes but for ends of switches: what a list of the fabric shows.
+    pub fn listed_nodes(&self) -> &[Node] {
+        &self.nodes[..self.nodes.partition_point(|node| node.kind != NodeKind::Port0)]
+    }
+
+    /// The endpoints, and the cables, but for ends of switches.
+    pub fn listed_endpoint_count(&self) -> usize {
+        self.endpoints.len() - self.ports_0()
+    }
+
+    /// The cables but for those to ends of switches.
+    pub fn listed_cables(&self) -> &[Cable] {
+        &self.cables[..self.cables.len() - self.ports_0()]
+    }
+
+    fn ports_0(&self) -> usize {
+        self.nodes.len() - self.listed_nodes().len()
+    }
+}
