@@ -3,6 +3,7 @@
 //!
 //! ```text
 //!   received at a host    every so-manieth        ──► control packet back to where it came from
+//!   received anywhere     every so-manieth        ──► another weight for a lane somewhere
 //!   control packet read   every so-manieth        ──► goes to the end of the switch
 //!   received at an end    each, every second one  ──► control packet back, and on to where one was to go
 //! ```
