@@ -8,6 +8,7 @@ mod in_transit;
 mod lanes;
 mod packets;
 mod reached;
+mod streams;
 mod tables;
 mod trees;
 mod wild;
