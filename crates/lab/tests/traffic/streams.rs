@@ -4,6 +4,7 @@ use crate::support::{compiled, compiled_in, folder, scenario};
 use gingham_lab::{Compiled, Engine, Run};
 use gingham_model::traffic::DataPlan;
 use std::collections::BTreeMap;
+use std::path::Path;
 
 const MPEG: &str =
     "data = { mpeg2 = { mean = \"1600 B\", deviation = \"0 B\" } }, interval = \"100 us\"";
@@ -201,4 +202,31 @@ fn a_run_in_which_no_frame_counts_says_so() {
     let compiled = compiled(&star(2, "", &format!("count = 1, {MPEG}")));
     let said = |text: &str| compiled.notes.iter().any(|note| note.contains(text));
     assert!(said("has at most 10 frames in this run, and the first 100"), "{:?}", compiled.notes);
+}
+
+fn followed(flow: &str) -> Result<Option<usize>, String> {
+    let streams = format!("placement = {{ pairs = [\"h0 -> h1\", \"h1 -> h0\"] }}, {MPEG}");
+    let two = "name = \"video\"";
+    let one = "[[traffic]]\nname = \"more\"\nhosts = [\"h0\"]\n";
+    let more = format!("{one}streams = {{ count = 2, {MPEG} }}\n");
+    let follow = format!("[measure.follow]\nflows = [\"{flow}\"]\nstep = \"10 us\"\n");
+    let text = star(2, two, &streams) + &more + &follow;
+    let compiled = compiled_in(Path::new("."), &text).map_err(|error| error.to_string())?;
+    Ok(compiled.plan.follow.flows[0].stream.map(gingham_model::StreamId::index))
+}
+
+#[test]
+fn a_stream_is_followed_by_its_number_where_there_are_several() {
+    // h0 -> h1 and h1 -> h0 of the first class are streams 0 and 1, those of the second 2 and 3.
+    assert_eq!(followed("video: h1 -> h0"), Ok(Some(1)));
+    assert_eq!(followed("video: h1 -> h0 #1"), Ok(Some(1)));
+    assert_eq!(followed("more: h0 -> h1 #3"), Ok(Some(3)));
+    for (flow, expected) in [
+        ("more: h0 -> h1", "stands for 2 streams; one is needed"),
+        ("more: h0 -> h1 #1", "stream 1 is none of this flow"),
+        ("more: h1 -> h0", "sends nothing in class `more`"),
+    ] {
+        let message = followed(flow).unwrap_err();
+        assert!(message.contains(expected), "{flow}: {message}");
+    }
 }
