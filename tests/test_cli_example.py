@@ -18,7 +18,7 @@ def test_all_are_listed_with_what_they_show(gingham: Command) -> None:
     assert meanings.keys() == {
         path.name
         for path in examples.FOLDER.iterdir()
-        if path.suffix in {".toml", ".ibnetdiscover"}
+        if path.suffix in {".toml", ".ibnetdiscover", ".txt"}
     }
     assert meanings["ring-deadlock.toml"] == "Shortest paths on a ring of five"
     # Flich et al. have 32 switches with four hosts each.

@@ -114,6 +114,7 @@ def run(
       congestion-control    the same, with marks that come back
       fair-share            long against short packets at one output
       lane-shares           weights 1 : 2 : 4 of lanes at one output
+      video                 streams of video with deadlines, beside bursts
       ring-deadlock         shortest paths on a ring, which can deadlock
 
     \b
@@ -185,7 +186,7 @@ def report(result: Result) -> OSError | None:
     try:
         print_classes(result)
         told = [*policing(result.classes), *flows(result.classes), *in_transit(result.summary)]
-        told += congestion(result)
+        told += [*frames(result.classes), *congestion(result)]
         for line in told:
             print_prose(line)
         print_verdict(result)
@@ -240,6 +241,23 @@ def flows(classes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         if marked := numbers["packets_marked_share"]:
             facts.append(f"{percent(marked)} of packets marked")
         yield f"flows of {numbers['name']}: {'; '.join(facts) or 'none was used'}"
+
+
+def frames(classes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield a line for each class whose streams have frames: how they met their deadlines."""
+    for numbers in classes:
+        if not numbers["frames_counted"]:
+            continue
+        half = numbers["deadlines_missed_half_width"]
+        missed = f"{with_interval(numbers['deadlines_missed'], half)} missed"
+        if late := numbers["deadline_late_mean_ns"]:
+            missed += f" by {time_text(late)} on average"
+        streams = counted(numbers["streams"], "stream")
+        yield (
+            f"deadlines of {numbers['name']}: of {numbers['frames_counted']:,} frames of {streams} "
+            f"{missed}; independent ones would miss {numbers['deadlines_missed_law']:,.2g}, and "
+            f"{numbers['deadlines_missed_fixed']:,.2g} came later than a fixed clock allows"
+        )
 
 
 def percent(share: float) -> str:

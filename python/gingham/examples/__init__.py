@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 FOLDER = Path(__file__).parent
+SUFFIXES = {".toml", ".ibnetdiscover", ".txt"}
 
 
 def names() -> list[str]:
@@ -68,14 +69,16 @@ def chosen(name: str, known: Sequence[str]) -> Path:
 
 
 def files() -> list[tuple[Path, str]]:
-    """Return the file of each scenario and fabric, with what it is."""
-    found = sorted(path for path in FOLDER.iterdir() if path.suffix in {".toml", ".ibnetdiscover"})
+    """Return the file of each scenario, fabric and trace, with what it is."""
+    found = sorted(path for path in FOLDER.iterdir() if path.suffix in SUFFIXES)
     return [(path, meaning(path)) for path in found]
 
 
 def meaning(file: Path) -> str:
-    """Return what an example shows: the title of a scenario, the size of a dump."""
+    """Return what an example shows: the title of a scenario, the size of a dump, a trace's first line."""
     lines = file.read_text(encoding="utf-8").splitlines()
+    if file.suffix == ".txt":
+        return lines[0].removeprefix("# ")
     if file.suffix == ".toml":
         title = next(line for line in lines if line.startswith("title"))
         return title.partition('"')[2].rstrip('"')

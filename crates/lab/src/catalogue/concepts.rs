@@ -16,10 +16,10 @@ use super::support::Feature;
 use super::support::Support::{self, Meaningless, Refused, Works};
 use super::support::SwitchingKind;
 use crate::scenario::{
-    CongestionControl, Credits, Excess, FlowControl, Forwarding, LaneName, Lanes, Preset,
-    RefusedPost, TrafficClass,
+    CongestionControl, Credits, Excess, FlowControl, Forwarding, LaneName, Lanes, Placement,
+    Preset, RefusedPost, StreamData, TrafficClass,
 };
-use gingham_model::traffic::{Arrivals, Destinations, Lengths};
+use gingham_model::traffic::{Arrivals, Destinations, Lengths, Spread};
 use gingham_model::{
     Among, Arbitration, Choose, Crossbar, Marking, Read, Response, Scheduler, Segmentation,
 };
@@ -40,7 +40,7 @@ pub(super) struct Concept {
 
 /// Every concept, in the order in which help shows them.
 #[rustfmt::skip]
-pub(super) const CONCEPTS: [Concept; 24] = [
+pub(super) const CONCEPTS: [Concept; 27] = [
     concept::<Generator>("generator", by_any, "topology.generate.{}"),
     concept::<Algorithm>("routing", by_hosts_on_the_way, "routing.algorithm = {}"),
     concept::<Choose>("path-choice", by_halts, r#"routing.alternative = { algorithm = "up-down", choose = {} }"#),
@@ -68,6 +68,14 @@ length = {}"),
 load = 0.1
 length = { fixed = "64 B" }
 destinations = {}"#),
+    concept::<StreamData>("stream-data", by_any, r#"[[traffic]]
+streams = { data = {}, interval = "20 us", count = 2 }"#),
+    concept::<Placement>("placement", by_any, r#"[[traffic]]
+load = 0.4
+streams = { data = { mpeg2 = { mean = "640 B", deviation = "128 B" } }, interval = "20 us", placement = {} }"#),
+    concept::<Spread>("spread", by_any, r#"[[traffic]]
+load = 0.4
+streams = { data = { mpeg2 = { mean = "640 B", deviation = "128 B" } }, message = "64 B", interval = "20 us", spread = {} }"#),
     concept::<Segmentation>("segmentation", by_any, r#"[[traffic]]
 load = 0.1
 length = { fixed = "1000 B" }
@@ -221,6 +229,15 @@ payload_bytes,weight
 64,7
 512,2
 4096,1
+",
+    ),
+    (
+        "frames.txt",
+        "\
+0 0.0 I 1800
+3 100.0 P 900
+1 33.3 B 300
+2 66.7 B 320
 ",
     ),
     (

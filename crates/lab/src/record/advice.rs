@@ -106,6 +106,11 @@ pub(super) fn less(plan: &Plan, asked: Asked) -> String {
     let class = asked.class.index();
     if asked.offered_load.is_some() {
         let safe = two_digits_below(SAFE * asked.accepted_load);
+        if plan.classes[class].sources.iter().any(|source| source.stream().is_some()) {
+            return format!(
+                "offer less: fewer streams a host (traffic.{class}.load = {safe}, or traffic.{class}.streams.count)"
+            );
+        }
         return format!("offer less, such as traffic.{class}.load = {safe}");
     }
     let Some(first) = waited_for(plan, asked.class).last().filter(|id| *id != asked.class) else {

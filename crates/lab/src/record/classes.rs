@@ -1,6 +1,7 @@
 //! What each traffic class offered, what the network took, and how long that took.
 
 use super::Verdict;
+use super::frames::FrameSummary;
 use super::load::{Capacity, bytes_per_ps};
 use super::verdict::{self, Asked};
 use super::view::RunView;
@@ -11,7 +12,7 @@ use gingham_results::{Builder, Table};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-const PS_PER_NS: f64 = 1e3;
+pub(super) const PS_PER_NS: f64 = 1e3;
 const PS_PER_S: f64 = 1e12;
 
 /// What a class offered, what the network took, and how long that took.
@@ -158,52 +159,9 @@ pub struct ClassSummary {
     /// The same because too many packets waited for an output.
     #[schemars(extend("x-unit" = "packets"))]
     pub packets_marked_output: u64,
-    /// Its streams; none where its sources are hosts.
-    #[schemars(extend("x-unit" = "streams"))]
-    pub streams: usize,
-    /// Frames that arrived whole before the window ended and are not counted: the first of each
-    /// stream.
-    #[schemars(extend("x-unit" = "frames"))]
-    pub frames_warm_up: u64,
-    /// Frames that arrived whole before the window ended and are counted.
-    #[schemars(extend("x-unit" = "frames"))]
-    pub frames_counted: u64,
-    /// Frames of which policing dropped a message, so that they never arrive.
-    #[schemars(extend("x-unit" = "frames"))]
-    pub frames_lost: u64,
-    /// Share of the frames counted that were later than their deadline (DMP): that of the frame before
-    /// and an interval, or after a miss its arrival and an interval.
-    #[schemars(extend("x-unit" = "1"))]
-    pub deadlines_missed: Option<f64>,
-    /// Half-width of that share, over streams as if they were replications.
-    #[schemars(extend("x-unit" = "1"))]
-    pub deadlines_missed_half_width: Option<f64>,
-    /// Mean lateness of the frames that missed their deadline (DMT), in nanoseconds.
-    #[schemars(extend("x-unit" = "ns"))]
-    pub deadline_late_mean_ns: Option<f64>,
-    /// Half-width of the mean lateness, over streams.
-    #[schemars(extend("x-unit" = "ns"))]
-    pub deadline_late_half_width_ns: Option<f64>,
-    /// The share that would miss if frames were independent of each other, whatever their latencies:
-    /// the law of records.
-    #[schemars(extend("x-unit" = "1"))]
-    pub deadlines_missed_law: Option<f64>,
-    /// Share of the frames counted that were later than a fixed clock and the slack: the arrival of the
-    /// first frame of the stream, and an interval for each after it.
-    #[schemars(extend("x-unit" = "1"))]
-    pub deadlines_missed_fixed: Option<f64>,
-    /// Half-width of that share, over streams.
-    #[schemars(extend("x-unit" = "1"))]
-    pub deadlines_missed_fixed_half_width: Option<f64>,
-    /// Mean time from the delivery of a frame to that of the next one, in nanoseconds.
-    #[schemars(extend("x-unit" = "ns"))]
-    pub frame_interval_mean_ns: Option<f64>,
-    /// Half-width of the mean interval, over streams.
-    #[schemars(extend("x-unit" = "ns"))]
-    pub frame_interval_half_width_ns: Option<f64>,
-    /// Standard deviation of the interval within streams, in nanoseconds.
-    #[schemars(extend("x-unit" = "ns"))]
-    pub frame_interval_deviation_ns: Option<f64>,
+    /// What its streams made of their frames.
+    #[serde(flatten)]
+    pub frames: FrameSummary,
     /// The percentiles of latency that were asked for and can be told.
     pub percentiles: Vec<PercentileSummary>,
 }
@@ -253,11 +211,6 @@ fn summary(view: &RunView<'_>, id: ClassId) -> ClassSummary {
         [of.latency_ps, of.network_latency_ps, of.head_latency_ps].map(in_ns);
     let [posted, posting] = [of.posted_latency_ps, of.posting_ps]
         .map(|of| in_ns(of.filter(|_| plan.adapters.is_some())));
-    let frames = view.simulation.collector().deadlines().class(plan, id);
-    let [missed, missed_fixed] =
-        [frames.and_then(|of| of.missed), frames.and_then(|of| of.missed_fixed)];
-    let [late, interval] =
-        [frames.and_then(|of| of.late_ps), frames.and_then(|of| of.interval_ps)].map(in_ns);
     ClassSummary {
         name: class.name.clone(),
         hosts: class.senders().count(),
@@ -304,22 +257,7 @@ fn summary(view: &RunView<'_>, id: ClassId) -> ClassSummary {
             .filter(|_| are_all_answered),
         packets_marked_input: view.report.marked_packets(id, Trigger::Input),
         packets_marked_output: view.report.marked_packets(id, Trigger::Output),
-        streams: class.sources.iter().filter(|source| source.stream().is_some()).count(),
-        frames_warm_up: frames.map_or(0, |of| of.warm_up_frames),
-        frames_counted: frames.map_or(0, |of| of.frames),
-        frames_lost: frames.map_or(0, |of| of.lost_frames),
-        deadlines_missed: mean(missed),
-        deadlines_missed_half_width: half_width(missed),
-        deadline_late_mean_ns: mean(late),
-        deadline_late_half_width_ns: half_width(late),
-        deadlines_missed_law: frames.and_then(|of| of.law),
-        deadlines_missed_fixed: mean(missed_fixed),
-        deadlines_missed_fixed_half_width: half_width(missed_fixed),
-        frame_interval_mean_ns: mean(interval),
-        frame_interval_half_width_ns: half_width(interval),
-        frame_interval_deviation_ns: frames
-            .and_then(|of| of.interval_deviation_ps)
-            .map(|ps| ps / PS_PER_NS),
+        frames: FrameSummary::of(view, id),
         percentiles: percentiles(view, id),
     }
 }
@@ -340,15 +278,15 @@ fn percentiles(view: &RunView<'_>, id: ClassId) -> Vec<PercentileSummary> {
     asked.iter().zip(found).filter_map(summary).collect()
 }
 
-fn in_ns(estimate: Option<Estimate>) -> Option<Estimate> {
+pub(super) fn in_ns(estimate: Option<Estimate>) -> Option<Estimate> {
     Some(estimate?.scaled(1.0 / PS_PER_NS))
 }
 
-fn mean(estimate: Option<Estimate>) -> Option<f64> {
+pub(super) fn mean(estimate: Option<Estimate>) -> Option<f64> {
     Some(estimate?.mean)
 }
 
-fn half_width(estimate: Option<Estimate>) -> Option<f64> {
+pub(super) fn half_width(estimate: Option<Estimate>) -> Option<f64> {
     estimate?.half_width
 }
 

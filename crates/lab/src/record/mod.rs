@@ -13,6 +13,7 @@ mod advice;
 mod classes;
 mod distributions;
 mod flows;
+mod frames;
 mod in_transit;
 mod limit;
 mod links;
@@ -27,6 +28,7 @@ mod view;
 
 pub(crate) use classes::estimate_of;
 pub use classes::{ClassSummary, PercentileSummary};
+pub use frames::FrameSummary;
 pub use gingham_results::{Column, ColumnData, Table};
 pub use in_transit::InTransitTotals;
 pub use links::LinkTotals;

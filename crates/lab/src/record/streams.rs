@@ -38,19 +38,7 @@ pub(super) fn table(names: &Names, view: &RunView<'_>) -> Table {
 
 pub(super) fn columns(names: &Names, rows: &[Row<'_>]) -> Table {
     let Names { classes, endpoints } = names.clone();
-    let count = |of: fn(&StreamReport) -> u32| {
-        move |row: &Row<'_>| row.frames.as_ref().map_or(0, |frames| u64::from(of(frames)))
-    };
-    let share = |of: fn(&StreamReport) -> u32| {
-        move |row: &Row<'_>| {
-            let frames = row.frames.as_ref().filter(|frames| frames.frames > 0)?;
-            Some(f64::from(of(frames)) / f64::from(frames.frames))
-        }
-    };
-    let ns = |of: fn(&StreamReport) -> Option<f64>| {
-        move |row: &Row<'_>| row.frames.as_ref().and_then(of).map(|ps| ps / PS_PER_NS)
-    };
-    Builder::new(rows)
+    let columns = Builder::new(rows)
         .integers(("stream", ""), "running number of the stream in the run", |row| row.number)
         .words("class", "traffic class", classes, |row| row.class.index())
         .words("source", "sending host", endpoints.clone(), |row| row.source.endpoint.index())
@@ -87,7 +75,31 @@ pub(super) fn columns(names: &Names, rows: &[Row<'_>]) -> Table {
             ("frames_missed", "frames"),
             "of these, later than their deadline",
             count(|frames| frames.missed_frames),
+        );
+    shares(columns)
+        .build(
+            "streams",
+            "a row a stream, from the beginning of the run to the end of the window; frames are told of where a stream has any",
         )
+}
+
+/// A count of a stream, of none where it has no frames.
+fn count(of: fn(&StreamReport) -> u32) -> impl Fn(&Row<'_>) -> u64 {
+    move |row| row.frames.as_ref().map_or(0, |frames| u64::from(of(frames)))
+}
+
+/// The columns that say what came of the frames counted.
+fn shares<'a, 'r>(columns: Builder<'a, Row<'r>>) -> Builder<'a, Row<'r>> {
+    let share = |of: fn(&StreamReport) -> u32| {
+        move |row: &Row<'_>| {
+            let frames = row.frames.as_ref().filter(|frames| frames.frames > 0)?;
+            Some(f64::from(of(frames)) / f64::from(frames.frames))
+        }
+    };
+    let ns = |of: fn(&StreamReport) -> Option<f64>| {
+        move |row: &Row<'_>| row.frames.as_ref().and_then(of).map(|ps| ps / PS_PER_NS)
+    };
+    columns
         .known(
             ("deadlines_missed", "1"),
             "share of those counted that were later than their deadline (DMP)",
@@ -117,9 +129,5 @@ pub(super) fn columns(names: &Names, rows: &[Row<'_>]) -> Table {
             ("frame_interval_deviation_ns", "ns"),
             "standard deviation of that time",
             ns(|frames| frames.interval_deviation_ps),
-        )
-        .build(
-            "streams",
-            "a row a stream, from the beginning of the run to the end of the window; frames are told of where a stream has any",
         )
 }

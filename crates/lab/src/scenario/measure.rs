@@ -60,7 +60,7 @@ pub struct Measure {
     /// Width of a step of the table `series`, at most 100,000 of them a run; that of the slices in
     /// which everything is summed up, from 512 to 1,024 of them, unless given.
     pub step: Option<Span>,
-    /// Whether every flow, that is a class from one host to another, is counted by itself.
+    /// Whether every flow, that is a class from one host to another, or a stream, is counted by itself.
     pub flows: bool,
     /// Flows and channels that are followed step by step; none unless given.
     pub follow: Option<Follow>,
@@ -80,7 +80,8 @@ pub struct Congestion {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Follow {
-    /// Flows, each as `class: source -> destination`, such as `data: h0 -> h5`.
+    /// Flows, each as `class: source -> destination`, such as `data: h0 -> h5`; one of several streams
+    /// with its number in the table of streams, `video: h0 -> h5 #12`.
     #[serde(default)]
     pub flows: Vec<String>,
     /// Channels, each as `s0 -> s1`, or `s0[1] -> s1[2]` where several cables join two nodes.

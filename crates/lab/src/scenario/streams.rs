@@ -79,10 +79,12 @@ pub enum StreamData {
     Trace(Trace),
     /// Synthetic MPEG-2 video: frames of normal size, at least 1 B each.
     #[schemars(extend("x-source" = "Yum et al. 2002, section 5.2 (4 Mbit/s, 30 frames/s); deviation: Yum, Kim and Das 2000 (MediaWorm)"))]
+    #[schemars(extend("x-example" = r#"{ mpeg2 = { mean = "640 B", deviation = "128 B" } }"#))]
     Mpeg2(Mpeg2),
     /// Bursts without frames: evenly spaced messages in on periods, none in off periods.
     #[schemars(extend("x-source" = "Yum et al. 2002, section 5.2; periods: ours"))]
-    #[schemars(extend("x-example" = r#"{ on-off = { rate = "8 MB/s", on = "20 us", off = "20 us" } }"#))]
+    #[schemars(extend("x-example" = r#"[[traffic]]
+streams = { data = { on-off = { rate = "8 MB/s", on = "20 us", off = "20 us" } }, message = "64 B", count = 2 }"#))]
     OnOff(OnOffData),
 }
 

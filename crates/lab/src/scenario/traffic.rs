@@ -52,10 +52,6 @@ pub struct TrafficClass {
     pub policing: Option<Policing>,
     /// Streams, of which a host may send many; they take the place of `arrivals`, `length` and
     /// `destinations`.
-    #[schemars(extend("x-source" = "Yum et al. 2002, sections 5.2 and 6.2"))]
-    #[schemars(extend("x-example" = r#"[[traffic]]
-load = 0.2
-streams = { data = { mpeg2 = { mean = "1280 B", deviation = "200 B" } }, interval = "20 us" }"#))]
     pub streams: Option<Streams>,
     /// How many packets of a flow, that is of the class from one host to another, may be under way:
     /// each is answered when it has arrived whole, and one more may start when the answer has. Any

@@ -1,6 +1,6 @@
 //! Random scenarios, and how to make a failing one smaller.
 
-use crate::in_transit;
+use crate::{in_transit, streams};
 use gingham_kernel::{Purpose, Stream};
 use gingham_lab::compile;
 use gingham_lab::scenario::{Overrides, ScenarioSource};
@@ -101,7 +101,12 @@ impl Case {
             .filter(|node| node.kind == NodeKind::Host)
             .map(|node| node.name.clone())
             .collect();
-        let classes = (0..=draw.below(3)).map(|n| random_class(&mut draw, n, &hosts)).collect();
+        let last = draw.below(3);
+        let class = |n| {
+            let class = random_class(&mut draw, n, &hosts);
+            streams::or_streams(class, &mut draw.clone())
+        };
+        let classes = (0..=last).map(class).collect();
         let mut case = Self {
             seed,
             nodes,
@@ -190,6 +195,7 @@ impl Case {
         match compile(&alone.source(), true) {
             Ok(_) => true,
             Err(error) if error.to_string().contains("has anywhere to send to") => false,
+            Err(error) if error.to_string().contains("to send a stream to") => false,
             Err(error) => panic!("{error}\n{}", alone.to_toml()),
         }
     }

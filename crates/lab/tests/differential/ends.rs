@@ -17,7 +17,6 @@ pub(crate) fn with_ends_of_switches(plan: &Plan, seed: u64) -> Plan {
         control_bytes,
         weigh_every: seed % 3,
         divert_every: every(&[1, 1, 2, 3, 5]),
-        weigh_every: plan.probe.map_or(0, |probe| probe.weigh_every),
     };
     Plan { probe: Some(probe), ..plan.clone().with_ports_0() }
 }

@@ -11,6 +11,7 @@ mod lanes;
 mod packets;
 mod posting;
 mod reached;
+mod streams;
 mod tables;
 mod trees;
 mod weighed;

@@ -6,4 +6,5 @@ mod created;
 mod destined;
 mod refused;
 mod replayed;
+mod streams;
 mod support;

@@ -156,10 +156,10 @@ impl DataPlan {
                 message_bytes,
                 ..
             }) => {
-                let last = |bytes: &u32| (bytes - 1) % message_bytes + 1;
-                let least = bytes.iter().map(last).min().expect("a trace has frames");
-                let most = bytes.iter().max().expect("a trace has frames");
-                least..=*most.min(message_bytes)
+                let left = |bytes: &u32| (bytes - 1) % message_bytes + 1;
+                let shortest = bytes.iter().map(left).min().expect("a trace has frames");
+                let longest = bytes.iter().max().expect("a trace has frames");
+                shortest..=*longest.min(message_bytes)
             }
         }
     }

@@ -72,7 +72,7 @@ impl ClassContext<'_> {
                 let message = format!(
                     "one stream of {} is {of_one:.3} of the link of {}, so that a load of {load} is less than half of one: let \
                      streams be slower, or the load at least {:.3}",
-                    self.rate_said(data),
+                    Self::rate_said(data),
                     self.fabric.endpoint_name(*host),
                     of_one / 2.0 + 5e-4
                 );
@@ -92,7 +92,7 @@ impl ClassContext<'_> {
         if furthest.0 > 0.01 * load {
             let text = format!(
                 "streams of {} come no nearer to a load of {load} than {:.4}",
-                self.rate_said(data),
+                Self::rate_said(data),
                 furthest.1
             );
             self.note(gathered, text);
@@ -101,7 +101,7 @@ impl ClassContext<'_> {
     }
 
     /// The mean rate of a stream.
-    fn rate_said(&self, data: &DataPlan) -> String {
+    fn rate_said(data: &DataPlan) -> String {
         format!("{:.2} Mbit/s", data.bytes_per_ps() * 8e6)
     }
 

@@ -7,7 +7,7 @@ use crate::compile::gathered::Gathered;
 use crate::compile::measure::TIME_MAX;
 use crate::error::LabError;
 use crate::scenario::{Mpeg2, OnOffData, StreamData, Streams, Trace};
-use gingham_kernel::{Bytes, Rate, Span};
+use gingham_kernel::{Bytes, Span};
 use gingham_model::traffic::{
     DataPlan, DeadlinePlan, FirstFrame, FramePlan, FrameSizes, OnOffStream, PeriodLaw, PeriodPlan,
 };
@@ -120,11 +120,6 @@ impl ClassContext<'_> {
         let refuse = |key: &str, message: String| -> LabError {
             self.error(&format!("streams.data.on-off.{key}"), message).into()
         };
-        if of.rate == Rate::from_bytes_per_second(0) {
-            let message =
-                "a stream of no rate sends nothing: say its mean rate, such as \"4 Mbit/s\"";
-            return Err(refuse("rate", message.to_owned()));
-        }
         if of.on == Span::ZERO {
             let message = "an on period must last; nothing is sent otherwise";
             return Err(refuse("on", message.to_owned()));

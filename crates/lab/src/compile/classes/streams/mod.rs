@@ -34,7 +34,7 @@ impl ClassContext<'_> {
         self.check_beside()?;
         let data = Arc::new(self.stream_data(streams, gathered)?);
         let later = self.stream_start(streams, &data, active)?;
-        self.check_rest(streams, &data, active)?;
+        self.check_rest(streams, &data)?;
         let placed = self.placed(streams, &data, gathered)?;
         self.note_frames(&data, later, active, gathered);
         let mut sources = Vec::with_capacity(placed.len());
@@ -87,12 +87,7 @@ impl ClassContext<'_> {
     }
 
     /// Refuses what no stream can last or solicit.
-    fn check_rest(
-        &self,
-        streams: &Streams,
-        data: &DataPlan,
-        active: &Range<Time>,
-    ) -> Result<(), LabError> {
+    fn check_rest(&self, streams: &Streams, data: &DataPlan) -> Result<(), LabError> {
         let refuse = |key: &str, message: String| -> Result<(), LabError> {
             Err(self.error(&format!("streams.{key}"), message).into())
         };
@@ -112,14 +107,6 @@ impl ClassContext<'_> {
                 "a stream of {lifetime} has no frame, of which each takes {interval}: let it last for one at least"
             );
             return refuse("lifetime", message);
-        }
-        let left = active.end.as_ps().saturating_sub(active.start.as_ps());
-        if self.class.stop.is_some() && left < interval.as_ps() {
-            let left = Span::from_ps(left);
-            let message = format!(
-                "the class sends for {left}, and a frame takes {interval}, so that no stream has one: let it stop later"
-            );
-            return Err(self.error("stop", message).into());
         }
         Ok(())
     }

@@ -1,0 +1,96 @@
+"""Make `video-mpeg2.txt` anew: the frames of a film of generated pictures, as MPEG-2 of 4 Mbit/s.
+
+    python -m gingham.examples.make_video_trace FILE
+
+Each line has the index of a frame in order of display, its time in milliseconds, its type and its
+size in bytes; lines stand in order of transmission. Needs `ffmpeg` and `ffprobe`; other versions
+of them encode otherwise, so that the trace says which made it. Whoever runs scenarios needs neither.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+FRAMES_PER_S = 30
+FRAMES = 600
+# Two kinds of pictures in turn, so that there are cuts, over which sizes change.
+PICTURES = (
+    "mandelbrot=size=704x480:rate=30:maxiter=400",
+    "testsrc2=size=704x480:rate=30",
+)
+
+
+def encoded(folder: Path) -> Path:
+    """Encode five seconds of one kind of pictures after the other."""
+    film = folder / "film.m2v"
+    seconds = FRAMES // FRAMES_PER_S // 4
+    parts = [f"{PICTURES[part % 2]},trim=duration={seconds}[p{part}]" for part in range(4)]
+    joined = "".join(f"[p{part}]" for part in range(4)) + "concat=n=4:v=1[out]"
+    sources = ";".join([*parts, joined])
+    rate = ["-b:v", "4M", "-maxrate", "8M", "-bufsize", "1835k", "-g", "15", "-bf", "2"]
+    command = ["ffmpeg", "-v", "error", "-threads", "1", "-filter_complex", sources, "-map", "[out]"]
+    subprocess.run(
+        [*command, "-frames:v", str(FRAMES), "-c:v", "mpeg2video", "-threads", "1", *rate]
+        + ["-flags", "+bitexact", "-f", "mpeg2video", str(film)],
+        check=True,
+    )
+    return film
+
+
+def packets(film: Path) -> list[tuple[str, int]]:
+    """Return type and size of each frame, in order of transmission."""
+    entries = "packet=size:frame=pict_type,pkt_pos,coded_picture_number"
+    command = ["ffprobe", "-v", "error", "-show_packets", "-show_frames", "-of", "json"]
+    shown = subprocess.run(
+        [*command, "-show_entries", entries, str(film)], check=True, capture_output=True
+    )
+    found = json.loads(shown.stdout)["packets_and_frames"]
+    sizes = [int(of["size"]) for of in found if of["type"] == "packet"]
+    frames = [of for of in found if of["type"] == "frame"]
+    kinds = {int(of["coded_picture_number"]): of["pict_type"] for of in frames}
+    return [(kinds[place], size) for place, size in enumerate(sizes)]
+
+
+def displayed(kinds: list[str]) -> list[int]:
+    """Return the index in order of display of each frame: a B is shown before the I or P sent last."""
+    order: list[int] = []
+    held: int | None = None
+    for place, kind in enumerate(kinds):
+        if kind == "B":
+            order.append(place)
+            continue
+        if held is not None:
+            order.append(held)
+        held = place
+    if held is not None:
+        order.append(held)
+    shown = [0] * len(kinds)
+    for index, place in enumerate(order):
+        shown[place] = index
+    return shown
+
+
+def text() -> str:
+    """Return the trace."""
+    version = subprocess.run(["ffmpeg", "-version"], check=True, capture_output=True, text=True)
+    with tempfile.TemporaryDirectory() as folder:
+        frames = packets(encoded(Path(folder)))
+    shown = displayed([kind for kind, _ in frames])
+    bits = 8 * sum(size for _, size in frames) * FRAMES_PER_S / len(frames)
+    lines = [
+        f"# {len(frames)} frames of generated pictures as MPEG-2, {bits / 1e6:.2f} Mbit/s at"
+        f" {FRAMES_PER_S} frames/s, in order of transmission",
+        f"# made by gingham.examples.make_video_trace with {' '.join(version.stdout.split()[:3])}",
+        "# index in order of display, time in ms, type, size in bytes",
+    ]
+    for index, (kind, size) in zip(shown, frames, strict=True):
+        lines.append(f"{index}\t{1000 * index / FRAMES_PER_S:.3f}\t{kind}\t{size}")
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    Path(sys.argv[1]).write_text(text(), encoding="utf-8")
