@@ -30,8 +30,8 @@ pub use gingham_model::measure::student_t;
 pub use old_names::{OLD_NAMES, OldName};
 pub use other_names::OTHER_NAMES;
 pub use record::{
-    ClassSummary, Column, ColumnData, FrameSummary, InTransitTotals, LinkTotals, PercentileSummary,
-    Record, Table, TreeTotals, Verdict, result_tables, summary_schema,
+    AdmissionSummary, ClassSummary, Column, ColumnData, FrameSummary, InTransitTotals, LinkTotals,
+    PercentileSummary, Record, Table, TreeTotals, Verdict, result_tables, summary_schema,
 };
 pub use run::{Engine, Progress, Run};
 pub use sending::{LongestPayload, Sending};

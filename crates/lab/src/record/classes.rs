@@ -1,6 +1,7 @@
 //! What each traffic class offered, what the network took, and how long that took.
 
 use super::Verdict;
+use super::admission::AdmissionSummary;
 use super::frames::FrameSummary;
 use super::load::{Capacity, bytes_per_ps};
 use super::verdict::{self, Asked};
@@ -162,6 +163,9 @@ pub struct ClassSummary {
     /// What its streams made of their frames.
     #[serde(flatten)]
     pub frames: FrameSummary,
+    /// What its streams were told that asked before they sent.
+    #[serde(flatten)]
+    pub admission: AdmissionSummary,
     /// The percentiles of latency that were asked for and can be told.
     pub percentiles: Vec<PercentileSummary>,
 }
@@ -258,6 +262,7 @@ fn summary(view: &RunView<'_>, id: ClassId) -> ClassSummary {
         packets_marked_input: view.report.marked_packets(id, Trigger::Input),
         packets_marked_output: view.report.marked_packets(id, Trigger::Output),
         frames: FrameSummary::of(view, id),
+        admission: AdmissionSummary::of(view, id),
         percentiles: percentiles(view, id),
     }
 }

@@ -9,6 +9,7 @@
 //! Invariant: every number of the summary is one of what was measured in another unit; nothing
 //! is estimated here but advice.
 
+mod admission;
 mod advice;
 mod classes;
 mod distributions;
@@ -26,6 +27,7 @@ mod trees;
 mod verdict;
 mod view;
 
+pub use admission::AdmissionSummary;
 pub(crate) use classes::estimate_of;
 pub use classes::{ClassSummary, PercentileSummary};
 pub use frames::FrameSummary;
@@ -146,6 +148,7 @@ fn tables(
         streams::table(&names, view),
     ];
     tables.extend(trees::tables(&names, view));
+    tables.extend(admission::tables(&names, view));
     tables
 }
 
@@ -175,6 +178,7 @@ pub fn result_tables() -> Vec<Table> {
         streams::columns(&names, &[]),
     ];
     tables.extend(trees::no_tables(&names, no_end));
+    tables.extend(admission::no_tables(&names, no_end));
     tables
 }
 

@@ -46,7 +46,7 @@ pub use channels::ChannelReport;
 pub use collector::Collector;
 pub use contention::ContentionStep;
 pub use count::{ChannelCount, Count};
-pub use deadlines::{ClassDeadlines, Deadlines, StreamReport, law_of_records};
+pub use deadlines::{ClassDeadlines, Deadlines, StreamReport, law_of_records, over_streams};
 pub use flows::{ClassFlows, FlowReport, FlowSeries, FlowStep, FlowValues, HeldShares, fairness};
 pub use gingham_results::{Estimate, student_t};
 pub use latencies::Bar;

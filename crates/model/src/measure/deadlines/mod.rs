@@ -31,7 +31,7 @@ mod stream;
 #[cfg(test)]
 mod tests;
 
-pub use report::{ClassDeadlines, StreamReport, law_of_records};
+pub use report::{ClassDeadlines, StreamReport, law_of_records, over_streams};
 
 use crate::traffic::StreamPart;
 use crate::{Plan, StreamId};

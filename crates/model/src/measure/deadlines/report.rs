@@ -163,8 +163,8 @@ fn deviation_within(streams: &[&StreamFrames]) -> Option<f64> {
     (degrees > 0.0).then(|| libm::sqrt((squares / degrees).max(0.0)))
 }
 
-/// A mean over streams with its interval, if there are two of them.
-pub(super) fn over_streams(streams: &[Ratio]) -> Option<Estimate> {
+/// A mean over streams as if they were replications, with its interval if there are two of them.
+pub fn over_streams(streams: &[Ratio]) -> Option<Estimate> {
     let filled: Vec<Ratio> = streams.iter().filter(|stream| stream.over > 0.0).copied().collect();
     let sum: f64 = filled.iter().map(|stream| stream.sum).sum();
     let over: f64 = filled.iter().map(|stream| stream.over).sum();
