@@ -75,7 +75,7 @@ def files() -> list[tuple[Path, str]]:
 
 
 def meaning(file: Path) -> str:
-    """Return what an example shows: the title of a scenario, the size of a dump, a trace's first line."""
+    """Return what an example shows: a scenario's title, a dump's size, a trace's first line."""
     lines = file.read_text(encoding="utf-8").splitlines()
     if file.suffix == ".txt":
         return lines[0].removeprefix("# ")

@@ -1,15 +1,16 @@
-"""Make `video-mpeg2.txt` anew: the frames of a film of generated pictures, as MPEG-2 of 4 Mbit/s.
+"""Make `video-mpeg2.txt` anew: the frames of generated pictures, as MPEG-2 of 4 Mbit/s.
 
     python -m gingham.examples.make_video_trace FILE
 
 Each line has the index of a frame in order of display, its time in milliseconds, its type and its
 size in bytes; lines stand in order of transmission. Needs `ffmpeg` and `ffprobe`; other versions
-of them encode otherwise, so that the trace says which made it. Whoever runs scenarios needs neither.
+of them encode otherwise, so that the trace says which made it. Scenarios need neither.
 """
 
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -24,6 +25,13 @@ PICTURES = (
 )
 
 
+def program(name: str) -> str:
+    """Return where a program is."""
+    if found := shutil.which(name):
+        return found
+    raise SystemExit(f"{name} is missing: apt-get install ffmpeg")
+
+
 def encoded(folder: Path) -> Path:
     """Encode five seconds of one kind of pictures after the other."""
     film = folder / "film.m2v"
@@ -32,19 +40,17 @@ def encoded(folder: Path) -> Path:
     joined = "".join(f"[p{part}]" for part in range(4)) + "concat=n=4:v=1[out]"
     sources = ";".join([*parts, joined])
     rate = ["-b:v", "4M", "-maxrate", "8M", "-bufsize", "1835k", "-g", "15", "-bf", "2"]
-    command = ["ffmpeg", "-v", "error", "-threads", "1", "-filter_complex", sources, "-map", "[out]"]
-    subprocess.run(
-        [*command, "-frames:v", str(FRAMES), "-c:v", "mpeg2video", "-threads", "1", *rate]
-        + ["-flags", "+bitexact", "-f", "mpeg2video", str(film)],
-        check=True,
-    )
+    source = ["-threads", "1", "-filter_complex", sources, "-map", "[out]"]
+    length = ["-frames:v", str(FRAMES), "-c:v", "mpeg2video", "-threads", "1"]
+    target = ["-flags", "+bitexact", "-f", "mpeg2video", str(film)]
+    subprocess.run([program("ffmpeg"), "-v", "error", *source, *length, *rate, *target], check=True)
     return film
 
 
 def packets(film: Path) -> list[tuple[str, int]]:
     """Return type and size of each frame, in order of transmission."""
     entries = "packet=size:frame=pict_type,pkt_pos,coded_picture_number"
-    command = ["ffprobe", "-v", "error", "-show_packets", "-show_frames", "-of", "json"]
+    command = [program("ffprobe"), "-v", "error", "-show_packets", "-show_frames", "-of", "json"]
     shown = subprocess.run(
         [*command, "-show_entries", entries, str(film)], check=True, capture_output=True
     )
@@ -56,7 +62,7 @@ def packets(film: Path) -> list[tuple[str, int]]:
 
 
 def displayed(kinds: list[str]) -> list[int]:
-    """Return the index in order of display of each frame: a B is shown before the I or P sent last."""
+    """Return the index in order of display of each frame: a B before the I or P sent last."""
     order: list[int] = []
     held: int | None = None
     for place, kind in enumerate(kinds):
@@ -76,15 +82,18 @@ def displayed(kinds: list[str]) -> list[int]:
 
 def text() -> str:
     """Return the trace."""
-    version = subprocess.run(["ffmpeg", "-version"], check=True, capture_output=True, text=True)
+    told = subprocess.run(
+        [program("ffmpeg"), "-version"], check=True, capture_output=True, text=True
+    )
+    version = " ".join(told.stdout.split()[:3])
     with tempfile.TemporaryDirectory() as folder:
         frames = packets(encoded(Path(folder)))
     shown = displayed([kind for kind, _ in frames])
     bits = 8 * sum(size for _, size in frames) * FRAMES_PER_S / len(frames)
+    what = f"{len(frames)} frames of generated pictures as MPEG-2, {bits / 1e6:.2f} Mbit/s"
     lines = [
-        f"# {len(frames)} frames of generated pictures as MPEG-2, {bits / 1e6:.2f} Mbit/s at"
-        f" {FRAMES_PER_S} frames/s, in order of transmission",
-        f"# made by gingham.examples.make_video_trace with {' '.join(version.stdout.split()[:3])}",
+        f"# {what} at {FRAMES_PER_S} frames/s, in order of transmission",
+        f"# made by gingham.examples.make_video_trace with {version}",
         "# index in order of display, time in ms, type, size in bytes",
     ]
     for index, (kind, size) in zip(shown, frames, strict=True):
