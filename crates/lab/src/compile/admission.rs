@@ -4,7 +4,11 @@ use super::classes::priority_of;
 use super::network::NetworkKind;
 use crate::error::LabError;
 use crate::scenario::{Admission, ScenarioSource};
-use gingham_model::{AdmissionPlan, ChannelPlan, ClassPlan, Excess, Plan};
+use gingham_model::{AdmissionPlan, ChannelPlan, ClassPlan, Excess, PathSet, Plan};
+use gingham_topology::Fabric;
+use gingham_topology::routing::Lanes;
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// The longest probe.
@@ -18,7 +22,9 @@ pub(super) fn plan(
     kind: &NetworkKind,
     channels: &[ChannelPlan],
 ) -> Result<Option<Arc<AdmissionPlan>>, LabError> {
-    let Some(Admission { share, length, priority, .. }) = &source.scenario.network.admission else {
+    let Some(Admission { share, length, priority, best_effort_min, .. }) =
+        &source.scenario.network.admission
+    else {
         return Ok(None);
     };
     let refuse = |key: &str, message: String| -> LabError {
@@ -35,17 +41,66 @@ pub(super) fn plan(
         refuse("length", format!("a probe has from 1 B to 64 KiB of payload, not {length}"))
     })?;
     let priority = priority_of(*priority).map_err(|why| refuse("priority", why))?;
+    let others_min = u16::try_from(*best_effort_min).ok().filter(|min| (1..=64).contains(min));
+    let others_min = others_min.ok_or_else(|| {
+        let message =
+            format!("a weight is from 1 to 64, in 64ths of a link, not {best_effort_min}");
+        refuse("best_effort_min", message)
+    })?;
     let asks = |class: &crate::scenario::TrafficClass| {
         class.streams.as_ref().is_some_and(|streams| streams.admission)
     };
-    let limit = |channel: &ChannelPlan| rounded(share * PS_PER_S / kind.switching.byte_ps(channel));
+    let rate = |channel: &ChannelPlan| PS_PER_S / kind.switching.byte_ps(channel);
     Ok(Some(Arc::new(AdmissionPlan {
         classes: source.scenario.traffic.iter().map(asks).collect(),
-        limits: channels.iter().map(limit).collect(),
+        limits: channels.iter().map(|channel| rounded(share * rate(channel))).collect(),
+        rates: channels.iter().map(|channel| rounded(rate(channel))).collect(),
+        others_min,
         payload_bytes,
         priority,
         vc_class: kind.lanes.vc_class_of_admission(),
     })))
+}
+
+/// The fabric with all that sends in it: the ends of switches too, where these answer probes.
+pub(super) fn sending_fabric<'a>(source: &ScenarioSource, fabric: &'a Fabric) -> Cow<'a, Fabric> {
+    match source.scenario.network.admission {
+        None => Cow::Borrowed(fabric),
+        Some(_) => Cow::Owned(fabric.clone().with_ports_0()),
+    }
+}
+
+/// The lanes of that fabric.
+pub(super) fn sending_lanes<'a>(sending: &Cow<'_, Fabric>, lanes: &'a Lanes) -> Cow<'a, Lanes> {
+    match sending {
+        Cow::Borrowed(_) => Cow::Borrowed(lanes),
+        Cow::Owned(fabric) => Cow::Owned(lanes.clone().with_ports_0(fabric)),
+    }
+}
+
+/// Refuses routes by which a switch cannot answer a stream that it may refuse.
+pub(super) fn check_answers(source: &ScenarioSource, plan: &Plan) -> Result<(), LabError> {
+    let mut seen = BTreeSet::new();
+    for (class, sender, stream) in plan.streams() {
+        let asks = plan.admission.as_ref().is_some_and(|of| of.classes[class.index()]);
+        if !asks || !seen.insert((sender.endpoint, stream.destination)) {
+            continue;
+        }
+        let path = plan.path(PathSet::default(), sender.endpoint, stream.destination);
+        for channel in path.unwrap_or_default() {
+            let Some(end) = plan.fabric.port_0(plan.ends(channel).target.node) else { continue };
+            if !plan.is_routed(end, sender.endpoint) {
+                let message = format!(
+                    "switch {} is on the way of a stream from {}, and has no way back to it by which it could answer a probe: route with \
+                     another algorithm, or leave the admission control out",
+                    plan.fabric.node(plan.ends(channel).target.node).name,
+                    plan.fabric.endpoint_name(sender.endpoint)
+                );
+                return Err(source.refuse("network.admission", message).into());
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Refuses networks in which what a probe reserves is not what its stream uses.

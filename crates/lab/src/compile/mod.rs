@@ -80,17 +80,20 @@ pub fn compile_observed(
     let mut gathered = Gathered { files: origin.file.into_iter().collect(), ..Gathered::default() };
     let kind = NetworkKind::of(source, &parameters, &mut gathered)?;
     let imported = imported::imported(source, &fabric, &mut gathered)?;
+    // Switches that answer probes send on the ways of their own.
+    let sending = admission::sending_fabric(source, &fabric);
     let Paths { sets: path_sets, choice: path_choice } =
-        paths::paths(source, &fabric, imported.routes, &mut gathered)?;
+        paths::paths(source, &sending, imported.routes, &mut gathered)?;
     in_transit::note_unused(source, &path_sets, &mut gathered);
     in_transit::note_fall_backs(&fabric, &path_sets, &mut gathered);
     let ejection = in_transit::ejection(&parameters);
     let lanes = kind.lanes.allowed(source, &fabric, imported.lanes, &mut gathered)?;
-    let in_force = kind.switching.has_lanes().then_some(&lanes);
+    let of_sending = admission::sending_lanes(&sending, &lanes);
+    let in_force = kind.switching.has_lanes().then_some(&*of_sending);
     let routes = RouteSet { routes: &path_sets, lanes: in_force, ejection };
     imported::check_drops(source, &fabric, routes)?;
     reached(Milestone::Routes);
-    let proof = paths::prove(source, &fabric, routes, &kind.lanes, allow_deadlock)?;
+    let proof = paths::prove(source, &sending, routes, &kind.lanes, allow_deadlock)?;
     reached(Milestone::Proof);
     let channels = cables::channels(source, &fabric, &parameters, &kind, &mut gathered.notes)?;
     let admission = admission::plan(source, &kind, &channels)?;
@@ -123,6 +126,7 @@ pub fn compile_observed(
     if plan.admission.is_some() {
         // Last: nothing before sees ends of switches.
         plan = plan.with_ports_0();
+        admission::check_answers(source, &plan)?;
     }
     reached(Milestone::Plan);
     Ok(Compiled {

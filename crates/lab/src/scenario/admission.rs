@@ -12,6 +12,11 @@ pub struct Admission {
     /// The share of every link that streams may reserve, above 0 and at most 1; .8 unless given
     /// (ours).
     pub share: f64,
+    /// The least weight of every lane that streams do not use, in 64ths of a link, from 1 to 64, where
+    /// arbiters have weights that can change: those of lanes of streams follow what is reserved, and
+    /// the others have the rest. 1 unless given.
+    #[schemars(range(min = 1, max = 64))]
+    pub best_effort_min: i64,
     /// Payload of a probe, and of what answers it or releases, from 1 B to 64 KiB; 10 flits of 128
     /// bits as in Yum et al. 2002, section 5.1, unless given.
     pub length: Bytes,
@@ -24,6 +29,6 @@ pub struct Admission {
 
 impl Default for Admission {
     fn default() -> Self {
-        Self { share: 0.8, length: Bytes(160), priority: 7, lanes: None }
+        Self { share: 0.8, best_effort_min: 1, length: Bytes(160), priority: 7, lanes: None }
     }
 }

@@ -38,14 +38,11 @@ pub(crate) fn with_admission(plan: &Plan, seed: u64) -> Option<Plan> {
         sources,
         ..model.clone()
     });
-    let limits = plan.channels.iter().map(|channel| {
-        let bytes_per_s = 1e12 / plan.switching.byte_ps(channel);
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rate")]
-        let limit = (bytes_per_s * 0.8) as u64;
-        limit
-    });
+    let limits = plan.channels.iter().map(|channel| rate(0.8e12 / plan.switching.byte_ps(channel)));
     plan.admission = Some(Arc::new(AdmissionPlan {
         classes: (0..plan.classes.len()).map(|index| index + 1 == plan.classes.len()).collect(),
+        rates: plan.channels.iter().map(|of| rate(1e12 / plan.switching.byte_ps(of))).collect(),
+        others_min: 1 + u16::from(below(&mut draw, 9)),
         limits: limits.collect(),
         payload_bytes: 1 + u32::from(below(&mut draw, 3)),
         priority: Priority::new(below(&mut draw, 8)).unwrap(),
@@ -91,6 +88,11 @@ fn streams(draw: &mut Stream, plan: &Plan) -> Vec<SourcePlan> {
         sources.push(SourcePlan { endpoint, messages: MessagePlan::Stream(stream) });
     }
     sources
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rate")]
+fn rate(bytes_per_s: f64) -> u64 {
+    bytes_per_s as u64
 }
 
 fn below(draw: &mut Stream, count: u64) -> u8 {

@@ -4,9 +4,10 @@
 //! whether it goes on, ends here, or is answered.
 
 use super::ledger::{End, Ledger};
+use super::weights::Weights;
 use super::{AdmissionPlan, Signal};
 use crate::traffic::{SourcePlan, StreamPlan};
-use crate::{ClassId, Plan, StreamId};
+use crate::{ClassId, Plan, StreamId, Weighing};
 use gingham_kernel::{Span, Time};
 use gingham_topology::{ChannelId, EndpointId, NodeId};
 use std::sync::Arc;
@@ -69,6 +70,9 @@ pub(crate) struct Desk {
     /// By stream.
     requests: Vec<Request>,
     ledger: Ledger,
+    /// What weights follow the ledgers, if any do, and those that have not been told.
+    weights: Option<Weights>,
+    weighed: Vec<Weighing>,
 }
 
 impl Desk {
@@ -84,12 +88,15 @@ impl Desk {
             asked: None,
             answered: None,
         };
-        Some(Self::of(admission, plan.streams().map(request).collect(), plan.channels.len()))
+        let weights = Weights::new(plan, &admission);
+        let requests = plan.streams().map(request).collect();
+        Some(Self { weights, ..Self::of(admission, requests, plan.channels.len()) })
     }
 
     /// The same of these requests, on so many channels.
     pub(super) fn of(plan: Arc<AdmissionPlan>, requests: Vec<Request>, channels: usize) -> Self {
-        Self { plan, requests, ledger: Ledger::new(channels) }
+        let (ledger, weighed) = (Ledger::new(channels), Vec::new());
+        Self { plan, requests, ledger, weights: None, weighed }
     }
 
     pub(crate) fn plan(&self) -> &AdmissionPlan {
@@ -148,6 +155,7 @@ impl Desk {
                     return Onward::Ends(Signal::Nack(stream, here));
                 }
                 self.ledger.reserve(input, End::Entering, self.request(stream).rate);
+                self.changed(input, End::Entering);
                 match next {
                     Some(_) => Onward::Goes,
                     None => Onward::Ends(Signal::Ack(stream)),
@@ -203,6 +211,7 @@ impl Desk {
             self.ledger.reserved(channel).saturating_add(rate) <= self.plan.limits[channel.index()];
         if has_room {
             self.ledger.reserve(channel, End::Leaving, rate);
+            self.changed(channel, End::Leaving);
         }
         has_room
     }
@@ -210,9 +219,22 @@ impl Desk {
     fn release(&mut self, stream: StreamId, input: Option<ChannelId>, output: ChannelId) {
         let rate = self.request(stream).rate;
         self.ledger.release(output, End::Leaving, rate);
+        self.changed(output, End::Leaving);
         if let Some(input) = input {
             self.ledger.release(input, End::Entering, rate);
+            self.changed(input, End::Entering);
         }
+    }
+
+    fn changed(&mut self, channel: ChannelId, end: End) {
+        if let Some(weights) = &mut self.weights {
+            self.weighed.extend(weights.follow(&self.plan, &self.ledger, (channel, end)));
+        }
+    }
+
+    /// The weights that have changed since this was asked last.
+    pub(crate) fn take_weighed(&mut self) -> Vec<Weighing> {
+        std::mem::take(&mut self.weighed)
     }
 }
 

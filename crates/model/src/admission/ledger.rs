@@ -40,6 +40,10 @@ impl Ledger {
         *reserved = reserved.checked_sub(rate).expect("what is released was reserved");
     }
 
+    pub(super) fn at(&self, channel: ChannelId, end: End) -> u64 {
+        self.reserved[channel.index()][end as usize]
+    }
+
     /// What is reserved of a channel at the node that sends on it, in bytes of payload a second.
     pub fn reserved(&self, channel: ChannelId) -> u64 {
         self.reserved[channel.index()][End::Leaving as usize]

@@ -26,6 +26,7 @@ mod desk;
 mod ledger;
 #[cfg(test)]
 mod tests;
+mod weights;
 
 pub(crate) use desk::{Answer, Desk, Onward};
 pub use desk::{Request, Standing as StreamStanding};
@@ -42,6 +43,10 @@ pub struct AdmissionPlan {
     pub classes: Box<[bool]>,
     /// By channel: what streams may reserve of it, in bytes of payload a second.
     pub limits: Box<[u64]>,
+    /// By channel: what it carries, in bytes of payload a second.
+    pub rates: Box<[u64]>,
+    /// The least weight of a lane that streams do not use, in 64ths of a link.
+    pub others_min: u16,
     /// Payload of a probe, and of what answers it, at least 1 B.
     pub payload_bytes: u32,
     /// Their level.

@@ -25,6 +25,8 @@ fn desk(rates: &[u64], channels: usize) -> Desk {
     let plan = AdmissionPlan {
         classes: [true].into(),
         limits: vec![100; channels].into(),
+        rates: vec![125; channels].into(),
+        others_min: 1,
         payload_bytes: 160,
         priority: Priority::default(),
         vc_class: None,

@@ -43,8 +43,15 @@ impl Endpoints {
         if desk.ask(stream, here, now) {
             let destination = desk.requests()[stream.index()].destination;
             self.signal(Signal::Probe(stream), class, (endpoint, destination), now);
+            self.order_weights();
         }
         true
+    }
+
+    /// Lanes have other weights since what is reserved has changed.
+    fn order_weights(&mut self) {
+        let desk = self.desk.as_mut().expect("somebody decides");
+        self.orders.extend(desk.take_weighed().into_iter().map(Order::Weigh));
     }
 
     /// A switch has read a packet: a signal is decided on, and the last packet of a stream releases.
@@ -62,12 +69,14 @@ impl Endpoints {
                     packet.destination =
                         end.expect("switches have ends under an admission control");
                 }
+                self.order_weights();
             }
             Content::Data(slot) if packet.is_last_of_stream => {
                 let Some(stream) = self.asking_stream(slot, packet.class) else { return };
                 let output = self.onward(input, packet);
                 let desk = self.desk.as_mut().expect("somebody decides");
                 desk.pass(stream, Some(input), output);
+                self.order_weights();
             }
             _ => {}
         }
@@ -80,6 +89,7 @@ impl Endpoints {
         let Some(stream) = self.asking_stream(slot, class).filter(|_| is_last) else { return };
         let channel = self.plan.fabric.endpoint_channel(endpoint);
         self.desk.as_mut().expect("somebody decides").pass(stream, None, channel);
+        self.order_weights();
     }
 
     /// A signal has arrived where it went.
@@ -104,6 +114,7 @@ impl Endpoints {
             }
             Answer::Nothing => {}
         }
+        self.order_weights();
     }
 
     /// A stream that was admitted sends from `now` on.

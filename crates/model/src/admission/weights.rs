@@ -1,0 +1,108 @@
+//! From ledgers to the weights of lanes.
+//!
+//! A lane of streams has what is reserved of the link in 64ths of it, shared out evenly among those
+//! lanes; the lanes of other classes have the rest, each at least a minimum, so that they make progress.
+//! Every lane has at least 1. Lanes of the admission control itself keep their weight: a scheduler that
+//! knows levels puts them first.
+//!
+//! Source: Yum et al. 2002, sections 3.3 ("minimum forward progress bandwidth should be
+//! programmable") and 4.1 ("weight calculation for the WRR scheduling is also performed"); 64ths and
+//! how they are shared out are ours.
+
+use super::AdmissionPlan;
+use super::ledger::{End, Ledger};
+use crate::{ArbiterPlace, Plan, Weighing};
+use gingham_topology::ChannelId;
+use gingham_topology::routing::LaneSet;
+use std::num::NonZeroU16;
+
+/// A whole link, in parts.
+const PARTS: u64 = 64;
+
+/// What the weights of lanes follow.
+#[derive(Clone, Debug)]
+pub(super) struct Weights {
+    /// The places whose weights can change: of either end of a channel.
+    places: [Vec<ArbiterPlace>; 2],
+    streams: LaneSet,
+    others: LaneSet,
+    others_min: u16,
+    /// By channel: whether it leaves a switch and leads to one; a place is at one of them.
+    switches: Box<[[bool; 2]]>,
+    /// By channel and end: the weights of a lane of streams and of another as they are.
+    known: Vec<[(u16, u16); 2]>,
+}
+
+impl Weights {
+    /// What can follow; `None` if nothing can.
+    pub(super) fn new(plan: &Plan, admission: &AdmissionPlan) -> Option<Self> {
+        let leaving =
+            [ArbiterPlace::LinkOutput, ArbiterPlace::CrossbarOutput, ArbiterPlace::AdapterPort];
+        let places = [&leaving[..], &[ArbiterPlace::CrossbarInput]].map(|of| {
+            of.iter().copied().filter(|place| plan.can_weigh(*place)).collect::<Vec<_>>()
+        });
+        if places.iter().all(Vec::is_empty) {
+            return None;
+        }
+        let lanes = |asks: bool| {
+            let of =
+                plan.classes.iter().zip(&admission.classes).filter(|(_, asked)| **asked == asks);
+            of.fold(LaneSet::EMPTY, |all, (class, _)| all | plan.lanes_of(class))
+        };
+        let streams = lanes(true);
+        let is_other = |lane: &u8| !streams.contains(*lane);
+        let others = lanes(false).lanes().filter(is_other).map(LaneSet::one);
+        let channels = ChannelId::first(admission.limits.len());
+        let switches = channels.map(|channel| {
+            let ends = plan.ends(channel);
+            [ends.source.node, ends.target.node].map(|node| plan.is_switch(node))
+        });
+        Some(Self {
+            places,
+            streams,
+            others: others.fold(LaneSet::EMPTY, |all, one| all | one),
+            others_min: admission.others_min,
+            switches: switches.collect(),
+            known: vec![[(0, 0); 2]; admission.limits.len()],
+        })
+    }
+
+    /// What is reserved at an end of a channel has changed: the weights that follow.
+    pub(super) fn follow(
+        &mut self,
+        admission: &AdmissionPlan,
+        ledger: &Ledger,
+        (channel, end): (ChannelId, End),
+    ) -> Vec<Weighing> {
+        let rate = admission.rates[channel.index()].max(1);
+        let reserved = u128::from(ledger.at(channel, end)) * u128::from(PARTS);
+        let parts = u64::try_from((reserved + u128::from(rate) / 2) / u128::from(rate));
+        let parts = parts.unwrap_or(PARTS).min(PARTS);
+        let each = |parts: u64, lanes: LaneSet| {
+            let lanes = u64::from(lanes.len()).max(1);
+            u16::try_from((parts + lanes / 2) / lanes).expect("parts of a link are few").max(1)
+        };
+        let of_streams = each(parts, self.streams);
+        let of_others = each(PARTS - parts, self.others).max(self.others_min);
+        let known = &mut self.known[channel.index()][end as usize];
+        if *known == (of_streams, of_others) {
+            return Vec::new();
+        }
+        *known = (of_streams, of_others);
+        let [from_switch, to_switch] = self.switches[channel.index()];
+        let is_there = |place: &&ArbiterPlace| match place {
+            ArbiterPlace::CrossbarInput => to_switch,
+            ArbiterPlace::CrossbarOutput | ArbiterPlace::LinkOutput => from_switch,
+            ArbiterPlace::AdapterPort => !from_switch,
+        };
+        let mut found = Vec::new();
+        for place in self.places[end as usize].iter().filter(is_there) {
+            for (lanes, weight) in [(self.streams, of_streams), (self.others, of_others)] {
+                let weight = NonZeroU16::new(weight).expect("at least 1");
+                let of = |lane| Weighing { channel, place: *place, lane, weight };
+                found.extend(lanes.lanes().map(of));
+            }
+        }
+        found
+    }
+}
