@@ -232,7 +232,10 @@ impl Network {
                     self.clock.schedule(at.as_ps(), Event::Wake { endpoint });
                 }
                 Order::Weigh(Weighing { channel, lane, weight, .. }) => {
-                    self.arbiters[channel.index()].weigh(lane, weight);
+                    // A single lane is served whatever it weighs.
+                    if let Some(arbiter) = self.arbiters.get_mut(channel.index()) {
+                        arbiter.weigh(lane, weight);
+                    }
                 }
             }
         }

@@ -25,7 +25,7 @@ fn refusal(place: &str, weights: &str, destinations: &str) -> Option<String> {
 #[test]
 fn tables_that_lead_to_a_lane_without_a_turn_are_refused() {
     let one = "{ host = \"h1-0\" }";
-    for place in ["crossbar_input", "link_output", "adapter_port"] {
+    for place in ["crossbar_input", "crossbar_output", "link_output", "adapter_port"] {
         assert_eq!(refusal(place, "[1, 1, 1, 1, 1, 1, 1, 1]", "\"uniform\""), None);
         let told = refusal(place, "[1, 0, 1, 1, 1, 1, 1, 1]", "\"uniform\"").unwrap();
         let expected = format!(

@@ -63,6 +63,27 @@ fn a_class_is_served_on_all_its_lanes() {
         "in `traffic[0].lanes`: packets of class `all` may go on lane 2, which `network.lanes.link_output` never serves: \
          give the lane a weight there, or name the lanes of the class without it"
     );
+    let weights = "{ weighted-round-robin = { weights = [1, 0] } }";
+    assert_eq!(
+        refusal(&format!("count = 2\ncrossbar_output = {weights}")),
+        "in `traffic[0].lanes`: packets of class `all` may go on lane 1, which `network.lanes.crossbar_output` never serves: \
+         give the lane a weight there, or name the lanes of the class without it"
+    );
+}
+
+#[test]
+fn levels_have_weights_and_yield_after_one_or_more() {
+    let said = |parameters: &str| {
+        let of = format!("{{ priority-weighted-round-robin = {{ {parameters} }} }}");
+        refusal(&format!("count = 2\nlink_output = {of}"))
+    };
+    let key = "in `network.lanes.link_output.priority-weighted-round-robin";
+    let high = said("levels = [16, 0], weights = [1, 1]");
+    assert_eq!(high, format!("{key}.levels[0]`: levels are 0 to 15, not 16"));
+    let never = said("levels = [1, 0], weights = [1, 1], yield_after = 0");
+    assert!(never.starts_with(&format!("{key}.yield_after`: ")), "{never}");
+    let few = said("levels = [1, 0], weights = [1]");
+    assert!(few.starts_with(&format!("{key}.weights`: 1 value for 2 lanes: ")), "{few}");
 }
 
 #[test]

@@ -3,11 +3,12 @@
 use crate::support::{SLOW, compiled, compiled_over, plans};
 use gingham_kernel::{Bytes, Rate};
 use gingham_model::scheduler::{
-    DeficitRoundRobin, FirstComeFirstServed, LaneRate, RoundRobin, StrictPriority,
-    SurplusRoundRobin, VirtualClock, WeightedRoundRobin,
+    DeficitRoundRobin, FirstComeFirstServed, LaneRate, PriorityWeightedRoundRobin, RoundRobin,
+    StrictPriority, SurplusRoundRobin, VirtualClock, WeightedRoundRobin,
 };
 use gingham_model::{Granularity, Scheduler};
 use gingham_topology::subnet::{ArbitrationSlot, ArbitrationTables};
+use std::num::NonZeroU32;
 
 const CUT: &str = "count = 3\nforwarding = \"virtual-cut-through\"\n";
 
@@ -65,6 +66,10 @@ fn schedulers_have_their_parameters_by_lane() {
     let rates = vec![reserved(80_000_000), LaneRate::BestEffort, reserved(1_000_000)];
     let written = "{ virtual-clock = { rates = [\"80 MB/s\", \"best-effort\", \"8 Mbit/s\"] } }";
     assert_eq!(link(written), Scheduler::VirtualClock(VirtualClock { rates, by: Flit }));
+    let written = "{ priority-weighted-round-robin = { levels = [2, 0, 0], weights = [1, 3, 4], yield_after = 16 } }";
+    let (levels, weights, yield_after) = (vec![2, 0, 0], vec![1, 3, 4], NonZeroU32::new(16));
+    let levelled = PriorityWeightedRoundRobin { levels, weights, yield_after, by: Flit };
+    assert_eq!(link(written), Scheduler::PriorityWeightedRoundRobin(levelled));
     let levels = vec![0, 15, 1];
     assert_eq!(link("{ strict-priority = { levels = [0, 15, 1] } }"), strict(levels));
 }
