@@ -37,7 +37,7 @@ SENTENCES = {"verdict_reason", "notes", "findings"}
 # What runs measure only where their scenarios ask for it: empty, missing or 0 it has no digest, so
 # that what it was before it was there does not change.
 TABLES_IF_ASKED = {"flows", "flow_series", "link_series"}
-TABLES_IF_ASKED |= {"trees", "tree_series", "tree_links", "tree_flows"}
+TABLES_IF_ASKED |= {"trees", "tree_series", "tree_links", "tree_flows", "streams"}
 COLUMNS_IF_ASKED = {
     "fairness",
     "fairness_half_width",
@@ -48,6 +48,21 @@ COLUMNS_IF_ASKED = {
     "packets_marked_share",
     "packets_marked_input",
     "packets_marked_output",
+    "stream",
+    "streams",
+    "frames_warm_up",
+    "frames_counted",
+    "frames_lost",
+    "deadlines_missed",
+    "deadlines_missed_half_width",
+    "deadline_late_mean_ns",
+    "deadline_late_half_width_ns",
+    "deadlines_missed_law",
+    "deadlines_missed_fixed",
+    "deadlines_missed_fixed_half_width",
+    "frame_interval_mean_ns",
+    "frame_interval_half_width_ns",
+    "frame_interval_deviation_ns",
 }
 
 # Digests of a run by table and column.
@@ -109,13 +124,13 @@ def columns(table: pa.Table) -> Iterator[tuple[str, str]]:
         yield field.name, digest(str(type_), column.to_pylist())
 
 
-def is_measured(value: float | None) -> bool:
-    """Return whether a number was measured: there, and not 0.
+def is_measured(value: float | str | None) -> bool:
+    """Return whether a number was measured: there, and not 0; of a text, whether there is one.
 
-    >>> [is_measured(value) for value in (None, math.nan, 0, 0.5)]
-    [False, False, False, True]
+    >>> [is_measured(value) for value in (None, math.nan, 0, 0.5, "", "12")]
+    [False, False, False, True, False, True]
     """
-    return value is not None and not math.isnan(value) and value != 0
+    return bool(value) and not (isinstance(value, float) and math.isnan(value))
 
 
 def leaves(value: Any) -> Iterator[Any]:

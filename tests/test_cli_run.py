@@ -69,6 +69,7 @@ def test_a_run_folder_holds_what_was_run_and_what_came_out(gingham: Command, lon
         "nodes.parquet",
         "percentiles.parquet",
         "series.parquet",
+        "streams.parquet",
         "tree_flows.parquet",
         "tree_links.parquet",
         "tree_series.parquet",

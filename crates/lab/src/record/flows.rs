@@ -142,10 +142,10 @@ pub(super) fn of_flows<'a, T>(names: &Names, rows: &'a [OfFlow<T>]) -> Builder<'
         })
         .words("source", "sending host", endpoints.clone(), |(flow, _)| flow.source.index())
         .words("destination", "receiving host", endpoints, |(flow, _)| flow.destination.index())
-        .known(
-            ("stream", ""),
-            "running number of the stream that it is, where sources are streams",
-            |(flow, _)| Some(f64::from(u32::try_from(flow.stream?.index()).ok()?)),
+        .texts(
+            "stream",
+            "running number of the stream that it is; empty where sources are no streams",
+            |(flow, _)| flow.stream.map_or_else(String::new, |stream| stream.index().to_string()),
         )
 }
 
