@@ -187,10 +187,10 @@ impl Hosts {
     pub(crate) fn on_left(&self, channel: ChannelId, worm: WormId, context: &mut Context) {
         let endpoint = self.host(context.layout.port(channel)).endpoint;
         let worm = context.worms.get(worm);
+        let carried = worm.packet.content;
         let (began, flits) = (Time::from_ps(worm.began_ps), worm.flits.into());
-        let content = worm.packet.content;
         let flit = context.plan.channel(channel).flit;
-        context.tell(Notice::Left { endpoint, began, flits, flit, content });
+        context.tell(Notice::Left { endpoint, began, flits, flit, content: carried });
     }
 
     // A tick.

@@ -16,8 +16,8 @@ use super::support::Feature;
 use super::support::Support::{self, Meaningless, Refused, Works};
 use super::support::SwitchingKind;
 use crate::scenario::{
-    CongestionControl, Credits, Excess, FlowControl, Forwarding, LaneName, Lanes, Placement,
-    Preset, RefusedPost, StreamData, TrafficClass,
+    CongestionControl, Credits, Excess, FlowControl, Forwarding, LaneName, Lanes, Network,
+    Placement, Preset, RefusedPost, StreamData, TrafficClass,
 };
 use gingham_model::traffic::{Arrivals, Destinations, Lengths, Spread};
 use gingham_model::{
@@ -40,7 +40,7 @@ pub(super) struct Concept {
 
 /// Every concept, in the order in which help shows them.
 #[rustfmt::skip]
-pub(super) const CONCEPTS: [Concept; 27] = [
+pub(super) const CONCEPTS: [Concept; 28] = [
     concept::<Generator>("generator", by_any, "topology.generate.{}"),
     concept::<Algorithm>("routing", by_hosts_on_the_way, "routing.algorithm = {}"),
     concept::<Choose>("path-choice", by_halts, r#"routing.alternative = { algorithm = "up-down", choose = {} }"#),
@@ -89,6 +89,7 @@ policing = { rate = 0.2, burst = "256 B", excess = {} }"#),
 load = 0.1
 length = { fixed = "64 B" }
 window = { packets = 4, response = {} }"#),
+    Concept { name: "admission", schema: admission, support: by_any, example: "{}" },
     concept::<CongestionControl>("congestion-control", by_any, "network.adapters = { congestion_control = {} }"),
     concept::<Credits>("credits", by_any, r#"network.adapters = { congestion_control = "credits" }
 
@@ -115,6 +116,13 @@ const fn concept<T: JsonSchema>(
     example: &'static str,
 ) -> Concept {
     Concept { name, schema: schema_of::<T>, support, example }
+}
+
+/// The key of a network that is a mechanism by itself.
+fn admission() -> Value {
+    let mut key = schema_of::<Network>()["properties"]["admission"].take();
+    key["const"] = "admission".into();
+    key
 }
 
 /// The key of a table that is a mechanism by itself.

@@ -71,15 +71,26 @@ pub(super) fn sending_fabric<'a>(source: &ScenarioSource, fabric: &'a Fabric) ->
 }
 
 /// The lanes of that fabric.
-pub(super) fn sending_lanes<'a>(sending: &Cow<'_, Fabric>, lanes: &'a Lanes) -> Cow<'a, Lanes> {
-    match sending {
-        Cow::Borrowed(_) => Cow::Borrowed(lanes),
-        Cow::Owned(fabric) => Cow::Owned(lanes.clone().with_ports_0(fabric)),
+pub(super) fn sending_lanes<'a>(sending: &Fabric, lanes: &'a Lanes) -> Cow<'a, Lanes> {
+    if sending.has_ports_0() {
+        Cow::Owned(lanes.clone().with_ports_0(sending))
+    } else {
+        Cow::Borrowed(lanes)
     }
 }
 
+/// The plan with ends of switches, if these answer probes: last, since nothing else sees them.
+pub(super) fn settled(source: &ScenarioSource, plan: Plan) -> Result<Plan, LabError> {
+    if plan.admission.is_none() {
+        return Ok(plan);
+    }
+    let plan = plan.with_ports_0();
+    check_answers(source, &plan)?;
+    Ok(plan)
+}
+
 /// Refuses routes by which a switch cannot answer a stream that it may refuse.
-pub(super) fn check_answers(source: &ScenarioSource, plan: &Plan) -> Result<(), LabError> {
+fn check_answers(source: &ScenarioSource, plan: &Plan) -> Result<(), LabError> {
     let mut seen = BTreeSet::new();
     for (class, sender, stream) in plan.streams() {
         let asks = plan.admission.as_ref().is_some_and(|of| of.classes[class.index()]);

@@ -123,11 +123,7 @@ pub fn compile_observed(
     check(source, &plan, &mut gathered)?;
     network::settle(source, &parameters, &mut plan)?;
     plan.follow = follow::plan(source, &plan)?;
-    if plan.admission.is_some() {
-        // Last: nothing before sees ends of switches.
-        plan = plan.with_ports_0();
-        admission::check_answers(source, &plan)?;
-    }
+    let plan = admission::settled(source, plan)?;
     reached(Milestone::Plan);
     Ok(Compiled {
         plan: Arc::new(plan),

@@ -7,7 +7,7 @@ use super::classes::{PS_PER_NS, half_width, mean};
 use super::links::of_channels;
 use super::messages::Names;
 use super::view::RunView;
-use gingham_kernel::Span;
+use gingham_kernel::{Span, Time};
 use gingham_model::measure::over_streams;
 use gingham_model::{ClassId, Ends, Request, StreamStanding};
 use gingham_results::{Builder, Ratio, Table, real};
@@ -148,11 +148,11 @@ fn requests(names: &Names, rows: &[Row]) -> Table {
             |row| standing(&row.request),
         )
         .texts("refused_by", "node that refused it, if one did", |row| row.refused_by.clone())
-        .known(("asked_ps", "ps"), "when it asked", ps(|of| of.asked.map(|at| at.as_ps())))
+        .known(("asked_ps", "ps"), "when it asked", ps(|of| of.asked.map(Time::as_ps)))
         .known(
             ("answered_ps", "ps"),
             "when it had the answer, if it has",
-            ps(|of| of.answered.map(|at| at.as_ps())),
+            ps(|of| of.answered.map(Time::as_ps)),
         )
         .known(
             ("set_up_ps", "ps"),

@@ -4,6 +4,7 @@ use super::Verdict;
 use super::admission::AdmissionSummary;
 use super::frames::FrameSummary;
 use super::load::{Capacity, bytes_per_ps};
+use super::posting::PostingSummary;
 use super::verdict::{self, Asked};
 use super::view::RunView;
 use gingham_kernel::Span;
@@ -85,24 +86,9 @@ pub struct ClassSummary {
     /// Longest latency, in nanoseconds.
     #[schemars(extend("x-unit" = "ns"))]
     pub latency_max_ns: Option<f64>,
-    /// Mean latency from the accepted post at the channel adapter to delivery, in nanoseconds;
-    /// missing where there are no adapters.
-    #[schemars(extend("x-unit" = "ns"))]
-    pub posted_latency_mean_ns: Option<f64>,
-    /// Half-width of that, in nanoseconds.
-    #[schemars(extend("x-unit" = "ns"))]
-    pub posted_latency_half_width_ns: Option<f64>,
-    /// Mean time from creation to the accepted post, in which a message waits for a credit or for
-    /// room in the send buffer, in nanoseconds; missing where there are no adapters.
-    #[schemars(extend("x-unit" = "ns"))]
-    pub posting_mean_ns: Option<f64>,
-    /// Half-width of that, in nanoseconds.
-    #[schemars(extend("x-unit" = "ns"))]
-    pub posting_half_width_ns: Option<f64>,
-    /// Posts that were refused over the whole run, of messages that were accepted in the end; those
-    /// of messages that wait are not counted.
-    #[schemars(extend("x-unit" = "posts"))]
-    pub posts_refused: u64,
+    /// How its messages came into the adapters.
+    #[serde(flatten)]
+    pub posting: PostingSummary,
     /// Mean latency from the first flit on the host's cable to delivery, in nanoseconds.
     #[schemars(extend("x-unit" = "ns"))]
     pub network_latency_mean_ns: Option<f64>,
@@ -213,8 +199,6 @@ fn summary(view: &RunView<'_>, id: ClassId) -> ClassSummary {
     let per_second = |bytes| bytes_per_ps(bytes, span) * PS_PER_S;
     let [latency, network_latency, head_latency] =
         [of.latency_ps, of.network_latency_ps, of.head_latency_ps].map(in_ns);
-    let [posted, posting] = [of.posted_latency_ps, of.posting_ps]
-        .map(|of| in_ns(of.filter(|_| plan.adapters.is_some())));
     ClassSummary {
         name: class.name.clone(),
         hosts: class.senders().count(),
@@ -237,11 +221,7 @@ fn summary(view: &RunView<'_>, id: ClassId) -> ClassSummary {
         latency_mean_ns: mean(latency),
         latency_half_width_ns: half_width(latency),
         latency_max_ns: of.latency_max.map(span_ns),
-        posted_latency_mean_ns: mean(posted),
-        posted_latency_half_width_ns: half_width(posted),
-        posting_mean_ns: mean(posting),
-        posting_half_width_ns: half_width(posting),
-        posts_refused: view.report.refused_posts(id),
+        posting: PostingSummary::of(view, id, &of),
         network_latency_mean_ns: mean(network_latency),
         network_latency_half_width_ns: half_width(network_latency),
         head_latency_mean_ns: mean(head_latency),

@@ -21,6 +21,7 @@ mod links;
 mod load;
 mod messages;
 mod nodes;
+mod posting;
 mod shortage;
 mod streams;
 mod trees;
@@ -35,6 +36,7 @@ pub use gingham_results::{Column, ColumnData, Table};
 pub use in_transit::InTransitTotals;
 pub use links::LinkTotals;
 pub(crate) use messages::Names;
+pub use posting::PostingSummary;
 pub use trees::TreeTotals;
 pub use verdict::Verdict;
 

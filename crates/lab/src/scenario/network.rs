@@ -43,7 +43,14 @@ pub struct Network {
     /// Channel adapters with a send buffer, to which messages are posted. Without them a message is
     /// in its queue when it is created, however many wait there.
     pub adapters: Option<Adapters>,
-    /// Admission control of streams; they send unasked without it.
+    /// Admission control of streams: a probe reserves the rate of a stream at every node on its way, or
+    /// is refused. Streams send unasked without it.
+    #[schemars(extend("x-source" = "Yum et al. 2002, section 4.1"))]
+    #[schemars(extend("x-example" = r#"network.admission = { share = 0.5 }
+
+[[traffic]]
+load = 0.2
+streams = { data = { mpeg2 = { mean = "1280 B", deviation = "200 B" } }, interval = "20 us" }"#))]
     pub admission: Option<Admission>,
     /// Lanes, crossbar and schedulers; the preset's unless given.
     pub lanes: Lanes,

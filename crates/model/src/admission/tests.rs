@@ -75,7 +75,9 @@ impl Way<'_> {
             Answer::Nothing => false,
             Answer::Release(by) => {
                 let release = Signal::Release(of, by);
-                assert!((0..).any(|place| self.read(desk, release, place) != Onward::Goes));
+                assert!(
+                    (0..self.0.len()).any(|place| self.read(desk, release, place) != Onward::Goes)
+                );
                 false
             }
         }

@@ -55,13 +55,11 @@ impl Pool {
 
     /// A message found no credit `now`, the `number`-th of all, and is posted again every so often.
     pub(super) fn retry(&mut self, slot: MessageSlot, number: u64, period: Span, now: Time) {
-        let place = match self.retries.iter().position(|other| other.period == period) {
-            Some(place) => place,
-            None => {
-                self.retries.push(Retries { period, messages: BTreeMap::new() });
-                self.retries.len() - 1
-            }
-        };
+        let known = self.retries.iter().position(|other| other.period == period);
+        let place = known.unwrap_or_else(|| {
+            self.retries.push(Retries { period, messages: BTreeMap::new() });
+            self.retries.len() - 1
+        });
         let phase = now.as_ps() % period.as_ps();
         self.retries[place].messages.insert((phase, number), slot);
     }
