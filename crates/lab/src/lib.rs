@@ -31,7 +31,8 @@ pub use old_names::{OLD_NAMES, OldName};
 pub use other_names::OTHER_NAMES;
 pub use record::{
     AdmissionSummary, ClassSummary, Column, ColumnData, FrameSummary, InTransitTotals, LinkTotals,
-    PercentileSummary, Record, Table, TreeTotals, Verdict, result_tables, summary_schema,
+    PercentileSummary, PostingSummary, Record, Table, TreeTotals, Verdict, result_tables,
+    summary_schema,
 };
 pub use run::{Engine, Progress, Run};
 pub use sending::{LongestPayload, Sending};
