@@ -10,6 +10,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a story that cannot be set up has failed")]
 
+mod admission;
 mod answers;
 #[path = "../../../oracle/tests/common/mod.rs"]
 mod common;
