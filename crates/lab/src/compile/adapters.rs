@@ -4,6 +4,7 @@ use super::cables::{DELAY_MAX, RATE_MIN};
 use super::gathered::Gathered;
 use crate::error::LabError;
 use crate::scenario::{Adapters, CongestionControl, ScenarioSource};
+use gingham_model::traffic::SourcePlan;
 use gingham_model::{AdapterPlan, ClassPlan, Credits, DmaPlan, Plan, REFILL_BYTES};
 use gingham_topology::EndpointId;
 use std::ops::RangeInclusive;
@@ -73,18 +74,22 @@ fn check_credits(
     endpoint: EndpointId,
     buffer: u32,
 ) -> Result<(), LabError> {
-    let of_class = |class: &ClassPlan| -> u64 {
-        let senders = class.sources.iter().filter(|sender| sender.endpoint == endpoint).count();
+    let of_class = |index: usize, class: &ClassPlan| -> u64 {
+        let mut senders = class.sources.iter().filter(|sender| sender.endpoint == endpoint);
+        let Some(first) = senders.next() else { return 0 };
         match &class.post.credits {
-            _ if senders == 0 => 0,
             Credits::OfClass(credits) => credits[endpoint.index()].into(),
-            Credits::OfFlow(credits) => u64::from(credits[endpoint.index()]) * senders as u64,
+            Credits::OfFlow(credits) => {
+                let admitted = admitted_at_most(plan, index, first).unwrap_or(u64::MAX);
+                let flows = (1 + senders.count() as u64).min(admitted);
+                u64::from(credits[endpoint.index()]) * flows
+            }
             Credits::OfBuffer | Credits::Exempt => 0,
         }
     };
     let mut sum = 0;
     for (index, class) in plan.classes.iter().enumerate() {
-        sum += of_class(class);
+        sum += of_class(index, class);
         if sum > u64::from(buffer) {
             let message = format!(
                 "the classes of {} have {sum} credits or more together, and a credit is a place of its send buffer, which has {buffer}: \
@@ -95,6 +100,14 @@ fn check_credits(
         }
     }
     Ok(())
+}
+
+/// How many streams like one may send at once from its host, where they ask first.
+fn admitted_at_most(plan: &Plan, class: usize, sender: &SourcePlan) -> Option<u64> {
+    let admission = plan.admission.as_ref().filter(|admission| admission.classes[class])?;
+    let cable = plan.fabric.endpoint_channel(sender.endpoint);
+    let rate = sender.stream()?.solicited_bytes_per_s();
+    Some(admission.limits[cable.index()] / rate.max(1))
 }
 
 /// Says where every class is exempt, so that adapters hold back nothing.

@@ -83,7 +83,7 @@ impl Desk {
             class,
             source: source.endpoint,
             destination: stream.destination,
-            rate: rate_of(stream.solicited_bytes_per_ps()),
+            rate: stream.solicited_bytes_per_s(),
             standing: Standing::Silent,
             asked: None,
             answered: None,
@@ -247,14 +247,4 @@ pub(crate) enum Answer {
     Release(NodeId),
     /// Nothing: only it itself had reserved anything.
     Nothing,
-}
-
-/// A rate in bytes a second.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "what is beyond all rates saturates, and is refused"
-)]
-fn rate_of(bytes_per_ps: f64) -> u64 {
-    libm::ceil(bytes_per_ps * 1e12 * (1.0 - 1e-12)) as u64
 }

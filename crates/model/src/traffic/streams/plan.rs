@@ -30,6 +30,17 @@ impl StreamPlan {
     pub fn solicited_bytes_per_ps(&self) -> f64 {
         self.solicits * self.data.bytes_per_ps()
     }
+
+    /// The same in whole bytes a second, rounded up.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "what is beyond all rates saturates, and is refused"
+    )]
+    pub fn solicited_bytes_per_s(&self) -> u64 {
+        // A whole number but for the last digits is that number.
+        libm::ceil(self.solicited_bytes_per_ps() * 1e12 * (1.0 - 1e-12)) as u64
+    }
 }
 
 /// What a stream sends.
