@@ -178,13 +178,15 @@ mod tests {
     use crate::catalogue::scenario_schema;
 
     /// Keys that every network has.
-    const SHARED: [&str; 10] = [
+    const SHARED: [&str; 12] = [
         "network.preset",
         "network.switching",
         "network.link_rate",
         "network.cable_length",
         "network.delay_per_metre",
         "network.fec_delay",
+        "network.adapters",
+        "network.admission",
         "network.arbitration",
         "network.marking",
         "network.header.type_bytes",
