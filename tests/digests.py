@@ -38,6 +38,7 @@ SENTENCES = {"verdict_reason", "notes", "findings"}
 # that what it was before it was there does not change.
 TABLES_IF_ASKED = {"flows", "flow_series", "link_series"}
 TABLES_IF_ASKED |= {"trees", "tree_series", "tree_links", "tree_flows", "streams"}
+TABLES_IF_ASKED |= {"requests", "ledgers"}
 COLUMNS_IF_ASKED = {
     "fairness",
     "fairness_half_width",
@@ -63,6 +64,19 @@ COLUMNS_IF_ASKED = {
     "frame_interval_mean_ns",
     "frame_interval_half_width_ns",
     "frame_interval_deviation_ns",
+    "posted_ps",
+    "posted_latency_mean_ns",
+    "posted_latency_half_width_ns",
+    "posting_mean_ns",
+    "posting_half_width_ns",
+    "posts_refused",
+    "streams_asked",
+    "streams_admitted",
+    "streams_refused_by_adapter",
+    "streams_refused_by_switch",
+    "set_up_mean_ns",
+    "set_up_half_width_ns",
+    "set_up_max_ns",
 }
 
 # Digests of a run by table and column.
