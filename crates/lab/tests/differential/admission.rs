@@ -22,7 +22,14 @@ pub(crate) fn with_admission(plan: &Plan, seed: u64) -> Option<Plan> {
     if plan.path_sets.len() > 1 || plan.has_in_transit_hosts() {
         return None;
     }
-    let sources = streams(&mut draw, &plan);
+    // In half of the plans some streams crash, and a host in some.
+    let crashes = [0.0, 0.4][usize::from(below(&mut draw, 2))];
+    let run_ps = plan.stop.time.as_ps();
+    if crashes > 0.0 && draw.below(2) == 0 {
+        plan.crashes.insert(EndpointId::new(0), Time::from_ps(draw.below(run_ps / 2)));
+    }
+    let lease = (crashes > 0.0).then(|| Span::from_ps(1 + draw.below(run_ps / 4)));
+    let sources = streams(&mut draw, &plan, crashes);
     if sources.is_empty() {
         return None;
     }
@@ -42,6 +49,7 @@ pub(crate) fn with_admission(plan: &Plan, seed: u64) -> Option<Plan> {
     plan.admission = Some(Arc::new(AdmissionPlan {
         classes: (0..plan.classes.len()).map(|index| index + 1 == plan.classes.len()).collect(),
         rates: plan.channels.iter().map(|of| rate(1e12 / plan.switching.byte_ps(of))).collect(),
+        lease,
         others_min: 1 + u16::from(below(&mut draw, 9)),
         limits: limits.collect(),
         payload_bytes: 1 + u32::from(below(&mut draw, 3)),
@@ -52,7 +60,7 @@ pub(crate) fn with_admission(plan: &Plan, seed: u64) -> Option<Plan> {
 }
 
 /// Streams of a third of a link or so, at random: many meet.
-fn streams(draw: &mut Stream, plan: &Plan) -> Vec<SourcePlan> {
+fn streams(draw: &mut Stream, plan: &Plan, crashes: f64) -> Vec<SourcePlan> {
     let endpoints = plan.fabric.endpoints().len();
     let byte_ps = plan.byte_ps(plan.fabric.endpoint_channel(EndpointId::new(0)));
     let run_ps = plan.stop.time.as_ps();
@@ -89,6 +97,7 @@ fn streams(draw: &mut Stream, plan: &Plan) -> Vec<SourcePlan> {
             },
             lifetime: Some(interval * frames),
             solicits: [0.5, 1.0, 2.0][usize::from(below(draw, 3))],
+            crashes,
         };
         sources.push(SourcePlan { endpoint, messages: MessagePlan::Stream(stream) });
     }
@@ -127,8 +136,9 @@ pub(crate) fn agree_on_admission(draw: impl Fn(u64) -> Option<Plan>) {
 }
 
 /// What became of streams; what was reserved is free once all that asked have ended.
-fn reaches(plan: Plan) -> [(&'static str, bool); 5] {
+fn reaches(plan: Plan) -> [(&'static str, bool); 6] {
     let plan = Arc::new(plan);
+    let crashes = plan.admission.as_ref().is_some_and(|of| of.lease.is_some());
     let mut simulation = gingham_fabric::start(Arc::clone(&plan));
     simulation.advance(u64::MAX);
     let endpoints = simulation.endpoints();
@@ -145,9 +155,10 @@ fn reaches(plan: Plan) -> [(&'static str, bool); 5] {
     };
     let is_over = matches!(simulation.status(), gingham_model::Status::Drained)
         && !any(|of| matches!(of, StreamStanding::Asking | StreamStanding::Admitted));
-    assert!(!is_over || ledger.is_empty(), "what has ended has released");
+    assert!(!is_over || crashes || ledger.is_empty(), "what has ended has released");
     [
         ("admitted", any(|of| matches!(of, StreamStanding::Admitted | StreamStanding::Ended))),
+        ("a lease was over", requests.iter().any(|of| of.lapsed.is_some())),
         ("ended", any(|of| of == StreamStanding::Ended)),
         ("refused by an adapter", refused(false)),
         ("refused by a switch", refused(true)),

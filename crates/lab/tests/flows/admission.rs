@@ -34,6 +34,7 @@ fn stream(plan: &mut Plan, [from, to]: [usize; 2], start: u64, frames: u64) {
         later: LaterPlan { turn: Span::from_ps(start), jitter: Span::ZERO },
         lifetime: Some(interval * frames),
         solicits: 1.0,
+        crashes: 0.0,
     };
     let name = format!("h{from} to h{to}");
     let messages = MessagePlan::Stream(stream);
@@ -55,6 +56,7 @@ fn three_switches() -> Plan {
         classes: [true, true].into(),
         limits: vec![2_000_000_000; channels].into(),
         rates: vec![2_500_000_000; channels].into(),
+        lease: None,
         others_min: 1,
         payload_bytes: 16,
         priority: Priority::new(7).unwrap(),

@@ -48,6 +48,7 @@ fn plan(classes: Vec<ClassPlan>) -> Plan {
         marking: None,
         probe: None,
         adapters: None,
+        crashes: BTreeMap::new(),
         admission: None,
         fabric,
     }

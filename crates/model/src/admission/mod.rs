@@ -19,10 +19,12 @@
 //! was admitted.
 //!
 //! Invariants: what is reserved of a link is the sum of the rates of the streams that have reserved
-//! and not released there; when all streams have ended, or were refused and have released, that is
-//! nothing.
+//! and not released there, and whose lease there is not over; when all streams have ended, or were
+//! refused and have released, that is nothing. A stream whose host crashes does neither, and holds what
+//! it has reserved for as long as its lease, or for ever where there is none.
 
 mod desk;
+mod leases;
 mod ledger;
 #[cfg(test)]
 mod tests;
@@ -33,6 +35,7 @@ pub use desk::{Request, Standing as StreamStanding};
 pub use ledger::Ledger;
 
 use crate::{Priority, StreamId};
+use gingham_kernel::Span;
 use gingham_topology::NodeId;
 use gingham_topology::routing::VcClass;
 
@@ -45,6 +48,9 @@ pub struct AdmissionPlan {
     pub limits: Box<[u64]>,
     /// By channel: what it carries, in bytes of payload a second.
     pub rates: Box<[u64]>,
+    /// For how long what is reserved stays so unless a packet of the stream renews it; for ever if not
+    /// given.
+    pub lease: Option<Span>,
     /// The least weight of a lane that streams do not use, in 64ths of a link.
     pub others_min: u16,
     /// Payload of a probe, and of what answers it, at least 1 B.

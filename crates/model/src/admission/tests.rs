@@ -3,7 +3,7 @@
 use super::desk::{Answer, Desk, Onward, Request, Standing};
 use super::*;
 use crate::ClassId;
-use gingham_kernel::Time;
+use gingham_kernel::{Span, Time};
 use gingham_topology::{ChannelId, EndpointId};
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -22,10 +22,16 @@ fn stream(number: usize) -> StreamId {
 
 /// Streams of these rates over channels of 100 B/s each.
 fn desk(rates: &[u64], channels: usize) -> Desk {
+    leased_desk(rates, channels, None)
+}
+
+/// The same with leases of so long.
+fn leased_desk(rates: &[u64], channels: usize, lease: Option<Span>) -> Desk {
     let plan = AdmissionPlan {
         classes: [true].into(),
         limits: vec![100; channels].into(),
         rates: vec![125; channels].into(),
+        lease,
         others_min: 1,
         payload_bytes: 160,
         priority: Priority::default(),
@@ -39,6 +45,7 @@ fn desk(rates: &[u64], channels: usize) -> Desk {
         standing: Standing::Silent,
         asked: None,
         answered: None,
+        lapsed: None,
     };
     Desk::of(Arc::new(plan), rates.iter().map(request).collect(), channels)
 }
@@ -49,11 +56,11 @@ struct Way<'a>(&'a [usize]);
 
 impl Way<'_> {
     /// What the switch at the end of the `place`-th channel makes of a signal.
-    fn read(&self, desk: &mut Desk, signal: Signal, place: usize) -> Onward {
+    fn read(&self, desk: &mut Desk, signal: Signal, place: usize, now: Time) -> Onward {
         let [input, output] = [self.0[place], self.0[place + 1]];
         let is_last = place + 2 == self.0.len();
         let next = (!is_last).then(|| node(output + 10));
-        desk.read(signal, (channel(input), channel(output)), (node(input + 10), next))
+        desk.read(signal, (channel(input), channel(output)), (node(input + 10), next), now)
     }
 
     fn first(&self) -> (ChannelId, NodeId) {
@@ -66,7 +73,7 @@ impl Way<'_> {
             return false;
         }
         let probe = Signal::Probe(of);
-        let answer = (0..).find_map(|place| match self.read(desk, probe, place) {
+        let answer = (0..).find_map(|place| match self.read(desk, probe, place, Time::ZERO) {
             Onward::Goes => None,
             Onward::Ends(answer) => Some(answer),
         });
@@ -76,7 +83,8 @@ impl Way<'_> {
             Answer::Release(by) => {
                 let release = Signal::Release(of, by);
                 assert!(
-                    (0..self.0.len()).any(|place| self.read(desk, release, place) != Onward::Goes)
+                    (0..self.0.len())
+                        .any(|place| self.read(desk, release, place, Time::ZERO) != Onward::Goes)
                 );
                 false
             }
@@ -100,17 +108,17 @@ fn a_refusal_in_the_middle_leaves_nothing_behind() {
     assert!(other.ask(&mut desk, stream(0)));
     assert!(desk.ask(stream(1), (node(0), channel(0)), Time::ZERO));
     let probe = Signal::Probe(stream(1));
-    assert_eq!(long.read(&mut desk, probe, 0), Onward::Goes);
+    assert_eq!(long.read(&mut desk, probe, 0, Time::ZERO), Onward::Goes);
     let reserved = |desk: &Desk| [0, 1, 2, 3].map(|of| desk.ledger().reserved(channel(of)));
     assert_eq!(reserved(&desk), [60, 60, 60, 60]);
     let nack = Signal::Nack(stream(1), node(11));
-    assert_eq!(long.read(&mut desk, probe, 1), Onward::Ends(nack));
+    assert_eq!(long.read(&mut desk, probe, 1, Time::ZERO), Onward::Ends(nack));
     assert_eq!(reserved(&desk), [60, 60, 60, 60], "who refuses reserves nothing");
     let answer = desk.answered(nack, long.first(), Time::ZERO);
     assert_eq!(answer, Answer::Release(node(11)));
     assert_eq!(reserved(&desk), [0, 60, 60, 60], "the adapter itself");
     let release = Signal::Release(stream(1), node(11));
-    assert_eq!(long.read(&mut desk, release, 0), Onward::Ends(release), "s1 is next");
+    assert_eq!(long.read(&mut desk, release, 0, Time::ZERO), Onward::Ends(release), "s1 is next");
     assert_eq!(reserved(&desk), [0, 0, 60, 60]);
     assert_eq!(desk.requests()[1].standing, Standing::Refused(node(11)));
     // 40 more fit exactly; when both have ended nothing is left.
@@ -131,37 +139,87 @@ fn an_adapter_refuses_itself_and_the_first_switch_needs_no_release() {
     assert!(Way(&[2, 1]).ask(&mut desk, stream(1)));
     assert!(desk.ask(stream(2), (node(0), channel(0)), Time::ZERO));
     let nack = Signal::Nack(stream(2), node(10));
-    assert_eq!(way.read(&mut desk, Signal::Probe(stream(2)), 0), Onward::Ends(nack));
+    assert_eq!(way.read(&mut desk, Signal::Probe(stream(2)), 0, Time::ZERO), Onward::Ends(nack));
     assert_eq!(desk.answered(nack, way.first(), Time::ZERO), Answer::Nothing);
     assert_eq!(desk.ledger().reserved(channel(0)), 0);
 }
 
+/// A stream of 60 crashes after it was admitted. Its adapter and its switch hold that for a lease, from
+/// the last packet that each has seen; the next that asks finds it over.
+#[test]
+fn what_a_crashed_stream_has_reserved_ends_with_its_leases() {
+    let at = Time::from_ps;
+    let mut desk = leased_desk(&[60, 60, 60], 3, Some(Span::from_ps(10)));
+    let (way, other) = (Way(&[0, 1]), Way(&[2, 1]));
+    let probe = |of: usize| Signal::Probe(stream(of));
+    assert!(desk.ask(stream(0), (node(0), channel(0)), at(0)));
+    let ack = Onward::Ends(Signal::Ack(stream(0)));
+    assert_eq!(way.read(&mut desk, probe(0), 0, at(1)), ack);
+    assert_eq!(desk.answered(Signal::Ack(stream(0)), way.first(), at(2)), Answer::Send);
+    // One packet leaves at 5 and is read at 6, and no other.
+    desk.renew(stream(0), (None, channel(0)), at(5));
+    desk.renew(stream(0), (Some(channel(0)), channel(1)), at(6));
+    // At 16 the lease of the switch ends, and is not over.
+    assert!(desk.ask(stream(1), (node(2), channel(2)), at(15)));
+    let nack = Signal::Nack(stream(1), node(12));
+    assert_eq!(other.read(&mut desk, probe(1), 0, at(16)), Onward::Ends(nack));
+    assert_eq!(desk.answered(nack, other.first(), at(16)), Answer::Nothing);
+    assert!(desk.ask(stream(2), (node(2), channel(2)), at(16)));
+    let ack = Onward::Ends(Signal::Ack(stream(2)));
+    assert_eq!(other.read(&mut desk, probe(2), 0, at(17)), ack);
+    assert_eq!(desk.requests()[0].lapsed, Some(at(16)));
+    let reserved = |desk: &Desk| [0, 1, 2].map(|of| desk.ledger().reserved(channel(of)));
+    assert_eq!(reserved(&desk), [60, 60, 60], "nobody has asked the first adapter");
+    desk.settle(at(17));
+    assert_eq!(reserved(&desk), [0, 60, 60]);
+    assert_eq!(desk.requests()[0].lapsed, Some(at(15)), "that of its adapter was over first");
+    // It was no crash: the last packet comes late, and releases nothing that others have.
+    way.end(&mut desk, stream(0));
+    assert_eq!(reserved(&desk), [0, 60, 60]);
+    other.end(&mut desk, stream(2));
+    assert!(desk.ledger().is_empty());
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(10_000))]
-    /// Requests, refusals and ends of streams on random ways, each in parts and all mixed up: no link
-    /// is ever given away twice, and in the end nothing is reserved.
+    /// Requests, refusals, crashes and ends of streams on random ways, each in parts and all mixed up: no
+    /// link is ever given away twice, and in the end nothing is reserved. Streams that crash do so one
+    /// by one (applications) or all of a host at once (adapters): those that begin on one channel.
     #[test]
     fn ledgers_are_empty_when_all_streams_have_ended(
         ways in prop::collection::vec((prop::sample::subsequence((0..8_usize).collect::<Vec<_>>(), 2..6), 1_u64..90), 1..12),
         turns in prop::collection::vec(0_usize..12, 0..200),
+        crashes in prop::collection::vec((0_usize..200, 0_usize..12, any::<bool>()), 0..4),
+        lease in 1_u64..40,
     ) {
         let rates: Vec<u64> = ways.iter().map(|(_, rate)| *rate).collect();
-        let mut desk = desk(&rates, 8);
+        let lease = (!crashes.is_empty()).then(|| Span::from_ps(lease));
+        let mut desk = leased_desk(&rates, 8, lease);
         let mut stories: Vec<Story> = ways.iter().map(|_| Story::Begins).collect();
+        let mut now = Time::ZERO;
         let mut step = |index: usize, stories: &mut Vec<Story>| {
+            now += Span::from_ps(1);
             let way = Way(&ways[index].0);
-            stories[index] = stories[index].next(&mut desk, &way, stream(index));
+            stories[index] = stories[index].next(&mut desk, &way, stream(index), now);
             for of in 0..8 {
                 prop_assert!(desk.ledger().reserved(channel(of)) <= 100);
             }
             Ok(())
         };
-        for turn in turns {
+        for (number, turn) in turns.into_iter().enumerate() {
+            for (_, index, is_adapter) in crashes.iter().filter(|(when, ..)| *when == number) {
+                let dead = index % ways.len();
+                let dies = |of: usize| of == dead || (*is_adapter && ways[of].0[0] == ways[dead].0[0]);
+                for of in (0..ways.len()).filter(|of| dies(*of)) {
+                    stories[of] = stories[of].crash();
+                }
+            }
             step(turn % ways.len(), &mut stories)?;
         }
         while let Some(index) = stories.iter().position(|story| *story != Story::Over) {
             step(index, &mut stories)?;
         }
+        desk.settle(Time::from_ps(1_000_000));
         prop_assert!(desk.ledger().is_empty());
     }
 }
@@ -173,34 +231,62 @@ enum Story {
     /// A signal is to be read by the `place`-th switch.
     Signal(Signal, usize),
     Answer(Signal),
-    /// The last packet is to pass the `place`-th node, the host first.
+    /// A packet that is not the last is to pass the `place`-th node, the host first.
     Sends(usize),
+    /// The last one is.
+    Ends(usize),
+    /// It has crashed: a probe still goes on, and what answers it is lost.
+    Crashed(Signal, usize),
     Over,
 }
 
 impl Story {
-    fn next(self, desk: &mut Desk, way: &Way<'_>, of: StreamId) -> Self {
+    fn crash(self) -> Self {
+        match self {
+            Self::Signal(probe @ Signal::Probe(_), place) => Self::Crashed(probe, place),
+            // What was sent goes on, and here it is lost before it releases anything.
+            _ => Self::Over,
+        }
+    }
+
+    fn next(self, desk: &mut Desk, way: &Way<'_>, of: StreamId, now: Time) -> Self {
         match self {
             Self::Begins => {
-                let goes = desk.ask(of, (node(0), channel(way.0[0])), Time::ZERO);
+                let goes = desk.ask(of, (node(0), channel(way.0[0])), now);
                 if goes { Self::Signal(Signal::Probe(of), 0) } else { Self::Over }
             }
-            Self::Signal(signal, place) => match way.read(desk, signal, place) {
+            Self::Signal(signal, place) => match way.read(desk, signal, place, now) {
                 Onward::Goes => Self::Signal(signal, place + 1),
                 Onward::Ends(Signal::Release(..)) => Self::Over,
                 Onward::Ends(answer) => Self::Answer(answer),
             },
-            Self::Answer(answer) => match desk.answered(answer, way.first(), Time::ZERO) {
+            Self::Answer(answer) => match desk.answered(answer, way.first(), now) {
                 Answer::Send => Self::Sends(0),
                 Answer::Release(by) => Self::Signal(Signal::Release(of, by), 0),
                 Answer::Nothing => Self::Over,
             },
             Self::Sends(place) => {
-                let input = place.checked_sub(1).map(|before| channel(way.0[before]));
-                desk.pass(of, input, channel(way.0[place]));
-                if place + 1 == way.0.len() { Self::Over } else { Self::Sends(place + 1) }
+                desk.renew(of, hop(way, place), now);
+                if place + 1 == way.0.len() { Self::Ends(0) } else { Self::Sends(place + 1) }
             }
+            Self::Ends(place) => {
+                let (input, output) = hop(way, place);
+                desk.pass(of, input, output);
+                if place + 1 == way.0.len() { Self::Over } else { Self::Ends(place + 1) }
+            }
+            Self::Crashed(probe, place) => match way.read(desk, probe, place, now) {
+                Onward::Goes => Self::Crashed(probe, place + 1),
+                Onward::Ends(answer) => {
+                    desk.ignored(answer, now);
+                    Self::Over
+                }
+            },
             Self::Over => Self::Over,
         }
     }
+}
+
+/// By which channel a packet comes to the `place`-th node of its way, and by which it goes on.
+fn hop(way: &Way<'_>, place: usize) -> (Option<ChannelId>, ChannelId) {
+    (place.checked_sub(1).map(|before| channel(way.0[before])), channel(way.0[place]))
 }

@@ -56,14 +56,15 @@ impl Endpoints {
 
     /// A switch has read a packet: a signal is decided on, and the last packet of a stream releases.
     #[inline(never)]
-    pub(super) fn admission_read(&mut self, input: ChannelId, packet: &mut Packet) {
+    pub(super) fn admission_read(&mut self, input: ChannelId, packet: &mut Packet, now: Time) {
         match packet.content {
             Content::Signal(signal @ (Signal::Probe(_) | Signal::Release(..))) => {
                 let (here, output) =
                     (self.plan.ends(input).target.node, self.onward(input, packet));
                 let next = self.switch_at(output);
                 let desk = self.desk.as_mut().expect("somebody decides");
-                if let Onward::Ends(signal) = desk.read(signal, (input, output), (here, next)) {
+                if let Onward::Ends(signal) = desk.read(signal, (input, output), (here, next), now)
+                {
                     packet.content = Content::Signal(signal);
                     let end = self.plan.fabric.port_0(here);
                     packet.destination =
@@ -71,11 +72,15 @@ impl Endpoints {
                 }
                 self.order_weights();
             }
-            Content::Data(slot) if packet.is_last_of_stream => {
+            Content::Data(slot) if packet.is_last_of_stream || self.has_leases() => {
                 let Some(stream) = self.asking_stream(slot, packet.class) else { return };
                 let output = self.onward(input, packet);
                 let desk = self.desk.as_mut().expect("somebody decides");
-                desk.pass(stream, Some(input), output);
+                if packet.is_last_of_stream {
+                    desk.pass(stream, Some(input), output);
+                } else {
+                    desk.renew(stream, (Some(input), output), now);
+                }
                 self.order_weights();
             }
             _ => {}
@@ -92,6 +97,20 @@ impl Endpoints {
         self.order_weights();
     }
 
+    /// Whether what is reserved ends by itself.
+    pub(super) fn has_leases(&self) -> bool {
+        self.desk.as_ref().is_some_and(|desk| desk.plan().lease.is_some())
+    }
+
+    /// A packet has left its adapter: what its stream has reserved there stays so.
+    #[inline(never)]
+    pub(super) fn admission_renewed(&mut self, endpoint: EndpointId, slot: MessageSlot, now: Time) {
+        let class = self.messages.message(slot).class;
+        let Some(stream) = self.asking_stream(slot, class) else { return };
+        let channel = self.plan.fabric.endpoint_channel(endpoint);
+        self.desk.as_mut().expect("somebody decides").renew(stream, (None, channel), now);
+    }
+
     /// A signal has arrived where it went.
     #[inline(never)]
     pub(super) fn on_signal(&mut self, signal: Signal, packet: &Packet, now: Time) {
@@ -105,6 +124,10 @@ impl Endpoints {
         let channel = self.plan.fabric.endpoint_channel(here);
         let first = self.plan.ends(channel).target.node;
         let desk = self.desk.as_mut().expect("somebody decides");
+        let source = &self.sources[self.sources_of_streams[signal.stream().index()]];
+        if source.has_crashed(now) {
+            return desk.ignored(signal, now);
+        }
         let destination = desk.requests()[signal.stream().index()].destination;
         match desk.answered(signal, (channel, first), now) {
             Answer::Send => self.begin_stream(signal.stream(), now),

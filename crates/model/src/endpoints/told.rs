@@ -53,7 +53,7 @@ impl Endpoints {
             }
             Notice::Received { packet, arrival } => self.on_received(packet, arrival),
             Notice::Read { input, waiting_flits, packet, .. } => {
-                self.on_read(input, waiting_flits, packet);
+                self.on_read(input, waiting_flits, packet, now);
             }
             Notice::Queued { stay } => {
                 if let Some(marker) = &mut self.marker {
@@ -372,13 +372,13 @@ impl Endpoints {
         }
     }
 
-    fn on_read(&mut self, input: ChannelId, waiting_flits: u64, packet: &mut Packet) {
+    fn on_read(&mut self, input: ChannelId, waiting_flits: u64, packet: &mut Packet, now: Time) {
         if let Some(marker) = &mut self.marker {
             let switch = self.plan.fabric.target(input).node;
             packet.mark |= marker.marks(Reading { switch, waiting_flits });
         }
         if self.desk.is_some() {
-            self.admission_read(input, packet);
+            self.admission_read(input, packet, now);
         }
         if self.is_probed {
             self.probe_read(input, packet);

@@ -23,6 +23,9 @@ pub struct StreamPlan {
     pub lifetime: Option<Span>,
     /// The rate that it solicits, as a multiple of its mean rate.
     pub solicits: f64,
+    /// How likely its application is to crash: it sends no more from an instant within its time on, and
+    /// does not say that it was the last.
+    pub crashes: f64,
 }
 
 impl StreamPlan {
@@ -129,6 +132,23 @@ pub struct DeadlinePlan {
 }
 
 impl DataPlan {
+    /// Payload of its messages, but for the last one of a frame.
+    pub fn message_bytes(&self) -> u32 {
+        match self {
+            Self::Frames(frames) => frames.message_bytes,
+            Self::OnOff(bursts) => bursts.message_bytes,
+        }
+    }
+
+    /// For how long it may send nothing while it lasts: from a frame to the next, of
+    /// which each may be one message, or a mean off period.
+    pub fn silence(&self) -> Span {
+        match self {
+            Self::Frames(frames) => frames.interval,
+            Self::OnOff(bursts) => bursts.periods.off_mean,
+        }
+    }
+
     /// Mean rate in bytes of payload a picosecond.
     pub fn bytes_per_ps(&self) -> f64 {
         match self {
