@@ -19,7 +19,7 @@ use std::sync::Arc;
 pub(crate) fn with_admission(plan: &Plan, seed: u64) -> Option<Plan> {
     let mut draw = Stream::new(seed, "admission", Purpose::Shuffle);
     let mut plan = plan.clone();
-    if plan.path_sets.len() > 1 || plan.has_in_transit_hosts() {
+    if plan.path_sets.len() > 1 {
         return None;
     }
     let sources = streams(&mut draw, &plan);

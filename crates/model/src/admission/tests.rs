@@ -1,10 +1,10 @@
 //! The decisions by hand, and the ledgers under requests in any order.
 
-use super::desk::{Answer, Desk, Onward, Request, Standing};
+use super::desk::{Answer, Desk, Onward, Request, Standing, Way as Place};
 use super::*;
 use crate::ClassId;
 use gingham_kernel::Time;
-use gingham_topology::{ChannelId, EndpointId};
+use gingham_topology::{ChannelId, EndpointId, NodeId};
 use proptest::prelude::*;
 use std::sync::Arc;
 
@@ -43,21 +43,25 @@ fn desk(rates: &[u64], channels: usize) -> Desk {
     Desk::of(Arc::new(plan), rates.iter().map(request).collect(), channels)
 }
 
-/// A way: the channels that a packet takes, from its host on. Channel `c` leads to node `c + 10`,
-/// a switch but for the last.
+/// A way: the channels that a packet takes, from its host on. Node `c + 10` sends on channel `c`; all
+/// but the first are switches.
 struct Way<'a>(&'a [usize]);
 
 impl Way<'_> {
     /// What the switch at the end of the `place`-th channel makes of a signal.
     fn read(&self, desk: &mut Desk, signal: Signal, place: usize) -> Onward {
-        let [input, output] = [self.0[place], self.0[place + 1]];
-        let is_last = place + 2 == self.0.len();
-        let next = (!is_last).then(|| node(output + 10));
-        desk.read(signal, (channel(input), channel(output)), (node(input + 10), next))
+        desk.read(signal, self.at(place))
     }
 
-    fn first(&self) -> (ChannelId, NodeId) {
-        (channel(self.0[0]), node(self.0[0] + 10))
+    fn at(&self, place: usize) -> Place {
+        let [input, output] = [self.0[place], self.0[place + 1]].map(channel);
+        Place { input, output, after: self.0.get(place + 2).copied().map(channel) }
+    }
+
+    /// What the host makes of the answer.
+    fn answered(&self, desk: &mut Desk, answer: Signal) -> Answer {
+        let first = [self.0[0], self.0[1]].map(channel);
+        desk.answered(answer, first, |channel| node(channel.index() + 10), Time::ZERO)
     }
 
     /// A stream asks, and all that follows happens at once. Returns whether it may send.
@@ -70,7 +74,7 @@ impl Way<'_> {
             Onward::Goes => None,
             Onward::Ends(answer) => Some(answer),
         });
-        match desk.answered(answer.unwrap(), self.first(), Time::ZERO) {
+        match self.answered(desk, answer.unwrap()) {
             Answer::Send => true,
             Answer::Nothing => false,
             Answer::Release(by) => {
@@ -103,16 +107,15 @@ fn a_refusal_in_the_middle_leaves_nothing_behind() {
     assert_eq!(long.read(&mut desk, probe, 0), Onward::Goes);
     let reserved = |desk: &Desk| [0, 1, 2, 3].map(|of| desk.ledger().reserved(channel(of)));
     assert_eq!(reserved(&desk), [60, 60, 60, 60]);
-    let nack = Signal::Nack(stream(1), node(11));
+    let nack = Signal::Nack(stream(1), channel(2));
     assert_eq!(long.read(&mut desk, probe, 1), Onward::Ends(nack));
     assert_eq!(reserved(&desk), [60, 60, 60, 60], "who refuses reserves nothing");
-    let answer = desk.answered(nack, long.first(), Time::ZERO);
-    assert_eq!(answer, Answer::Release(node(11)));
+    assert_eq!(long.answered(&mut desk, nack), Answer::Release(channel(2)));
     assert_eq!(reserved(&desk), [0, 60, 60, 60], "the adapter itself");
-    let release = Signal::Release(stream(1), node(11));
+    let release = Signal::Release(stream(1), channel(2));
     assert_eq!(long.read(&mut desk, release, 0), Onward::Ends(release), "s1 is next");
     assert_eq!(reserved(&desk), [0, 0, 60, 60]);
-    assert_eq!(desk.requests()[1].standing, Standing::Refused(node(11)));
+    assert_eq!(desk.requests()[1].standing, Standing::Refused(node(12)));
     // 40 more fit exactly; when both have ended nothing is left.
     assert!(long.ask(&mut desk, stream(2)));
     assert_eq!(reserved(&desk), [40, 40, 100, 100]);
@@ -130,9 +133,9 @@ fn an_adapter_refuses_itself_and_the_first_switch_needs_no_release() {
     assert!(desk.ledger().is_empty());
     assert!(Way(&[2, 1]).ask(&mut desk, stream(1)));
     assert!(desk.ask(stream(2), (node(0), channel(0)), Time::ZERO));
-    let nack = Signal::Nack(stream(2), node(10));
+    let nack = Signal::Nack(stream(2), channel(1));
     assert_eq!(way.read(&mut desk, Signal::Probe(stream(2)), 0), Onward::Ends(nack));
-    assert_eq!(desk.answered(nack, way.first(), Time::ZERO), Answer::Nothing);
+    assert_eq!(way.answered(&mut desk, nack), Answer::Nothing);
     assert_eq!(desk.ledger().reserved(channel(0)), 0);
 }
 
@@ -190,7 +193,7 @@ impl Story {
                 Onward::Ends(Signal::Release(..)) => Self::Over,
                 Onward::Ends(answer) => Self::Answer(answer),
             },
-            Self::Answer(answer) => match desk.answered(answer, way.first(), Time::ZERO) {
+            Self::Answer(answer) => match way.answered(desk, answer) {
                 Answer::Send => Self::Sends(0),
                 Answer::Release(by) => Self::Signal(Signal::Release(of, by), 0),
                 Answer::Nothing => Self::Over,
