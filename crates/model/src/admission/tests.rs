@@ -43,6 +43,9 @@ fn desk(rates: &[u64], channels: usize) -> Desk {
     Desk::of(Arc::new(plan), rates.iter().map(request).collect(), channels)
 }
 
+/// On ways in the middle of which it is, this channel leaves a host in transit.
+const HOST: usize = 4;
+
 /// A way: the channels that a packet takes, from its host on. Node `c + 10` sends on channel `c`; all
 /// but the first are switches.
 struct Way<'a>(&'a [usize]);
@@ -51,6 +54,19 @@ impl Way<'_> {
     /// What the switch at the end of the `place`-th channel makes of a signal.
     fn read(&self, desk: &mut Desk, signal: Signal, place: usize) -> Onward {
         desk.read(signal, self.at(place))
+    }
+
+    /// What becomes of a signal at the end of the `place`-th channel, which a host in transit may be,
+    /// and whether it ends there. None is the first or the last node, and none is behind another.
+    fn reach(&self, desk: &mut Desk, signal: Signal, place: usize) -> (Signal, bool) {
+        let is_switch = place == 0 || place + 2 == self.0.len() || self.0[place + 1] != HOST;
+        if !is_switch {
+            return (desk.sent_on(signal, self.at(place)), false);
+        }
+        match self.read(desk, signal, place) {
+            Onward::Goes => (signal, false),
+            Onward::Ends(signal) => (signal, true),
+        }
     }
 
     fn at(&self, place: usize) -> Place {
@@ -69,22 +85,27 @@ impl Way<'_> {
         if !desk.ask(of, (node(0), channel(self.0[0])), Time::ZERO) {
             return false;
         }
-        let probe = Signal::Probe(of);
-        let answer = (0..).find_map(|place| match self.read(desk, probe, place) {
-            Onward::Goes => None,
-            Onward::Ends(answer) => Some(answer),
-        });
-        match self.answered(desk, answer.unwrap()) {
+        let answer = self.go(desk, Signal::Probe(of));
+        match self.answered(desk, answer) {
             Answer::Send => true,
             Answer::Nothing => false,
-            Answer::Release(by) => {
-                let release = Signal::Release(of, by);
-                assert!(
-                    (0..self.0.len()).any(|place| self.read(desk, release, place) != Onward::Goes)
-                );
+            Answer::Release(refused) => {
+                self.go(desk, Signal::Release(of, refused));
                 false
             }
         }
+    }
+
+    /// A signal goes until it ends. Returns as what.
+    fn go(&self, desk: &mut Desk, mut signal: Signal) -> Signal {
+        for place in 0.. {
+            let (now, ends) = self.reach(desk, signal, place);
+            if ends {
+                return now;
+            }
+            signal = now;
+        }
+        unreachable!("it ends at the last switch")
     }
 
     fn end(&self, desk: &mut Desk, of: StreamId) {
@@ -139,6 +160,49 @@ fn an_adapter_refuses_itself_and_the_first_switch_needs_no_release() {
     assert_eq!(desk.ledger().reserved(channel(0)), 0);
 }
 
+/// A way that turns at a switch, by way of its host: h0, s1, h2, the same switch, s4.
+const OVER_A_HOST: Way<'_> = Way(&[0, 1, 2, 4, 5, 6]);
+
+/// The host has no room on its own link. Its NACK goes on to the switch, which ends it, and the release
+/// to that switch as it comes there first.
+#[test]
+fn a_host_in_transit_refuses_what_its_link_has_no_room_for() {
+    let mut desk = desk(&[60, 60], 7);
+    let (way, own) = (OVER_A_HOST, Way(&[4, 6]));
+    assert!(own.ask(&mut desk, stream(0)));
+    assert!(desk.ask(stream(1), (node(0), channel(0)), Time::ZERO));
+    let (probe, nack) = (Signal::Probe(stream(1)), Signal::Nack(stream(1), channel(4)));
+    let reached = [0, 1, 2].map(|place| way.reach(&mut desk, probe, place));
+    assert_eq!(reached, [(probe, false), (probe, false), (nack, false)]);
+    assert_eq!(way.reach(&mut desk, nack, 3), (nack, true));
+    let reserved = |desk: &Desk| [0, 1, 2, 4, 5].map(|of| desk.ledger().reserved(channel(of)));
+    assert_eq!(reserved(&desk), [60, 60, 60, 60, 0], "the host's own stream has the last");
+    assert_eq!(way.answered(&mut desk, nack), Answer::Release(channel(4)));
+    let release = Signal::Release(stream(1), channel(4));
+    assert_eq!(way.reach(&mut desk, release, 0), (release, false));
+    assert_eq!(way.reach(&mut desk, release, 1), (release, true));
+    assert_eq!(reserved(&desk), [0, 0, 0, 60, 0]);
+    own.end(&mut desk, stream(0));
+    assert!(desk.ledger().is_empty());
+}
+
+/// The switch has no room when the probe comes back from the host: the release goes by the host too,
+/// at which nothing ends, and ends where the probe did.
+#[test]
+fn a_switch_refuses_what_comes_back_to_it_from_a_host_in_transit() {
+    let mut desk = desk(&[60, 60, 40], 7);
+    let (way, other) = (OVER_A_HOST, Way(&[3, 5, 6]));
+    assert!(other.ask(&mut desk, stream(0)));
+    assert!(!way.ask(&mut desk, stream(1)));
+    assert_eq!(desk.requests()[1].standing, Standing::Refused(node(15)));
+    assert_eq!([0, 1, 2, 4].map(|of| desk.ledger().reserved(channel(of))), [0; 4]);
+    assert!(way.ask(&mut desk, stream(2)));
+    assert_eq!(desk.ledger().reserved(channel(4)), 40);
+    way.end(&mut desk, stream(2));
+    other.end(&mut desk, stream(0));
+    assert!(desk.ledger().is_empty());
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(10_000))]
     /// Requests, refusals and ends of streams on random ways, each in parts and all mixed up: no link
@@ -188,10 +252,10 @@ impl Story {
                 let goes = desk.ask(of, (node(0), channel(way.0[0])), Time::ZERO);
                 if goes { Self::Signal(Signal::Probe(of), 0) } else { Self::Over }
             }
-            Self::Signal(signal, place) => match way.read(desk, signal, place) {
-                Onward::Goes => Self::Signal(signal, place + 1),
-                Onward::Ends(Signal::Release(..)) => Self::Over,
-                Onward::Ends(answer) => Self::Answer(answer),
+            Self::Signal(signal, place) => match way.reach(desk, signal, place) {
+                (signal, false) => Self::Signal(signal, place + 1),
+                (Signal::Release(..), true) => Self::Over,
+                (answer, true) => Self::Answer(answer),
             },
             Self::Answer(answer) => match way.answered(desk, answer) {
                 Answer::Send => Self::Sends(0),

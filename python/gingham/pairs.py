@@ -1,0 +1,400 @@
+"""Which mechanisms go together, as the compiled core itself says.
+
+A pair is asked for under every switching kind on a ring of five switches: what compiles works, and
+what is refused is refused in the words of its error. Nothing stands here by hand but what a
+scenario says to ask for a mechanism.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import combinations
+from string import ascii_lowercase
+from typing import TYPE_CHECKING, Any
+
+from gingham import mechanisms
+from gingham.errors import InputError, meant, nearest
+from gingham.glossary import plain
+from gingham.running import Simulation
+from gingham.scenario import Scenario
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+WORKS = "works"
+# What every pair is laid over; a host may be in transit where the ring turns.
+BASE = """\
+seed = 1
+stop = { time = "20 us", warm_up = "0 s" }
+topology.generate.torus = { dimensions = [5] }
+"""
+CLASS = {"load": 0.3, "length": {"fixed": "200 B"}}
+STREAMS = {
+    "data": {"mpeg2": {"mean": "64 B", "deviation": "8 B"}},
+    "interval": "2 us",
+    "message": "64 B",
+    "count": 2,
+}
+
+
+@dataclass(frozen=True)
+class Part:
+    """A mechanism as a scenario asks for it."""
+
+    name: str
+    meaning: str
+    # The concept of the catalogue to which it belongs, if to any.
+    concept: str = ""
+    # Values by the tables in which they stand.
+    routing: Mapping[str, Any] = field(default_factory=dict)
+    network: Mapping[str, Any] = field(default_factory=dict)
+    measure: Mapping[str, Any] = field(default_factory=dict)
+    # Those of the one class, and keys that it does not have then.
+    traffic: Mapping[str, Any] = field(default_factory=dict)
+    without: Sequence[str] = ()
+
+    def tables(self) -> dict[str, Any]:
+        """Return its values by table."""
+        return {
+            "routing": self.routing,
+            "network": self.network,
+            "measure": self.measure,
+            "traffic": self.traffic,
+        }
+
+
+class Contradiction(Exception):  # noqa: N818  (it is no error: it is what was asked)
+    """A scenario cannot say both: two values of the key that it carries."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two mechanisms, or one alone as a pair with itself."""
+
+    first: str
+    second: str
+    # By the name of a switching kind: "works" or "refused: <reason>".
+    support: dict[str, str]
+
+    def kinds(self) -> list[str]:
+        """Return the switching kinds under which it works."""
+        return [kind for kind, how in self.support.items() if how == WORKS]
+
+    def reasons(self) -> dict[str, list[str]]:
+        """Return the kinds under which it is refused, by the reason."""
+        found: dict[str, list[str]] = {}
+        for kind, how in self.support.items():
+            if how != WORKS:
+                found.setdefault(how.removeprefix("refused: "), []).append(kind)
+        return found
+
+
+PARTS = (
+    Part(
+        "in-transit",
+        "hosts that send packets on",
+        "routing",
+        routing={"algorithm": "in-transit"},
+    ),
+    Part(
+        "path-choice",
+        "two paths for every pair of hosts",
+        "path-choice",
+        routing={"alternative": {"algorithm": "up-down", "choose": {"at-random": {"percent": 50}}}},
+    ),
+    Part(
+        "datelines",
+        "lanes against deadlock on a torus",
+        "lanes",
+        routing={"algorithm": "dimension-order"},
+        network={"lanes": {"count": 2, "datelines": True}},
+    ),
+    Part(
+        "lanes",
+        "several lanes a channel, and a class on one of them",
+        "lane",
+        network={"lanes": {"count": 2}},
+        traffic={"lanes": [1]},
+    ),
+    Part(
+        "lane-weights",
+        "lanes that share a link by weight",
+        "scheduler",
+        network={
+            "lanes": {
+                "count": 2,
+                "link_output": {"weighted-round-robin": {"weights": [1, 2]}},
+                "adapter_port": {"weighted-round-robin": {"weights": [1, 2]}},
+            }
+        },
+    ),
+    Part(
+        "cut-through",
+        "packets that go on only where there is room for all of them",
+        "forwarding",
+        network={"lanes": {"forwarding": "virtual-cut-through"}},
+    ),
+    Part(
+        "pauses",
+        "receivers that pause lanes instead of giving credits",
+        "flow-control",
+        network={"packets": {"flow_control": {"pfc": {}}}},
+    ),
+    Part(
+        "overtaking",
+        "whole packets that overtake those in front of them",
+        "overtaking",
+        network={"packets": {"overtaking": {"at_most": 4}}},
+    ),
+    Part(
+        "output-buffers",
+        "outputs of switches that hold whole packets, too",
+        network={"packets": {"output_buffer": "8 KiB"}},
+    ),
+    Part(
+        "segments",
+        "messages that are cut",
+        "segmentation",
+        traffic={"segmentation": {"fixed": "64 B"}},
+    ),
+    Part(
+        "priorities",
+        "classes that go first at hosts and switches",
+        "arbitration",
+        network={"arbitration": "strict-priority"},
+        traffic={"priority": 1},
+    ),
+    Part(
+        "policing",
+        "excess that is delayed",
+        "policing",
+        traffic={"policing": {"rate": 0.2, "burst": "512 B", "excess": "delay"}},
+    ),
+    Part(
+        "policing-drops",
+        "excess that is dropped",
+        "policing",
+        traffic={"policing": {"rate": 0.2, "burst": "512 B", "excess": "drop"}},
+    ),
+    Part(
+        "windows",
+        "so many packets of a flow under way, with answers",
+        "flow",
+        traffic={"window": {"packets": 2}},
+    ),
+    Part(
+        "paces",
+        "packets of a flow apart from each other",
+        "flow",
+        traffic={"pace": 0.5},
+    ),
+    Part(
+        "responses",
+        "flows that lower their rate where packets were marked",
+        "response",
+        traffic={"window": {"packets": 2, "response": "lipd"}},
+    ),
+    Part(
+        "marks",
+        "switches that mark what stands in a full buffer",
+        "marking",
+        network={"marking": {"threshold": {"above": "64 B"}}},
+    ),
+    Part(
+        "marks-by-output",
+        "switches that look for whom a full buffer waits",
+        "marking",
+        network={"marking": "input-triggered"},
+    ),
+    Part(
+        "adapters",
+        "send buffers to which messages are posted",
+        "refused-post",
+        network={"adapters": {"send_buffer": 8}},
+    ),
+    Part(
+        "credits",
+        "hosts that send no more than their credits",
+        "congestion-control",
+        network={"adapters": {"send_buffer": 8, "congestion_control": "credits"}},
+        traffic={"post": {"credits": {"per-host": 4}}},
+    ),
+    Part(
+        "streams",
+        "many flows a host, of frames",
+        "stream-data",
+        traffic={"streams": STREAMS},
+        without=("load", "length"),
+    ),
+    Part(
+        "admission",
+        "streams that ask before they send",
+        "admission",
+        network={"admission": {"share": 0.8}},
+        traffic={"streams": STREAMS},
+        without=("load", "length"),
+    ),
+    Part(
+        "trees",
+        "a look at who waits for whom",
+        measure={"congestion": {"step": "1 us"}},
+    ),
+)
+
+# Concepts whose names are values of every scenario, or parameters of a part: they go with
+# whatever that goes with.
+LEFT_OUT = {
+    "generator": "a fabric",
+    "preset": "numbers of a network",
+    "arrivals": "traffic",
+    "length": "traffic",
+    "destinations": "traffic",
+    "crossbar": "of switches with virtual lanes",
+    "read": "of switches with whole packets",
+    "placement": "of streams",
+    "spread": "of streams",
+    "credits": "of credits",
+}
+
+
+def scenario(*parts: Part) -> Scenario:
+    """Return the small scenario that asks for all of these, under no switching kind yet."""
+    tables: dict[str, Any] = {"traffic": {}}
+    for part in parts:
+        merge(tables, part.tables(), "")
+    left_out = {key for part in parts for key in part.without}
+    kept = {key: value for key, value in CLASS.items() if key not in left_out}
+    one = kept | tables.pop("traffic")
+    values = {f"{table}.{key}": below for table in tables for key, below in tables[table].items()}
+    return Scenario.parse(BASE).with_({**values, "traffic": [one]})
+
+
+def merge(into: dict[str, Any], more: Mapping[str, Any], path: str) -> None:
+    """Add values to others; `Contradiction` where they differ."""
+    for key, value in more.items():
+        at = f"{path}.{key}" if path else key
+        if isinstance(value, dict) and isinstance(into.get(key, {}), dict):
+            merge(into.setdefault(key, {}), value, at)
+        elif into.setdefault(key, value) != value:
+            raise Contradiction(at.replace("traffic.", "traffic.*."))
+
+
+@cache
+def every_pair() -> tuple[Pair, ...]:
+    """Return every part alone, as a pair with itself, and every pair."""
+    alone = ((part, part) for part in PARTS)
+    return tuple(pair_of(*two) for two in (*alone, *combinations(PARTS, 2)))
+
+
+def pair_of(first: Part, second: Part) -> Pair:
+    """Ask for two mechanisms under every switching kind."""
+    try:
+        asked = scenario(first, second)
+    except Contradiction as one:
+        reason = f"refused: both are values of {one}"
+        support = {kind.name: reason for kind in mechanisms.kinds()}
+    else:
+        support = {kind.name: support_of(under(asked, kind)) for kind in mechanisms.kinds()}
+    return Pair(first.name, second.name, support)
+
+
+def under(asked: Scenario, kind: mechanisms.SwitchingKind) -> Scenario:
+    """Return a scenario under a switching kind."""
+    network = tomllib.loads(kind.example)["network"]
+    return asked.with_({f"network.{key}": value for key, value in network.items()})
+
+
+def support_of(asked: Scenario) -> str:
+    """Return whether a scenario is accepted, or why it is refused."""
+    try:
+        Simulation(asked, allow_deadlock=True)
+    except InputError as refused:
+        return f"refused: {refused}"
+    return WORKS
+
+
+def named(name: str) -> list[Part]:
+    """Return the parts of this name, or those of a mechanism or concept of the catalogue.
+
+    `InputError` with the nearest if there is none.
+    """
+    if found := [part for part in PARTS if plain(part.name) == plain(name)]:
+        return found
+    known = mechanisms.every_mechanism()
+    concepts = {one.concept for one in mechanisms.named(name, known)}
+    if found := [part for part in PARTS if part.concept in concepts]:
+        return found
+    names = [part.name for part in PARTS]
+    near = nearest(name, names)
+    raise InputError(
+        f'no pair is of "{name}"{meant(near, ";")} there are pairs of {", ".join(names)}',
+        key=name,
+        expected=names,
+        nearest=near,
+    )
+
+
+# The letter of a pair by the switching kinds under which it works.
+LETTERS = {
+    ("wormhole", "virtual-lanes", "packets"): "*",
+    ("wormhole", "virtual-lanes"): "f",
+    ("virtual-lanes", "packets"): "l",
+    ("wormhole", "packets"): "o",
+    ("wormhole",): "w",
+    ("virtual-lanes",): "v",
+    ("packets",): "p",
+    (): "-",
+}
+
+
+def letter(pair: Pair) -> str:
+    """Return the letter of a pair."""
+    return LETTERS[tuple(pair.kinds())]
+
+
+def legend() -> dict[str, str]:
+    """Return what each letter means that some pair has."""
+    used = {letter(pair) for pair in every_pair()}
+    words = {"*": "works under every switching kind", "-": "is refused, or one excludes the other"}
+    told = {sign: words.get(sign, f"works under {listed(kinds)}") for kinds, sign in LETTERS.items()}
+    return {sign: meaning for sign, meaning in told.items() if sign in used}
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names as a sentence has them.
+
+    >>> listed(["one"]), listed(["one", "two", "three"])
+    ('one', 'one, two and three')
+    """
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+def matrix_lines() -> Iterator[str]:
+    """Yield the lines of half a table: a mechanism a line, with those up to it; itself is it alone."""
+    found = {frozenset((pair.first, pair.second)): letter(pair) for pair in every_pair()}
+    names = [part.name for part in PARTS]
+    wide = max(map(len, names))
+    for place, name in enumerate(names):
+        cells = " ".join(found[frozenset((name, other))] for other in names[: place + 1])
+        yield f"{ascii_lowercase[place]} {name:<{wide}}  {cells}"
+    yield f"{'':<{wide + 4}}{' '.join(ascii_lowercase[: len(names)])}"
+
+
+def refused_everywhere() -> dict[str, list[str]]:
+    """Return the pairs that no kind takes, by the reason."""
+    found: dict[str, list[str]] = {}
+    for pair in every_pair():
+        if not pair.kinds():
+            reasons = "; ".join(pair.reasons())
+            found.setdefault(reasons, []).append(f"{pair.first} with {pair.second}")
+    return found
+
+
+def of(part: Part) -> Iterator[tuple[str, Pair]]:
+    """Yield the pairs of a part with the name of the other, itself first."""
+    for pair in every_pair():
+        if part.name in {pair.first, pair.second}:
+            yield (pair.second if pair.first == part.name else pair.first), pair
