@@ -398,3 +398,54 @@ def of(part: Part) -> Iterator[tuple[str, Pair]]:
     for pair in every_pair():
         if part.name in {pair.first, pair.second}:
             yield (pair.second if pair.first == part.name else pair.first), pair
+
+
+def page() -> str:
+    """Return the reference page of pairs, in Markdown."""
+    lines = [*HEAD, "```text", *matrix_lines(), "```", "", "| letter | a pair |", "|---|---|"]
+    lines += [f"| `{sign}` | {meaning} |" for sign, meaning in legend().items()]
+    lines += ["", "The letter of a mechanism with itself is that of it alone.", ""]
+    lines += ["## Mechanisms", "", "| name | what | example |", "|---|---|---|"]
+    lines += [f"| `{part.name}` | {part.meaning} | {example(part)} |" for part in PARTS]
+    lines += ["", "## Pairs that no switching kind takes", "", "| pairs | why |", "|---|---|"]
+    for reason, names in refused_everywhere().items():
+        lines.append(f"| {', '.join(names)} | {mechanisms.cell(reason)} |")
+    lines += ["", "## Why a kind refuses what another takes", "", "| mechanism | why |", "|---|---|"]
+    for part in PARTS:
+        for reason, kinds in alone(part).reasons().items():
+            told = f"refused under {listed(kinds)}: {mechanisms.cell(reason)}"
+            lines.append(f"| `{part.name}` | {told} |")
+    return "\n".join([*lines, ""])
+
+
+def alone(part: Part) -> Pair:
+    """Return the pair of a part with itself."""
+    return next(pair for pair in every_pair() if pair.first == pair.second == part.name)
+
+
+def example(part: Part) -> str:
+    """Return in short what a scenario says to ask for a part."""
+    paths = [
+        f"{'traffic.*' if table == 'traffic' else table}.{key}"
+        for table, values in part.tables().items()
+        for key in values
+    ]
+    return ", ".join(f"`{path}`" for path in paths)
+
+
+HEAD = [
+    "# What goes together",
+    "",
+    "Pairs of mechanisms, made by asking for both in one small scenario under each switching kind",
+    "(`gingham.pairs.page`). A test runs each that works, engine and oracle, and both measure the",
+    "same; a reason is the message with which the other scenarios are refused. All pairs of one",
+    "mechanism, with the kinds and the reasons:",
+    "",
+    "```sh",
+    "gingham explain --pairs admission",
+    "```",
+    "",
+    "Five that work in pairs work together in the example `all-together`, on networks of virtual",
+    "lanes: in-transit hosts, segments, marks, admitted streams and windows.",
+    "",
+]

@@ -1,0 +1,141 @@
+"""Which mechanisms go together: what the table says is what runs do, engine and oracle."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+
+import pytest
+
+import gingham as package
+from gingham import mechanisms, pairs
+from tests.conftest import Finished
+
+Command = Callable[..., Finished]
+BY_NAME = {part.name: part for part in pairs.PARTS}
+KINDS = {kind.name: kind for kind in mechanisms.kinds()}
+EVENTS = 10_000_000
+
+
+def pair(first: str, second: str) -> pairs.Pair:
+    """Return the pair of two names."""
+    wanted = {first, second}
+    return next(one for one in pairs.every_pair() if {one.first, one.second} == wanted)
+
+
+def runs() -> Iterator[tuple[pairs.Pair, package.Scenario]]:
+    """Yield every scenario of two mechanisms that is accepted."""
+    for one in pairs.every_pair():
+        for kind in one.kinds():
+            parts = dict.fromkeys((one.first, one.second))
+            asked = pairs.scenario(*(BY_NAME[name] for name in parts))
+            yield one, pairs.under(asked, KINDS[kind])
+
+
+def measured(scenario: package.Scenario, engine: str) -> dict[str, object]:
+    """Run a scenario to its end."""
+    simulation = package.Simulation(scenario, allow_deadlock=True, engine=engine)  # type: ignore[arg-type]
+    while not simulation.advance(EVENTS).done:
+        pass
+    return simulation.result(with_tables=False).summary
+
+
+def test_every_pair_that_works_runs_and_engine_and_oracle_measure_the_same() -> None:
+    silent = []
+    for one, scenario in runs():
+        engine, oracle = (measured(scenario, name) for name in ("fast", "oracle"))
+        for summary in (engine, oracle):
+            for key in ("events", "engine"):
+                summary.pop(key, None)
+        assert engine == oracle, f"{one}"
+        if not any(row["delivered_messages"] for row in engine["classes"]):  # type: ignore[attr-defined]
+            silent.append(one)
+    assert silent == []
+
+
+def test_the_five_of_one_example_go_together_in_pairs() -> None:
+    five = ["in-transit", "segments", "marks", "admission", "responses"]
+    for place, first in enumerate(five):
+        for second in five[:place]:
+            assert "virtual-lanes" in pair(first, second).kinds(), (first, second)
+
+
+def test_what_is_refused_says_why_in_the_words_of_the_error() -> None:
+    # Said by three places of the compiler, and by none of Python.
+    [reason] = pair("admission", "path-choice").reasons()
+    assert "a probe reserves the one way of its stream" in reason
+    assert pair("admission", "policing-drops").kinds() == []
+    [reason] = pair("admission", "policing-drops").reasons()
+    assert "releases what it has reserved" in reason
+    in_transit = pair("in-transit", "in-transit").support
+    assert in_transit["wormhole"] == in_transit["virtual-lanes"] == pairs.WORKS
+    assert "whole packets go through no in-transit hosts" in in_transit["packets"]
+    # Each works, but under kinds of which none is the other's.
+    assert pair("in-transit", "marks-by-output").kinds() == []
+    assert pair("marks-by-output", "responses").kinds() == ["packets"]
+
+
+def test_two_values_of_one_key_exclude_each_other() -> None:
+    assert pair("in-transit", "datelines").kinds() == []
+    assert list(pair("in-transit", "datelines").reasons()) == ["both are values of routing.algorithm"]
+
+
+def test_every_mechanism_works_alone_under_some_kind() -> None:
+    assert [part.name for part in pairs.PARTS if not pairs.alone(part).kinds()] == []
+
+
+def test_every_concept_of_the_catalogue_has_its_place() -> None:
+    concepts = {one.concept for one in mechanisms.every_mechanism()}
+    placed = {part.concept for part in pairs.PARTS} - {""}
+    assert placed & pairs.LEFT_OUT.keys() == set()
+    assert placed | pairs.LEFT_OUT.keys() == concepts
+
+
+def test_the_table_is_readable_in_eighty_columns(gingham: Command) -> None:
+    told = gingham("explain", "--pairs")
+    assert told.code == 0
+    lines = told.out.splitlines()
+    assert max(map(len, pairs.matrix_lines())) <= 80
+    assert max(map(len, lines)) <= 100
+    # Half a table: a cell more a line; the last line has the letters of the columns.
+    rows = lines[: len(BY_NAME)]
+    assert [len(row.split()) - 2 for row in rows] == list(range(1, len(rows) + 1))
+    assert len(lines[len(rows)].split()) == len(rows)
+    letters = {cell for row in rows for cell in row.split()[2:]}
+    legend = pairs.legend()
+    assert letters == legend.keys()
+    assert all(meaning in told.out for meaning in legend.values())
+    assert all(f"{name}" in told.out for name in BY_NAME)
+
+
+def test_all_pairs_of_one_are_told_by_its_name_or_what_belongs_to_it(gingham: Command) -> None:
+    told = gingham("explain", "--pairs", "admission").out
+    assert told.startswith("admission: streams that ask before they send\n")
+    assert all(name in told for name in BY_NAME)
+    assert "a probe reserves the one way of its stream" in " ".join(told.split())
+    found = json.loads(gingham("explain", "--pairs", "lipd", "--json").out)
+    assert [one["name"] for one in found["mechanisms"]] == ["responses"]
+    others = [one["first"] for one in found["pairs"]] + [one["second"] for one in found["pairs"]]
+    assert set(others) == BY_NAME.keys()
+    whole = json.loads(gingham("explain", "--pairs", "--json").out)
+    # 23 mechanisms alone, and all pairs of them.
+    assert len(whole["pairs"]) == len(BY_NAME) * (len(BY_NAME) + 1) // 2
+    assert all(set(one["support"]) == KINDS.keys() for one in whole["pairs"])
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        (("--pairs", "no-such"), 'no pair is of "no-such"; there are pairs of in-transit, '),
+        (("--pairs", "admision"), 'did you mean "admission"?'),  # typos: on purpose
+        (("--pairs", "poisson"), 'no pair is of "poisson"'),
+        (("--pairs", "--stripe"), "leave out --stripe"),
+    ],
+)
+def test_what_has_no_pairs_is_answered_with_what_has(
+    gingham: Command, asked: tuple[str, ...], expected: str
+) -> None:
+    refused = gingham("explain", *asked)
+    assert refused.code == 2
+    assert refused.out == ""
+    assert expected in " ".join(refused.err.split())
