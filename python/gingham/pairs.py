@@ -7,6 +7,7 @@ scenario says to ask for a mechanism.
 
 from __future__ import annotations
 
+import re
 import tomllib
 from dataclasses import dataclass, field
 from functools import cache
@@ -24,13 +25,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 WORKS = "works"
+# What a message says of a value that was laid over a scenario, before the key.
+CHANGED = re.compile(r"^override of \S+: in (?=`)")
 # What every pair is laid over; a host may be in transit where the ring turns.
 BASE = """\
 seed = 1
 stop = { time = "20 us", warm_up = "0 s" }
 topology.generate.torus = { dimensions = [5] }
+traffic = [{ load = 0.1, length = { fixed = "64 B" } }]
 """
-CLASS = {"load": 0.3, "length": {"fixed": "200 B"}}
+CLASS = {"load": 0.3, "length": {"fixed": "100 B"}}
 STREAMS = {
     "data": {"mpeg2": {"mean": "64 B", "deviation": "8 B"}},
     "interval": "2 us",
@@ -109,14 +113,14 @@ PARTS = (
         "lanes against deadlock on a torus",
         "lanes",
         routing={"algorithm": "dimension-order"},
-        network={"lanes": {"count": 2, "datelines": True}},
+        network={"lanes": {"count": 4, "datelines": True}},
     ),
     Part(
         "lanes",
-        "several lanes a channel, and a class on one of them",
+        "several lanes a channel, and a class on some of them",
         "lane",
-        network={"lanes": {"count": 2}},
-        traffic={"lanes": [1]},
+        network={"lanes": {"count": 4}},
+        traffic={"lanes": [2, 3]},
     ),
     Part(
         "lane-weights",
@@ -124,9 +128,9 @@ PARTS = (
         "scheduler",
         network={
             "lanes": {
-                "count": 2,
-                "link_output": {"weighted-round-robin": {"weights": [1, 2]}},
-                "adapter_port": {"weighted-round-robin": {"weights": [1, 2]}},
+                "count": 4,
+                "link_output": {"weighted-round-robin": {"weights": [1, 2, 3, 4]}},
+                "adapter_port": {"weighted-round-robin": {"weights": [1, 2, 3, 4]}},
             }
         },
     ),
@@ -311,7 +315,7 @@ def support_of(asked: Scenario) -> str:
     try:
         Simulation(asked, allow_deadlock=True)
     except InputError as refused:
-        return f"refused: {refused}"
+        return f"refused: {CHANGED.sub('', str(refused))}"
     return WORKS
 
 
@@ -358,7 +362,9 @@ def legend() -> dict[str, str]:
     """Return what each letter means that some pair has."""
     used = {letter(pair) for pair in every_pair()}
     words = {"*": "works under every switching kind", "-": "is refused, or one excludes the other"}
-    told = {sign: words.get(sign, f"works under {listed(kinds)}") for kinds, sign in LETTERS.items()}
+    told = {
+        sign: words.get(sign, f"works under {listed(kinds)}") for kinds, sign in LETTERS.items()
+    }
     return {sign: meaning for sign, meaning in told.items() if sign in used}
 
 
@@ -388,9 +394,20 @@ def refused_everywhere() -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for pair in every_pair():
         if not pair.kinds():
-            reasons = "; ".join(pair.reasons())
-            found.setdefault(reasons, []).append(f"{pair.first} with {pair.second}")
+            found.setdefault(why(pair), []).append(f"{pair.first} with {pair.second}")
     return found
+
+
+def why(pair: Pair) -> str:
+    """Return why no kind takes a pair: for what neither is refused alone, or that no kind has both."""
+    alone_first, alone_second = alone(pair.first), alone(pair.second)
+    known = {how for one in (alone_first, alone_second) for how in one.support.values()}
+    if together := [how for how in pair.reasons() if f"refused: {how}" not in known]:
+        return "; ".join(together)
+    first, second = (
+        f"`{one.first}` goes with {listed(one.kinds())}" for one in (alone_first, alone_second)
+    )
+    return f"no switching kind has both: {first}, {second}"
 
 
 def of(part: Part) -> Iterator[tuple[str, Pair]]:
@@ -410,17 +427,23 @@ def page() -> str:
     lines += ["", "## Pairs that no switching kind takes", "", "| pairs | why |", "|---|---|"]
     for reason, names in refused_everywhere().items():
         lines.append(f"| {', '.join(names)} | {mechanisms.cell(reason)} |")
-    lines += ["", "## Why a kind refuses what another takes", "", "| mechanism | why |", "|---|---|"]
+    lines += [
+        "",
+        "## Why a kind refuses what another takes",
+        "",
+        "| mechanism | why |",
+        "|---|---|",
+    ]
     for part in PARTS:
-        for reason, kinds in alone(part).reasons().items():
+        for reason, kinds in alone(part.name).reasons().items():
             told = f"refused under {listed(kinds)}: {mechanisms.cell(reason)}"
             lines.append(f"| `{part.name}` | {told} |")
     return "\n".join([*lines, ""])
 
 
-def alone(part: Part) -> Pair:
+def alone(name: str) -> Pair:
     """Return the pair of a part with itself."""
-    return next(pair for pair in every_pair() if pair.first == pair.second == part.name)
+    return next(pair for pair in every_pair() if pair.first == pair.second == name)
 
 
 def example(part: Part) -> str:
