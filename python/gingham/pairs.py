@@ -379,7 +379,7 @@ def listed(names: Sequence[str]) -> str:
 
 
 def matrix_lines() -> Iterator[str]:
-    """Yield the lines of half a table: a mechanism a line, with those up to it; itself is it alone."""
+    """Yield the lines of half a table: a mechanism with those up to it, itself being it alone."""
     found = {frozenset((pair.first, pair.second)): letter(pair) for pair in every_pair()}
     names = [part.name for part in PARTS]
     wide = max(map(len, names))
@@ -399,7 +399,7 @@ def refused_everywhere() -> dict[str, list[str]]:
 
 
 def why(pair: Pair) -> str:
-    """Return why no kind takes a pair: for what neither is refused alone, or that no kind has both."""
+    """Return why no kind takes a pair: what neither is refused for alone, or that none has both."""
     alone_first, alone_second = alone(pair.first), alone(pair.second)
     known = {how for one in (alone_first, alone_second) for how in one.support.values()}
     if together := [how for how in pair.reasons() if f"refused: {how}" not in known]:

@@ -69,7 +69,8 @@ def explain(name: str, stripe: bool, depth: int, of_pairs: bool, as_json: bool) 
       gingham explain --pairs admission
     """
     if of_pairs:
-        return tell_pairs(name, stripe, as_json)
+        tell_pairs(name, stripe, as_json)
+        return
     found = find(name, stripe) if name else everything(stripe)
     if as_json:
         print_json({what: [asdict(one) for one in some] for what, some in found.items()})
