@@ -263,16 +263,25 @@ LEFT_OUT = {
 }
 
 
-def scenario(*parts: Part) -> Scenario:
-    """Return the small scenario that asks for all of these, under no switching kind yet."""
-    tables: dict[str, Any] = {"traffic": {}}
+@cache
+def base() -> Scenario:
+    """Return what every pair is laid over."""
+    return Scenario.parse(BASE)
+
+
+def scenario(kind: mechanisms.SwitchingKind, *parts: Part) -> Scenario:
+    """Return the small scenario that asks for all of these under a switching kind.
+
+    `Contradiction` if no scenario can.
+    """
+    tables: dict[str, Any] = {"traffic": {}, **tomllib.loads(kind.example)}
     for part in parts:
         merge(tables, part.tables(), "")
     left_out = {key for part in parts for key in part.without}
     kept = {key: value for key, value in CLASS.items() if key not in left_out}
     one = kept | tables.pop("traffic")
     values = {f"{table}.{key}": below for table in tables for key, below in tables[table].items()}
-    return Scenario.parse(BASE).with_({**values, "traffic": [one]})
+    return base().with_({**values, "traffic": [one]})
 
 
 def merge(into: dict[str, Any], more: Mapping[str, Any], path: str) -> None:
@@ -294,26 +303,16 @@ def every_pair() -> tuple[Pair, ...]:
 
 def pair_of(first: Part, second: Part) -> Pair:
     """Ask for two mechanisms under every switching kind."""
-    try:
-        asked = scenario(first, second)
-    except Contradiction as one:
-        reason = f"refused: both are values of {one}"
-        support = {kind.name: reason for kind in mechanisms.kinds()}
-    else:
-        support = {kind.name: support_of(under(asked, kind)) for kind in mechanisms.kinds()}
+    support = {kind.name: support_of(kind, first, second) for kind in mechanisms.kinds()}
     return Pair(first.name, second.name, support)
 
 
-def under(asked: Scenario, kind: mechanisms.SwitchingKind) -> Scenario:
-    """Return a scenario under a switching kind."""
-    network = tomllib.loads(kind.example)["network"]
-    return asked.with_({f"network.{key}": value for key, value in network.items()})
-
-
-def support_of(asked: Scenario) -> str:
-    """Return whether a scenario is accepted, or why it is refused."""
+def support_of(kind: mechanisms.SwitchingKind, *parts: Part) -> str:
+    """Return whether the scenario of these is accepted, or why it is refused."""
     try:
-        Simulation(asked, allow_deadlock=True)
+        Simulation(scenario(kind, *parts), allow_deadlock=True)
+    except Contradiction as one:
+        return f"refused: both are values of {one}"
     except InputError as refused:
         return f"refused: {CHANGED.sub('', str(refused))}"
     return WORKS
@@ -362,10 +361,11 @@ def legend() -> dict[str, str]:
     """Return what each letter means that some pair has."""
     used = {letter(pair) for pair in every_pair()}
     words = {"*": "works under every switching kind", "-": "is refused, or one excludes the other"}
-    told = {
-        sign: words.get(sign, f"works under {listed(kinds)}") for kinds, sign in LETTERS.items()
+    return {
+        sign: words.get(sign) or f"works under {listed(kinds)}"
+        for kinds, sign in LETTERS.items()
+        if sign in used
     }
-    return {sign: meaning for sign, meaning in told.items() if sign in used}
 
 
 def listed(names: Sequence[str]) -> str:
