@@ -404,10 +404,10 @@ def why(pair: Pair) -> str:
     known = {how for one in (alone_first, alone_second) for how in one.support.values()}
     if together := [how for how in pair.reasons() if f"refused: {how}" not in known]:
         return "; ".join(together)
-    first, second = (
-        f"`{one.first}` goes with {listed(one.kinds())}" for one in (alone_first, alone_second)
+    of_first, of_second = listed(alone_first.kinds()), listed(alone_second.kinds())
+    return (
+        f"no switching kind has both: {pair.first} goes with {of_first}, the other with {of_second}"
     )
-    return f"no switching kind has both: {first}, {second}"
 
 
 def of(part: Part) -> Iterator[tuple[str, Pair]]:
