@@ -49,7 +49,7 @@ pub struct Network {
     #[schemars(extend("x-example" = r#"network.admission = { share = 0.5 }
 
 [[traffic]]
-load = 0.2
+load = 0.5
 streams = { data = { mpeg2 = { mean = "1280 B", deviation = "200 B" } }, interval = "20 us" }"#))]
     pub admission: Option<Admission>,
     /// Lanes, crossbar and schedulers; the preset's unless given.

@@ -58,9 +58,11 @@ fn streams(draw: &mut Stream, plan: &Plan) -> Vec<SourcePlan> {
     let run_ps = plan.stop.time.as_ps();
     let message_bytes = 1 + u32::from(below(draw, 3));
     let frames = 2 + draw.below(8);
-    let interval = Span::from_ps((run_ps / (frames * 4)).max(1));
+    // A crowd that fills the run, or a few that are over early and leave time to release.
+    let (a_host, share_of_run) = if draw.below(2) == 0 { (3, 4) } else { (1, 16) };
+    let interval = Span::from_ps((run_ps / (frames * share_of_run)).max(1));
     let mut sources = Vec::new();
-    for number in 0..3 * u32::try_from(endpoints).unwrap() {
+    for number in 0..a_host * u32::try_from(endpoints).unwrap() {
         let pair = [0; 2].map(|_: u32| usize::try_from(draw.below(endpoints as u64)).unwrap());
         let [endpoint, destination] = pair.map(EndpointId::new);
         let meets = plan.path(gingham_model::PathSet::default(), endpoint, destination);
@@ -84,7 +86,10 @@ fn streams(draw: &mut Stream, plan: &Plan) -> Vec<SourcePlan> {
             destination,
             number,
             data,
-            later: LaterPlan { turn: Span::from_ps(draw.below(run_ps / 4)), jitter: Span::ZERO },
+            later: LaterPlan {
+                turn: Span::from_ps(draw.below(run_ps / share_of_run)),
+                jitter: Span::ZERO,
+            },
             lifetime: Some(interval * frames),
             solicits: [0.5, 1.0, 2.0][usize::from(below(draw, 3))],
         };
