@@ -469,6 +469,9 @@ HEAD = [
     "```",
     "",
     "Five that work in pairs work together in the example `all-together`, on networks of virtual",
-    "lanes: in-transit hosts, segments, marks, admitted streams and windows.",
+    "lanes: in-transit hosts, segments, marks, admitted streams and windows. Its switches mark by a",
+    "threshold. Those that look for whom a full input waits, as Santos et al. 2002 do, keep whole",
+    "packets, which no host in transit sends on: that is the one pair of the five papers' mechanisms",
+    "that no network has; rates follow marks as in Santos et al. either way.",
     "",
 ]
