@@ -11,6 +11,7 @@ import pytest
 import gingham as package
 from gingham import mechanisms, pairs
 from gingham.cli import _main
+from gingham.pairs import parts
 from gingham.running import Engine
 from tests.conftest import Finished
 
@@ -119,8 +120,8 @@ def test_every_mechanism_works_alone_under_some_kind() -> None:
 def test_every_concept_of_the_catalogue_has_its_place() -> None:
     concepts = {one.concept for one in mechanisms.every_mechanism()}
     placed = {part.concept for part in pairs.PARTS} - {""}
-    assert placed & pairs.LEFT_OUT.keys() == set()
-    assert placed | pairs.LEFT_OUT.keys() == concepts
+    assert placed & parts.LEFT_OUT.keys() == set()
+    assert placed | parts.LEFT_OUT.keys() == concepts
 
 
 def test_the_table_is_readable_in_eighty_columns(told: Command) -> None:
