@@ -16,7 +16,7 @@ from gingham.running import Engine
 from tests.conftest import Finished
 
 Command = Callable[..., Finished]
-BY_NAME = {part.name: part for part in pairs.PARTS}
+BY_NAME = {part.name: part for part in parts.PARTS}
 KINDS = {kind.name: kind for kind in mechanisms.kinds()}
 EVENTS = 10_000_000
 
@@ -114,12 +114,12 @@ def test_two_values_of_one_key_exclude_each_other() -> None:
 
 
 def test_every_mechanism_works_alone_under_some_kind() -> None:
-    assert [part.name for part in pairs.PARTS if not pairs.alone(part.name).kinds()] == []
+    assert [part.name for part in parts.PARTS if not pairs.alone(part.name).kinds()] == []
 
 
 def test_every_concept_of_the_catalogue_has_its_place() -> None:
     concepts = {one.concept for one in mechanisms.every_mechanism()}
-    placed = {part.concept for part in pairs.PARTS} - {""}
+    placed = {part.concept for part in parts.PARTS} - {""}
     assert placed & parts.LEFT_OUT.keys() == set()
     assert placed | parts.LEFT_OUT.keys() == concepts
 

@@ -14,6 +14,7 @@ from gingham.cli import _explained, _pairs
 from gingham.cli._output import json_option, line_width, page, print_json
 from gingham.errors import InputError, meant, nearest
 from gingham.glossary import plain
+from gingham.pairs.parts import PARTS
 
 stripe_option = click.option("--stripe", is_flag=True, help="Of striping scenarios.")
 
@@ -84,7 +85,7 @@ def tell_pairs(name: str, stripe: bool, as_json: bool) -> None:
     """Say which mechanisms go together: all, or those with one."""
     if stripe:
         raise InputError("--pairs are of mechanisms of a fabric: leave out --stripe")
-    parts = pairs.named(name) if name else list(pairs.PARTS)
+    parts = pairs.named(name) if name else list(PARTS)
     if as_json:
         known = {part.name for part in parts}
         found = [one for one in pairs.every_pair() if {one.first, one.second} & known]

@@ -14,12 +14,14 @@ from gingham.cli._layout import INDENT, entry, facts, paragraph, text
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rich.console import RenderableType as Part
+    from rich.console import RenderableType
+
+    from gingham.pairs.parts import Part
 
 MORE = "gingham explain --pairs NAME: all pairs of one, under which kinds and why not"
 
 
-def matrix(width: int) -> Iterator[Part]:
+def matrix(width: int) -> Iterator[RenderableType]:
     """Yield the pairs of all mechanisms, what the letters mean, and why pairs are refused."""
     for line in pairs.matrix_lines():
         yield text(line)
@@ -33,7 +35,7 @@ def matrix(width: int) -> Iterator[Part]:
     yield from paragraph(MORE, width, hanging=INDENT)
 
 
-def of(part: pairs.Part, width: int) -> Iterator[Part]:
+def of(part: Part, width: int) -> Iterator[RenderableType]:
     """Yield all pairs of a mechanism."""
     yield from paragraph(f"{part.name}: {part.meaning}", width, style="bold")
     yield text("")
