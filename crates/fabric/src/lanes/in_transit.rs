@@ -16,9 +16,7 @@ use crate::lanes::links::Links;
 use crate::lanes::ring::Ring;
 use crate::lanes::worms::{InTransitId, WormId};
 use gingham_kernel::{Span, Time};
-use gingham_model::{
-    EjectionHead, Endpoints, InTransitHost, Notice, Plan, TakenIn, WhenFull,
-};
+use gingham_model::{EjectionHead, Endpoints, InTransitHost, Notice, Plan, TakenIn, WhenFull};
 use gingham_topology::EndpointId;
 use gingham_topology::routing::DatelineClass;
 

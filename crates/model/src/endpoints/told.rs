@@ -376,13 +376,7 @@ impl Endpoints {
     }
 
     #[inline(never)]
-    fn on_sent_on(
-        &mut self,
-        endpoint: EndpointId,
-        waited: Span,
-        packet: &mut Packet,
-        now: Time,
-    ) {
+    fn on_sent_on(&mut self, endpoint: EndpointId, waited: Span, packet: &mut Packet, now: Time) {
         self.collector.on_reinjected(endpoint, now, waited);
         if self.desk.is_some() {
             self.admission_sent_on(endpoint, packet);
