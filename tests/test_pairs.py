@@ -137,6 +137,7 @@ def test_the_table_is_readable_in_eighty_columns(told: Command) -> None:
     letters = {cell for row in rows for cell in row.split()[2:]}
     legend = pairs.legend()
     assert letters == legend.keys()
+    assert len(set(pairs.LETTERS.values())) == len(pairs.LETTERS)
     assert all(meaning in shown.out for meaning in legend.values())
     assert all(name in shown.out for name in BY_NAME)
 
