@@ -136,9 +136,6 @@ pub(super) fn check(
             "a probe reserves the one way of its stream, and here are two: leave out routing.alternative",
         );
     }
-    if plan.has_in_transit_hosts() {
-        return refuse("in-transit hosts keep no ledgers: route with another algorithm");
-    }
     let asks = |(index, _): &(usize, &ClassPlan)| admission.classes[*index];
     let mut asking = plan.classes.iter().enumerate().filter(asks);
     let drops = |class: &ClassPlan| {

@@ -25,7 +25,7 @@ pub struct AdmissionSummary {
     /// Of these, admitted.
     #[schemars(extend("x-unit" = "streams"))]
     pub streams_admitted: usize,
-    /// Refused by the adapter of their own host.
+    /// Refused by the adapter of a host: their own, or one in transit.
     #[schemars(extend("x-unit" = "streams"))]
     pub streams_refused_by_adapter: usize,
     /// Refused by a switch.

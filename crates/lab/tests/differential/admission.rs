@@ -10,7 +10,7 @@ use gingham_model::traffic::{
 use gingham_model::{
     AdmissionPlan, ClassPlan, LaneChoice, Plan, PostPlan, Priority, StreamStanding,
 };
-use gingham_topology::{EndpointId, NodeId};
+use gingham_topology::{ChannelId, EndpointId, NodeId};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use std::sync::Arc;
 pub(crate) fn with_admission(plan: &Plan, seed: u64) -> Option<Plan> {
     let mut draw = Stream::new(seed, "admission", Purpose::Shuffle);
     let mut plan = plan.clone();
-    if plan.path_sets.len() > 1 || plan.has_in_transit_hosts() {
+    if plan.path_sets.len() > 1 {
         return None;
     }
     // In half of the plans some streams crash, and a host in some.
@@ -74,7 +74,10 @@ fn streams(draw: &mut Stream, plan: &Plan, crashes: f64) -> Vec<SourcePlan> {
         let pair = [0; 2].map(|_: u32| usize::try_from(draw.below(endpoints as u64)).unwrap());
         let [endpoint, destination] = pair.map(EndpointId::new);
         let meets = plan.path(gingham_model::PathSet::default(), endpoint, destination);
-        if endpoint == destination || meets.is_none_or(|path| path.len() < 2) {
+        let Some(path) = meets.filter(|path| endpoint != destination && path.len() >= 2) else {
+            continue;
+        };
+        if !path.iter().all(|channel| is_answered(plan, *channel, endpoint)) {
             continue;
         }
         #[expect(clippy::cast_precision_loss, reason = "a share of a link")]
@@ -104,6 +107,19 @@ fn streams(draw: &mut Stream, plan: &Plan, crashes: f64) -> Vec<SourcePlan> {
     sources
 }
 
+/// Whether a switch at the end of a channel, if one is there, has a way to a host.
+fn is_answered(plan: &Plan, channel: ChannelId, host: EndpointId) -> bool {
+    let switch = plan.ends(channel).target.node;
+    !plan.is_switch(switch)
+        || plan.sets().all(|set| {
+            let hosts = plan.fabric.endpoint_ids().filter(|of| {
+                let cable = plan.fabric.endpoint_channel(*of);
+                plan.ends(cable).target.node == switch
+            });
+            hosts.into_iter().any(|of| of == host || plan.path(set, of, host).is_some())
+        })
+}
+
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rate")]
 fn rate(bytes_per_s: f64) -> u64 {
     bytes_per_s as u64
@@ -120,6 +136,18 @@ fn small(bytes: f64) -> u32 {
 
 /// Both agree on plans that are drawn so, and enough of them reach everything.
 pub(crate) fn agree_on_admission(draw: impl Fn(u64) -> Option<Plan>) {
+    agree_on_admission_and(draw, reaches);
+}
+
+/// The same over in-transit hosts, which refuse as well.
+pub(crate) fn agree_on_admission_in_transit(draw: impl Fn(u64) -> Option<Plan>) {
+    agree_on_admission_and(draw, reaches_in_transit);
+}
+
+fn agree_on_admission_and<const N: usize>(
+    draw: impl Fn(u64) -> Option<Plan>,
+    reaches: impl Fn(Plan) -> [(&'static str, bool); N],
+) {
     let (cases, first) = (number("CASES", 60), number("FIRST", 0));
     let mut reached: BTreeMap<&str, u64> = BTreeMap::new();
     for seed in first..first + cases {
@@ -133,6 +161,42 @@ pub(crate) fn agree_on_admission(draw: impl Fn(u64) -> Option<Plan>) {
     }
     let needed = if cases < 60 { 0 } else { 3 };
     assert!(reached.values().all(|cases| *cases >= needed), "{reached:?}");
+}
+
+/// What became of streams whose way leads through a host, or that such a host refused.
+fn reaches_in_transit(plan: Plan) -> [(&'static str, bool); 4] {
+    let plan = Arc::new(plan);
+    let mut simulation = gingham_fabric::start(Arc::clone(&plan));
+    simulation.advance(u64::MAX);
+    let over_hosts = |of: &&gingham_model::Request| {
+        let path = plan.path(gingham_model::PathSet::default(), of.source, of.destination);
+        let path = path.expect("a probe went there");
+        let (_, between) = path.split_last().expect("a path has channels");
+        between.iter().any(|channel| !plan.is_switch(plan.ends(*channel).target.node))
+    };
+    let requests = simulation.endpoints().requests();
+    let requests: Vec<_> = requests.iter().filter(over_hosts).collect();
+    let refused = |holds: &dyn Fn(&gingham_model::Request, NodeId) -> bool| {
+        requests.iter().any(|of| match of.standing {
+            StreamStanding::Refused(by) => holds(of, by),
+            _ => false,
+        })
+    };
+    let own = |of: &gingham_model::Request| plan.fabric.endpoint(of.source).node;
+    let is_over = matches!(simulation.status(), gingham_model::Status::Drained);
+    let ledger = simulation.endpoints().ledger().unwrap();
+    let under_way = |of: &&gingham_model::Request| {
+        matches!(of.standing, StreamStanding::Asking | StreamStanding::Admitted)
+    };
+    let all_over = is_over && !simulation.endpoints().requests().iter().any(|of| under_way(&of));
+    let crashes = plan.admission.as_ref().is_some_and(|of| of.lease.is_some());
+    assert!(!all_over || crashes || ledger.is_empty(), "what has ended has released");
+    [
+        ("admitted over a host", requests.iter().any(|of| of.standing == StreamStanding::Ended)),
+        ("refused by a switch", refused(&|_, by| plan.is_switch(by))),
+        ("refused by a host in transit", refused(&|of, by| !plan.is_switch(by) && by != own(of))),
+        ("nothing reserved after all that", ledger.is_empty() && !requests.is_empty()),
+    ]
 }
 
 /// What became of streams; what was reserved is free once all that asked have ended.

@@ -76,10 +76,10 @@ fn a_probe_that_is_refused_in_the_middle_is_released_up_to_the_node_before() {
         _ => None,
     });
     let [first, second] = [0, 1].map(gingham_model::StreamId::new);
-    let s1 = NodeId::new(1);
+    let full = channel(&plan.fabric, "s1", "s2");
     let (probe, ack) = (Signal::Probe(first), Signal::Ack(first));
-    let (other, nack) = (Signal::Probe(second), Signal::Nack(second, s1));
-    let release = Signal::Release(second, s1);
+    let (other, nack) = (Signal::Probe(second), Signal::Nack(second, full));
+    let release = Signal::Release(second, full);
     let expected = [
         // It begins at tick 0: read by s1 at 6, and by s2, the last switch, at 8 + 6; as an ACK it is at
         // the end of s2 at 160 + 10.

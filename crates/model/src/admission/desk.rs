@@ -57,6 +57,17 @@ impl Request {
     }
 }
 
+/// Where a signal is on its way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Way {
+    /// The channel by which it came.
+    pub(crate) input: ChannelId,
+    /// That by which it goes on.
+    pub(crate) output: ChannelId,
+    /// That by which it goes on from the next node, if it does.
+    pub(crate) after: Option<ChannelId>,
+}
+
 /// What becomes of a signal that a switch has read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Onward {
@@ -148,33 +159,50 @@ impl Desk {
         false
     }
 
-    /// A switch has read a signal that came by one channel and goes on by another; `next` is the node
-    /// at the end of that, a switch or none.
-    pub(crate) fn read(
-        &mut self,
-        signal: Signal,
-        (input, output): (ChannelId, ChannelId),
-        (here, next): (NodeId, Option<NodeId>),
-        now: Time,
-    ) -> Onward {
+    /// A switch has read a signal on its way from the host that asked.
+    pub(crate) fn read(&mut self, signal: Signal, way: Way, now: Time) -> Onward {
         match signal {
-            Signal::Probe(stream) => {
-                if !self.reserve(stream, output, now) {
-                    return Onward::Ends(Signal::Nack(stream, here));
-                }
-                self.end_leases((input, End::Entering), now);
-                self.enter(stream, (input, End::Entering), now);
-                match next {
-                    Some(_) => Onward::Goes,
-                    None => Onward::Ends(Signal::Ack(stream)),
-                }
+            Signal::Probe(stream) => match (self.probed(stream, way, now), way.after) {
+                (Err(nack), _) => Onward::Ends(nack),
+                (Ok(()), None) => Onward::Ends(Signal::Ack(stream)),
+                (Ok(()), Some(_)) => Onward::Goes,
+            },
+            // The node before it is a host in transit, at which nothing ends.
+            Signal::Release(_, refused) if way.output == refused => Onward::Ends(signal),
+            Signal::Release(stream, refused) => {
+                self.release(stream, Some(way.input), way.output);
+                if way.after == Some(refused) { Onward::Ends(signal) } else { Onward::Goes }
             }
-            Signal::Release(stream, by) => {
-                self.release(stream, Some(input), output);
-                if next == Some(by) { Onward::Ends(signal) } else { Onward::Goes }
-            }
-            Signal::Ack(_) | Signal::Nack(..) => Onward::Goes,
+            Signal::Nack(..) => Onward::Ends(signal),
+            Signal::Ack(_) => unreachable!("what is admitted is admitted by a switch"),
         }
+    }
+
+    /// A host in transit sends such a signal on. Returns as what.
+    pub(crate) fn sent_on(&mut self, signal: Signal, way: Way, now: Time) -> Signal {
+        match signal {
+            Signal::Probe(stream) => self.probed(stream, way, now).err().unwrap_or(signal),
+            Signal::Release(stream, _) => {
+                self.release(stream, Some(way.input), way.output);
+                signal
+            }
+            Signal::Ack(_) | Signal::Nack(..) => signal,
+        }
+    }
+
+    /// A probe is at a node that is not its first, which reserves, or refuses it.
+    fn probed(
+        &mut self,
+        stream: StreamId,
+        Way { input, output, .. }: Way,
+        now: Time,
+    ) -> Result<(), Signal> {
+        if !self.reserve(stream, output, now) {
+            return Err(Signal::Nack(stream, output));
+        }
+        self.end_leases((input, End::Entering), now);
+        self.enter(stream, (input, End::Entering), now);
+        Ok(())
     }
 
     /// The last packet of a stream has passed a node: it came by one channel, if it did not begin
@@ -186,12 +214,14 @@ impl Desk {
         }
     }
 
-    /// The answer to a probe has arrived at the host that sends on `channel`, which leads to a node.
-    /// Returns what is to be done about it.
+    /// The answer to a probe has arrived at the host that asked, whose streams go by `channel` to a
+    /// switch and from there by `first`; `sender` tells who sends on a channel. Returns what is to be
+    /// done about it.
     pub(crate) fn answered(
         &mut self,
         signal: Signal,
-        (channel, first): (ChannelId, NodeId),
+        [channel, first]: [ChannelId; 2],
+        sender: impl FnOnce(ChannelId) -> NodeId,
         now: Time,
     ) -> Answer {
         let request = &mut self.requests[signal.stream().index()];
@@ -201,10 +231,10 @@ impl Desk {
                 request.standing = Standing::Admitted;
                 Answer::Send
             }
-            Signal::Nack(stream, by) => {
-                request.standing = Standing::Refused(by);
+            Signal::Nack(stream, refused) => {
+                request.standing = Standing::Refused(sender(refused));
                 self.release(stream, None, channel);
-                if by == first { Answer::Nothing } else { Answer::Release(by) }
+                if refused == first { Answer::Nothing } else { Answer::Release(refused) }
             }
             Signal::Probe(_) | Signal::Release(..) => {
                 unreachable!("probes and releases end at switches")
@@ -227,11 +257,16 @@ impl Desk {
     }
 
     /// The answer to a probe has arrived at a host that has crashed: nobody does anything about it.
-    pub(crate) fn ignored(&mut self, signal: Signal, now: Time) {
+    pub(crate) fn ignored(
+        &mut self,
+        signal: Signal,
+        sender: impl FnOnce(ChannelId) -> NodeId,
+        now: Time,
+    ) {
         let request = &mut self.requests[signal.stream().index()];
         request.answered = Some(now);
         request.standing = match signal {
-            Signal::Nack(_, by) => Standing::Refused(by),
+            Signal::Nack(_, refused) => Standing::Refused(sender(refused)),
             _ => Standing::Admitted,
         };
     }
@@ -312,8 +347,8 @@ impl Desk {
 pub(crate) enum Answer {
     /// It sends.
     Send,
-    /// It releases what is reserved up to the node before this one.
-    Release(NodeId),
+    /// It releases what is reserved up to the node before the one that sends on this channel.
+    Release(ChannelId),
     /// Nothing: only it itself had reserved anything.
     Nothing,
 }

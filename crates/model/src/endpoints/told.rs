@@ -51,6 +51,9 @@ impl Endpoints {
                 self.on_left(endpoint, now, (began, flits, flit));
                 self.content_left(endpoint, content, now);
             }
+            Notice::SentOn { endpoint, waited, packet } => {
+                self.on_sent_on(endpoint, waited, packet, now);
+            }
             Notice::Received { packet, arrival } => self.on_received(packet, arrival),
             Notice::Read { input, waiting_flits, packet, .. } => {
                 self.on_read(input, waiting_flits, packet, now);
@@ -369,6 +372,14 @@ impl Endpoints {
             self.orders.push(Order::Send { endpoint });
         } else {
             adapter.shut(flow, vc_class, priority);
+        }
+    }
+
+    #[inline(never)]
+    fn on_sent_on(&mut self, endpoint: EndpointId, waited: Span, packet: &mut Packet, now: Time) {
+        self.collector.on_reinjected(endpoint, now, waited);
+        if self.desk.is_some() {
+            self.admission_sent_on(endpoint, packet, now);
         }
     }
 

@@ -52,11 +52,14 @@ impl Simulation {
         if flit.index > 0 {
             return;
         }
+        let from = self.clock.first_after(self.timeline.now);
         if let Some(packet) = self.in_transit[host.index()].packet(flit.packet) {
-            let waited = self.timeline.now.since(packet.taken.ready.expect("what begins is ready"));
-            self.endpoints.collector_mut().on_reinjected(host, self.timeline.now, waited);
+            let now = self.timeline.now;
+            let waited = now.since(packet.taken.ready.expect("what begins is ready"));
+            let packet = &mut self.journeys.get_mut(flit.packet).packet;
+            self.endpoints.tell(now, Notice::SentOn { endpoint: host, waited, packet });
+            self.carry_out(from);
         } else {
-            let from = self.clock.first_after(self.timeline.now);
             let packet = &self.journeys.get(flit.packet).packet;
             if self.endpoints.wanted().began.has(packet) {
                 self.endpoints.tell(self.timeline.now, Notice::Began { endpoint: host, packet });

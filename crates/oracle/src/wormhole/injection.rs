@@ -68,8 +68,10 @@ impl Simulation {
         let in_transit = &mut self.hosts[endpoint.index()].in_transit;
         let (worm, ready) = in_transit.next_ready(0, self.timeline.now)?;
         in_transit.begin(0);
-        let waited = self.timeline.now.since(ready);
-        self.endpoints.collector_mut().on_reinjected(endpoint, self.timeline.now, waited);
+        let (now, waited) = (self.timeline.now, self.timeline.now.since(ready));
+        let packet = &mut self.worms.get_mut(worm).packet;
+        self.endpoints.tell(now, Notice::SentOn { endpoint, waited, packet });
+        self.carry_out();
         Some(Injection::InTransit(worm))
     }
 
