@@ -1,7 +1,7 @@
 //! What hosts want to know of the network before they begin a message, looked for in the state of the
 //! network: whatever the kind of switch, all of it each time.
 
-use gingham_model::Plan;
+use gingham_model::{LaneBlocks, Plan, Switching};
 use gingham_topology::ChannelId;
 use gingham_topology::routing::LaneSet;
 
@@ -12,6 +12,8 @@ pub(crate) struct Watched {
     lanes: u8,
     /// Channels whose full buffers are counted.
     gathered: Vec<ChannelId>,
+    /// By lane, of whole packets: the blocks that are space.
+    pub(crate) space_blocks: LaneBlocks,
 }
 
 impl Watched {
@@ -23,6 +25,10 @@ impl Watched {
             outputs: outputs.map(|channel| (channel, all)).collect(),
             lanes: plan.lanes.count,
             gathered: plan.gathered_channels(),
+            space_blocks: match &plan.switching {
+                Switching::Packets(packets) => plan.space_blocks(packets),
+                Switching::Wormhole(_) | Switching::VirtualLanes(_) => LaneBlocks::default(),
+            },
         }
     }
 

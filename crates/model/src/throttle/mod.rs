@@ -23,6 +23,7 @@ mod tuner;
 
 pub use self_tuned::SelfTunedPlan;
 
+use crate::messages::Messages;
 use crate::posting::Posts;
 use crate::{
     ClassPlan, Credits, LaneBlocks, MessageSlot, Order, PacketsPlan, Plan, SegmentationPlan,
@@ -30,11 +31,10 @@ use crate::{
 use at_least_one::AtLeastOne;
 use gingham_kernel::Time;
 use gingham_topology::routing::LaneSet;
-use gingham_topology::{ChannelId, EndpointId, Fabric};
+use gingham_topology::{ChannelId, EndpointId};
 use self_tuned::SelfTuned;
+use std::cmp::Reverse;
 use std::sync::Arc;
-
-use crate::messages::Messages;
 
 /// What hosts look at before they begin a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -124,6 +124,10 @@ pub(crate) struct Throttle {
     rule: Rule,
     /// By endpoint: whether it is held, and to be woken.
     held: Box<[bool]>,
+    /// All endpoints, by their channel, the highest first: the last that is ordered comes first.
+    in_order: Box<[EndpointId]>,
+    /// By node, the same of those of a switch; empty where nobody looks at outputs.
+    around: Box<[Vec<EndpointId>]>,
     /// How many times a host that was held was woken.
     woken: u64,
 }
@@ -142,7 +146,18 @@ impl Throttle {
             ThrottlePlan::SelfTuned(of) => Rule::SelfTuned(SelfTuned::new(plan, of)),
         };
         let held = vec![false; plan.fabric.endpoints().len()].into();
-        Some(Self { plan: Arc::clone(plan), rule, held, woken: 0 })
+        let mut in_order: Vec<_> = plan.fabric.endpoint_ids().collect();
+        in_order.sort_unstable_by_key(|end| Reverse(plan.fabric.endpoint_channel(*end)));
+        let mut around = Vec::new();
+        if matches!(rule, Rule::AtLeastOne(_)) {
+            around = vec![Vec::new(); plan.fabric.nodes().len()];
+            for endpoint in &in_order {
+                let first = plan.fabric.target(plan.fabric.endpoint_channel(*endpoint)).node;
+                around[first.index()].push(*endpoint);
+            }
+        }
+        let (in_order, around) = (in_order.into(), around.into());
+        Some(Self { plan: Arc::clone(plan), rule, held, in_order, around, woken: 0 })
     }
 
     /// How many times a host that was held was woken.
@@ -183,12 +198,9 @@ impl Throttle {
         if !of.on_lanes(output, free) {
             return;
         }
-        let plan = Arc::clone(&self.plan);
-        let around = plan.fabric.channels_from(plan.fabric.source(output).node);
-        for channel in around.map(Fabric::reverse) {
-            if let Some(endpoint) = plan.fabric.endpoint_at(plan.fabric.source(channel)) {
-                self.wake(endpoint, orders);
-            }
+        let switch = self.plan.fabric.source(output).node;
+        for endpoint in &self.around[switch.index()] {
+            wake(&mut self.held, &mut self.woken, *endpoint, orders);
         }
     }
 
@@ -243,15 +255,16 @@ impl Throttle {
     // Who is held.
 
     fn wake_all(&mut self, orders: &mut Vec<Order>) {
-        for endpoint in EndpointId::first(self.held.len()) {
-            self.wake(endpoint, orders);
+        for endpoint in &self.in_order {
+            wake(&mut self.held, &mut self.woken, *endpoint, orders);
         }
     }
+}
 
-    fn wake(&mut self, endpoint: EndpointId, orders: &mut Vec<Order>) {
-        if std::mem::take(&mut self.held[endpoint.index()]) {
-            self.woken += 1;
-            orders.push(Order::Send { endpoint });
-        }
+/// Wakes an endpoint, if it is held.
+fn wake(held: &mut [bool], woken: &mut u64, endpoint: EndpointId, orders: &mut Vec<Order>) {
+    if std::mem::take(&mut held[endpoint.index()]) {
+        *woken += 1;
+        orders.push(Order::Send { endpoint });
     }
 }

@@ -61,7 +61,7 @@ impl Simulation {
 
     /// Whether there is space on a lane for a packet as long as the longest.
     fn has_space(&self, channel: ChannelId, lane: u8) -> bool {
-        let blocks = self.plan.space_blocks(&self.packets)[usize::from(lane)];
+        let blocks = self.watched.space_blocks[usize::from(lane)];
         self.outputs[channel.index()].has_space(lane, blocks.into())
     }
 
