@@ -32,11 +32,10 @@ impl Simulation {
         }
     }
 
-    /// Tells the endpoints of outputs that a worm has taken or released.
-    pub(crate) fn tell_lanes(&mut self) {
-        let is_free = |output: ChannelId, _| self.outputs[output.index()].owner.is_none();
-        for (output, free) in self.watched.changes(is_free) {
-            self.watched.told(output, free);
+    /// Tells the endpoints of an output, if a worm has taken or released it.
+    pub(crate) fn tell_lane(&mut self, output: ChannelId) {
+        let is_free = self.outputs[output.index()].owner.is_none();
+        if let Some(free) = self.watched.change(output, |_| is_free) {
             self.tell(Notice::Lanes { output, free });
         }
     }
