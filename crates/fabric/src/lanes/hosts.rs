@@ -37,6 +37,10 @@ pub(crate) struct Hosts {
     /// Whether any adapter may hold something back although its link is free.
     may_hold_back: bool,
     wanted: Wanted,
+    /// Channels whose buffers are counted, where they are.
+    gathered: Box<[ChannelId]>,
+    /// Whether they are to be.
+    is_to_gather: bool,
 }
 
 /// What a host has under way on its own channel.
@@ -120,7 +124,14 @@ impl Hosts {
             ports,
             may_hold_back,
             wanted: endpoints.wanted(),
+            gathered: plan.gathered_channels().into(),
+            is_to_gather: false,
         }
+    }
+
+    /// The channels whose buffers are to be counted now, if that was ordered.
+    pub(crate) fn take_gather(&mut self) -> Option<&[ChannelId]> {
+        std::mem::take(&mut self.is_to_gather).then_some(&self.gathered)
     }
 
     #[inline]
@@ -336,7 +347,7 @@ impl Hosts {
         }
         if fitting == 0 && self.may_hold_back {
             // One of a higher priority and fewer flits may find its tokens before this one its
-            // credits.
+            // credits, or another go because this one may not begin any more.
             links.ready.insert(port);
         }
         fitting

@@ -9,11 +9,14 @@
 //! packet), `credited` those with credits, `held` those that an input lane holds; of each lane,
 //! credits, credits and flits on the wire, and flits in the buffer at the other end are its depth.
 
+mod tracking;
+
 use crate::bits::Bits;
 use crate::lanes::arbiters::Arbiters;
 use crate::lanes::clock::Clock;
 use crate::lanes::layout::{LANES, Layout, NONE, SHIFT, bit_of, lanes_of, number_of, round_robin};
 use crate::lanes::ring::Ring;
+use crate::lanes::watched::Watched;
 use gingham_fairq::Head;
 use gingham_model::{PipelinePlan, Plan, Scheduler};
 use std::collections::VecDeque;
@@ -54,6 +57,8 @@ pub(crate) struct Links {
     /// By output lane, if arbiters are not the default: flits of its packets that were not sent, in
     /// order.
     packets: Vec<VecDeque<u32>>,
+    /// Whose free lanes somebody wants to know, if anybody does.
+    pub(crate) watched: Option<Box<Watched>>,
 }
 
 /// The start of a channel.
@@ -209,6 +214,7 @@ impl Links {
             free_ps: vec![0; if slow { count } else { 0 }],
             arbiters,
             packets: vec![VecDeque::new(); tracked],
+            watched: Watched::new(plan, layout).map(Box::new),
         }
     }
 
@@ -285,12 +291,18 @@ impl Links {
         self.lanes[lane].holder = holder;
         self.lanes[lane].unpromised -= promised;
         self.ports[lane >> SHIFT].held |= bit_of(lane);
+        if let Some(watched) = &mut self.watched {
+            watched.note(lane >> SHIFT);
+        }
     }
 
     /// Nobody holds an output lane any more.
     #[inline]
     pub(crate) fn release(&mut self, lane: usize) {
         self.ports[lane >> SHIFT].held &= !bit_of(lane);
+        if let Some(watched) = &mut self.watched {
+            watched.note(lane >> SHIFT);
+        }
     }
 
     /// Whether an output lane has no room.
@@ -463,31 +475,6 @@ impl Links {
     pub(crate) fn end_packet(&mut self, port: usize, lane: usize) {
         self.ports[port].filled &= !(1 << lane);
         self.ports[port].open = u16::MAX;
-    }
-
-    /// A packet of so many flits will come to an output lane.
-    pub(crate) fn track_packet(&mut self, lane: usize, flits: u32) {
-        if let Some(packets) = self.packets.get_mut(lane) {
-            packets.push_back(flits);
-        }
-    }
-
-    /// A flit comes to an output lane at a tick.
-    pub(crate) fn track_arrival(&mut self, lane: usize, tick: u64) {
-        self.arbiters.track_arrival(lane, tick);
-    }
-
-    /// A flit leaves an output lane.
-    pub(crate) fn track_departure(&mut self, port: usize, lane: usize) {
-        let place = port << SHIFT | lane;
-        self.arbiters.track_departure(place);
-        let Some(packets) = self.packets.get_mut(place) else { return };
-        let left = packets.front_mut().expect("a flit is of a packet");
-        *left -= 1;
-        if *left == 0 {
-            packets.pop_front();
-            self.ports[port].open = u16::MAX;
-        }
     }
 }
 

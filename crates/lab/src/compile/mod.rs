@@ -19,6 +19,7 @@ mod network;
 mod packets;
 mod paths;
 mod pool;
+mod throttle;
 
 pub(crate) use measure::quantity_name;
 pub use milestone::Milestone;
@@ -100,6 +101,7 @@ pub fn compile_observed(
     let admission = admission::plan(source, &kind, &channels)?;
     let links =
         Links { fabric: &fabric, channels: &channels, parameters: &parameters, kind: &kind };
+    let adapters = adapters::plan(source, links)?;
     let classes = classes::classes(source, links, &mut gathered)?;
     let crashes = crashes::plan(source, &fabric, stop.latest_end())?;
     paths::note_unused(&path_choice, &classes, &mut gathered);
@@ -119,7 +121,7 @@ pub fn compile_observed(
         follow: FollowPlan::default(),
         marking: scenario.network.marking.clone(),
         probe: None,
-        adapters: adapters::plan(source)?,
+        adapters,
         admission,
         crashes,
     };

@@ -6,7 +6,7 @@ use crate::lanes::journey::JourneyId;
 use crate::lanes::ports::Granting;
 use crate::lanes::simulation::Simulation;
 use gingham_model::{ArbiterPlace, Notice, Order, Weighing};
-use gingham_topology::{ChannelId, EndpointId, Fabric};
+use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
 
 impl Simulation {
     /// Tells the endpoints what happens now, and carries out what they order, at the first tick
@@ -26,8 +26,31 @@ impl Simulation {
                 Order::CreateAt { source, at } => self.timeline.cause(at, Event::Create { source }),
                 Order::WakeAt { endpoint, at } => self.timeline.cause(at, Event::Wake { endpoint }),
                 Order::Weigh(weighing) => self.weigh(weighing),
+                Order::Gather => self.tell_gathered(),
             }
         }
+    }
+
+    /// Tells the endpoints of outputs of a switch of which other lanes are held than before this stage
+    /// of a tick.
+    pub(crate) fn tell_lanes(&mut self, node: NodeId) {
+        for output in self.channels_from(node) {
+            let state = &self.outputs[output.index()];
+            let is_free = |lane| state.lane(lane).holder.is_none();
+            if let Some(free) = self.watched.change(output, is_free) {
+                self.endpoints.tell(self.timeline.now, Notice::Lanes { output, free });
+                self.carry_out(self.tick() + 1);
+            }
+        }
+    }
+
+    /// Tells the endpoints how many lane buffers between switches have no place free.
+    fn tell_gathered(&mut self) {
+        let full = self.watched.full(|channel, lane| {
+            let depth = self.lane_plan.depths_flits[usize::from(lane)];
+            self.input(channel).lane(lane).fill() == depth as usize
+        });
+        self.endpoints.tell(self.timeline.now, Notice::Gathered { full });
     }
 
     fn weigh(&mut self, Weighing { channel, place, lane, weight }: Weighing) {

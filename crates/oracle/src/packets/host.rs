@@ -40,8 +40,30 @@ impl Simulation {
                 Order::Weigh(Weighing { channel, lane, weight, .. }) => {
                     self.outputs[channel.index()].arbiter.weigh(lane, weight);
                 }
+                Order::Gather => self.tell_gathered(),
             }
         }
+    }
+
+    /// Tells the endpoints of an output, if other lanes of it have space, as far as its sender knows.
+    pub(crate) fn tell_lanes(&mut self, output: ChannelId) {
+        let (state, space_blocks) = (&self.outputs[output.index()], self.watched.space_blocks);
+        let has_space = |lane| state.has_space(lane, space_blocks[usize::from(lane)].into());
+        if let Some(free) = self.watched.change(output, has_space) {
+            self.tell(Notice::Lanes { output, free });
+        }
+    }
+
+    /// Tells the endpoints how many buffers between switches have no space, as far as senders know.
+    fn tell_gathered(&mut self) {
+        let full = self.watched.full(|channel, lane| !self.has_space(channel, lane));
+        self.endpoints.tell(self.timeline.now, Notice::Gathered { full });
+    }
+
+    /// Whether there is space on a lane for a packet as long as the longest.
+    fn has_space(&self, channel: ChannelId, lane: u8) -> bool {
+        let blocks = self.watched.space_blocks[usize::from(lane)];
+        self.outputs[channel.index()].has_space(lane, blocks.into())
     }
 
     // Phase 2: left.
