@@ -17,7 +17,7 @@ what holds instead, and is counted apart. So are the claims that are ours, not t
 
 >>> from gingham import studies
 >>> studies.names()
-['adiseshu1996', 'flich2001', 'kwan1996', 'santos2002', 'virtual_lanes']
+['adiseshu1996', 'flich2001', 'kwan1996', 'santos2002', 'virtual_lanes', 'yum2002']
 >>> study = studies.load("kwan1996")
 >>> study.year, study.figure("8").section
 (1996, '3.2')
