@@ -168,7 +168,7 @@ def longest_run(evidence: Evidence, of: str, one: str, to: str, at: Mapping[str,
     ]
     found = least(runs)
     both = " and ".join(f"{run.value:.3g}" for run in runs)
-    return Measurement(found.value, found.low, found.high, f"{both} in runs of 75 and 150 ms")
+    return Measurement(found.value, found.low, found.high, f"{both} in runs of 50 and 100 ms")
 
 
 def grows(evidence: Evidence, of: str, traffic: str, at: Mapping[str, Any]) -> Measurement:
