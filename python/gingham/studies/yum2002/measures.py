@@ -160,7 +160,9 @@ def shortfall(evidence: Evidence, sweep: str, traffic: str, at: Mapping[str, Any
     )
 
 
-def longest_run(evidence: Evidence, of: str, one: str, to: str, at: Mapping[str, Any]) -> Measurement:
+def longest_run(
+    evidence: Evidence, of: str, one: str, to: str, at: Mapping[str, Any]
+) -> Measurement:
     """Return the lesser of two ratios of best effort, in runs of two lengths."""
     runs = [
         times(evidence, sweep, of, "best", {"control": one, **at}, {"control": to, **at})
@@ -168,7 +170,7 @@ def longest_run(evidence: Evidence, of: str, one: str, to: str, at: Mapping[str,
     ]
     found = least(runs)
     both = " and ".join(f"{run.value:.3g}" for run in runs)
-    return Measurement(found.value, found.low, found.high, f"{both} in runs of 50 and 100 ms")
+    return Measurement(found.value, found.low, found.high, f"{both} in runs of 30 and 60 ms")
 
 
 def grows(evidence: Evidence, of: str, traffic: str, at: Mapping[str, Any]) -> Measurement:

@@ -57,10 +57,10 @@ def pooled(rows: Sequence[Mapping[str, Any]], of: str) -> Measurement:
     values = [row[column] * scale for row in rows if known(row[column])]
     if not values:
         return Measurement(math.nan, note="no run tells")
-    widths = [row.get(half) for row in rows if known(row[column])]
-    if not all(known(width) for width in widths):
+    widths = [row[half] for row in rows if half and known(row[column]) and known(row[half])]
+    if len(widths) < len(values):
         return mean(values)
-    spread = math.sqrt(math.fsum((width * scale) ** 2 for width in widths)) / len(values)
+    spread = scale * math.sqrt(math.fsum(width**2 for width in widths)) / len(values)
     return Measurement.around(math.fsum(values) / len(values), spread)
 
 
