@@ -12,6 +12,8 @@
 
     sweeps ──run_sweep──► folders ──► Evidence ──measure──► Measurement ──judge──► verdict
 
+A figure whose runs take hours says `on_request = true`: it is made only when it is named.
+
 A claim that cannot be met is not tuned away: it says `differs`, with the reason found and a band of
 what holds instead, and is counted apart. So are the claims that are ours, not the paper's.
 
