@@ -26,7 +26,7 @@ from gingham.errors import GinghamError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from gingham.studies import Band, ClaimOutcome, Evidence, Measurement, Study
+    from gingham.studies import Band, ClaimOutcome, Evidence, Figure, Measurement, Study
     from gingham.studies._running import OnProgress
     from gingham.sweeps import SweepProgress
 
@@ -108,12 +108,19 @@ def list_(as_json: bool) -> None:
         return
     for one in found:
         rows = [
-            (f"{one.key}/{figure.key}", figure.section, figure.title, *claims_of(one, figure.key))
+            (f"{one.key}/{figure.key}", figure.section, shown(figure), *claims_of(one, figure.key))
             for figure in one.figures
         ]
         columns = ("figure", "section", "shows", "claims", "ours")
         below = "claims: of the paper; ours: what we claim beside it"
+        if any(figure.on_request for figure in one.figures):
+            below += "; on request: hours, made only when the figure is named"
         print_table(one.heading, columns, rows, numbers="claims ours", below=below, prose="shows")
+
+
+def shown(figure: Figure) -> str:
+    """Return what a figure shows, and whether it is made only when it is named."""
+    return f"{figure.title} (on request)" if figure.on_request else figure.title
 
 
 def claims_of(one: Study, figure: str | None = None) -> tuple[int, int]:
@@ -125,7 +132,12 @@ def claims_of(one: Study, figure: str | None = None) -> tuple[int, int]:
 def facts(one: Study) -> dict[str, Any]:
     """Return what `list` says of a study, for programs."""
     figures = [
-        {"key": figure.key, "section": figure.section, "title": figure.title}
+        {
+            "key": figure.key,
+            "section": figure.section,
+            "title": figure.title,
+            "on_request": figure.on_request,
+        }
         for figure in one.figures
     ]
     head = {"key": one.key, "title": one.title, "authors": one.authors, "year": one.year}

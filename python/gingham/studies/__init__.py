@@ -12,12 +12,14 @@
 
     sweeps ──run_sweep──► folders ──► Evidence ──measure──► Measurement ──judge──► verdict
 
+A figure whose runs take hours says `on_request = true`: it is made only when it is named.
+
 A claim that cannot be met is not tuned away: it says `differs`, with the reason found and a band of
 what holds instead, and is counted apart. So are the claims that are ours, not the paper's.
 
 >>> from gingham import studies
 >>> studies.names()
-['adiseshu1996', 'flich2001', 'kwan1996', 'santos2002', 'virtual_lanes']
+['adiseshu1996', 'flich2001', 'kwan1996', 'santos2002', 'virtual_lanes', 'yum2002']
 >>> study = studies.load("kwan1996")
 >>> study.year, study.figure("8").section
 (1996, '3.2')

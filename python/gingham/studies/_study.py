@@ -35,6 +35,8 @@ class Figure:
     section: str
     # Names of the sweep files that it needs.
     sweeps: Sequence[str]
+    # Whether its runs, of hours, are made only when it is named.
+    on_request: bool = False
 
 
 @dataclass(frozen=True)
@@ -73,8 +75,10 @@ class Study:
         )
 
     def chosen(self, figure: str | None) -> Sequence[Figure]:
-        """Return one figure, or all."""
-        return self.figures if figure is None else [self.figure(figure)]
+        """Return one figure, or all but those that are made on request."""
+        if figure is not None:
+            return [self.figure(figure)]
+        return [one for one in self.figures if not one.on_request]
 
     def sweep(self, name: str, size: Size = "full", under: Alternative | None = None) -> Sweep:
         """Return a sweep of the study, of a size, and under another assumption than ours."""
@@ -125,7 +129,13 @@ def read(folder: Path) -> Study:
     """Return the study in a folder."""
     about = read_toml(folder / ABOUT)
     figures = [
-        Figure(table["key"], table["title"], table["section"], table.get("sweeps", []))
+        Figure(
+            table["key"],
+            table["title"],
+            table["section"],
+            table.get("sweeps", []),
+            table.get("on_request", False),
+        )
         for table in about["figure"]
     ]
     claims = [

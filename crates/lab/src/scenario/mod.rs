@@ -89,6 +89,7 @@ pub struct Scenario {
     #[serde(default)]
     pub network: Network,
     /// Traffic classes, each with its hosts.
+    #[serde(serialize_with = "traffic::as_read_again")]
     pub traffic: Vec<TrafficClass>,
     /// When the run ends and what counts.
     pub stop: Stop,

@@ -5,7 +5,8 @@ use gingham_kernel::Span;
 use gingham_model::Segmentation;
 use gingham_model::traffic::{Arrivals, Destinations, Lengths};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::ser::{Error, SerializeSeq};
+use serde::{Deserialize, Serialize, Serializer};
 
 /// One kind of traffic and the hosts that send it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -113,6 +114,25 @@ impl TrafficClass {
             self.destinations.get_or_insert(Destinations::Uniform);
         }
     }
+}
+
+/// Writes classes so that they can be read again: one of streams leaves its arrivals open, beside which
+/// they cannot stand.
+pub(super) fn as_read_again<S: Serializer>(
+    classes: &[TrafficClass],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let mut all = serializer.serialize_seq(Some(classes.len()))?;
+    for class in classes {
+        if class.streams.is_none() {
+            all.serialize_element(class)?;
+            continue;
+        }
+        let mut open = serde_json::to_value(class).map_err(S::Error::custom)?;
+        open["arrivals"] = serde_json::Value::Null;
+        all.serialize_element(&open)?;
+    }
+    all.end()
 }
 
 /// What a class is named that says no name.

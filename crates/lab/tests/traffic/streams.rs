@@ -1,7 +1,8 @@
 //! Streams: how many there are, where they go, and what is refused.
 
 use crate::support::{compiled, compiled_in, folder, scenario};
-use gingham_lab::{Compiled, Engine, Run};
+use gingham_lab::scenario::{Overrides, ScenarioSource};
+use gingham_lab::{Compiled, Engine, Run, compile};
 use gingham_model::traffic::DataPlan;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -195,6 +196,18 @@ fn what_no_stream_can_do_is_refused_with_its_key() {
         assert!(message.contains(expected), "{streams}: {message}");
         assert!(message.contains("traffic.toml") || message.contains(".txt"), "{message}");
     }
+}
+
+#[test]
+fn a_scenario_of_streams_is_what_a_record_says_of_it() {
+    let text = star(3, "load = 0.2", MPEG);
+    let folder = Path::new(".");
+    let whole =
+        ScenarioSource::parse("traffic.toml", &text, folder, &Overrides::default()).unwrap();
+    let resolved = serde_json::to_value(&whole.scenario).unwrap();
+    let restored = ScenarioSource::restore("record", &resolved, folder, "").unwrap();
+    assert_eq!(restored.scenario, whole.scenario);
+    compile(&restored, false).unwrap();
 }
 
 #[test]

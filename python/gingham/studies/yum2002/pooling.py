@@ -1,0 +1,89 @@
+"""Means over replications, with the intervals that batch means give within each run.
+
+A run tells of a mean latency how far it may be off, by the means of its batches. Of a few
+replications the mean is known better than each, by the root of their number::
+
+    value = mean of v_i          half-width = sqrt(sum of h_i^2) / n
+
+A run that is saturated has no such interval. Where one lacks it, replications alone tell, by
+Student's t; of a single one nobody knows.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from gingham.studies._bands import Measurement
+from gingham.studies._series import mean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+NS_PER_US = 1000.0
+# By the name of a number: its column, that of its half-width, and what makes it the unit shown.
+COLUMNS: Mapping[str, tuple[str, str, float]] = {
+    "latency": ("latency_mean_ns", "latency_half_width_ns", 1 / NS_PER_US),
+    "posted latency": ("posted_latency_mean_ns", "posted_latency_half_width_ns", 1 / NS_PER_US),
+    "posting": ("posting_mean_ns", "posting_half_width_ns", 1 / NS_PER_US),
+    "accepted": ("accepted_load", "accepted_load_half_width", 1.0),
+    "missed": ("deadlines_missed", "deadlines_missed_half_width", 1.0),
+    "missed fixed": ("deadlines_missed_fixed", "deadlines_missed_fixed_half_width", 1.0),
+    "lateness": ("deadline_late_mean_ns", "deadline_late_half_width_ns", 1e-6),
+    "law": ("deadlines_missed_law", "", 1.0),
+    "deviation": ("frame_interval_deviation_ns", "", 1e-6),
+}
+
+
+def known(value: float | None) -> bool:
+    """Whether a number of a row is one.
+
+    >>> known(None), known(float("nan")), known(0.0)
+    (False, False, True)
+    """
+    return value is not None and not math.isnan(value)
+
+
+def pooled(rows: Sequence[Mapping[str, Any]], of: str) -> Measurement:
+    """Return the mean of a number over runs with its 95 % interval.
+
+    >>> rows = [{"accepted_load": 0.5, "accepted_load_half_width": 0.03},
+    ...         {"accepted_load": 0.7, "accepted_load_half_width": 0.04}]
+    >>> found = pooled(rows, "accepted")
+    >>> round(found.value, 3), round(found.high, 3)
+    (0.6, 0.625)
+    """
+    column, half, scale = COLUMNS[of]
+    values = [row[column] * scale for row in rows if known(row[column])]
+    if not values:
+        return Measurement(math.nan, note="no run tells")
+    widths = [row[half] for row in rows if half and known(row[column]) and known(row[half])]
+    if len(widths) < len(values):
+        return mean(values)
+    spread = scale * math.sqrt(math.fsum(width**2 for width in widths)) / len(values)
+    return Measurement.around(math.fsum(values) / len(values), spread)
+
+
+def half_width(one: Measurement) -> float:
+    """Return the half-width of an interval; nothing where there is none."""
+    return 0.0 if one.high is None else one.high - one.value
+
+
+def minus(one: Measurement, other: Measurement) -> Measurement:
+    """Return a difference, with the interval that independent numbers have."""
+    spread = math.hypot(half_width(one), half_width(other))
+    note = f"{one.value:.4g} and {other.value:.4g}"
+    return Measurement.around(one.value - other.value, spread, note)
+
+
+def over(one: Measurement, other: Measurement) -> Measurement:
+    """Return a ratio, with the interval that independent numbers have, to the first order."""
+    value = one.value / other.value
+    relative = math.hypot(half_width(one) / one.value, half_width(other) / other.value)
+    note = f"{one.value:.4g} and {other.value:.4g}"
+    return Measurement.around(value, abs(value) * relative, note)
+
+
+def least(found: Iterable[Measurement]) -> Measurement:
+    """Return the measurement whose interval reaches lowest."""
+    return min(found, key=lambda one: one.value if one.low is None else one.low)
