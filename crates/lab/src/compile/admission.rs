@@ -181,7 +181,7 @@ fn check_lease(
     let silence = asking().map(|(.., stream)| stream.data.silence()).max();
     if let Some(silence) = silence.filter(|silence| lease < *silence) {
         let note = format!(
-            "streams may send nothing for {silence}, and what they have reserved is free again after {lease} \
+            "streams send nothing for {silence} between messages, and what they have reserved is free again after {lease} \
              (network.admission.lease): leases that outlast their silence keep it"
         );
         gathered.notes.push(note);

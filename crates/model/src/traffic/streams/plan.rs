@@ -1,5 +1,6 @@
 //! What a stream sends, as plans say it.
 
+use crate::traffic::ticks::whole_ps;
 use crate::traffic::{LaterPlan, PeriodPlan};
 use gingham_kernel::Span;
 use gingham_topology::EndpointId;
@@ -140,11 +141,12 @@ impl DataPlan {
         }
     }
 
-    /// For how long it may send nothing while it lasts: from a frame to the next, of
-    /// which each may be one message, or a mean off period.
+    /// For how long it sends nothing as a rule, between messages: from a frame at once to the next, the
+    /// mean from one message of a spread frame to the next, a mean off period.
     pub fn silence(&self) -> Span {
         match self {
-            Self::Frames(frames) => frames.interval,
+            Self::Frames(frames) if frames.spread == Spread::AtOnce => frames.interval,
+            Self::Frames(_) => Span::from_ps(whole_ps(1.0 / self.messages_per_ps())),
             Self::OnOff(bursts) => bursts.periods.off_mean,
         }
     }
