@@ -1,6 +1,7 @@
 //! Streams that ask before they send, laid over random scenarios: enough of them for some links that
 //! nodes in the middle refuse.
 
+use crate::packets::longest_bytes;
 use crate::{difference, number};
 use gingham_kernel::{Purpose, Span, Stream, Time};
 use gingham_model::traffic::{
@@ -45,7 +46,13 @@ pub(crate) fn with_admission(plan: &Plan, seed: u64) -> Option<Plan> {
         sources,
         ..model.clone()
     });
-    let limits = plan.channels.iter().map(|channel| rate(0.8e12 / plan.switching.byte_ps(channel)));
+    // Hosts in transit have less to give, so that they refuse, too.
+    let is_of_host = |channel: ChannelId| !plan.is_switch(plan.ends(channel).source.node);
+    let in_transit = plan.has_in_transit_hosts();
+    let limits = ChannelId::first(plan.channels.len()).map(|channel| {
+        let share = if in_transit && is_of_host(channel) { 0.4e12 } else { 0.8e12 };
+        rate(share / plan.switching.byte_ps(plan.channel(channel)))
+    });
     plan.admission = Some(Arc::new(AdmissionPlan {
         classes: (0..plan.classes.len()).map(|index| index + 1 == plan.classes.len()).collect(),
         rates: plan.channels.iter().map(|of| rate(1e12 / plan.switching.byte_ps(of))).collect(),
@@ -65,6 +72,8 @@ fn streams(draw: &mut Stream, plan: &Plan, crashes: f64) -> Vec<SourcePlan> {
     let byte_ps = plan.byte_ps(plan.fabric.endpoint_channel(EndpointId::new(0)));
     let run_ps = plan.stop.time.as_ps();
     let message_bytes = 1 + u32::from(below(draw, 3));
+    // Buffers of whole packets hold as much.
+    let longest = longest_bytes(&plan.classes).max(1);
     let frames = 2 + draw.below(8);
     // A crowd that fills the run, or a few that are over early and leave time to release.
     let (a_host, share_of_run) = if draw.below(2) == 0 { (3, 4) } else { (1, 16) };
@@ -86,7 +95,7 @@ fn streams(draw: &mut Stream, plan: &Plan, crashes: f64) -> Vec<SourcePlan> {
         let data = Arc::new(DataPlan::Frames(FramePlan {
             sizes: FrameSizes::Normal { mean, deviation: mean / 5.0 },
             interval,
-            message_bytes: message_bytes.max(small(mean / 20.0)),
+            message_bytes: message_bytes.max(small(mean / 20.0)).min(longest),
             spread: if draw.below(2) == 0 { Spread::AtOnce } else { Spread::Even },
             deadlines: DeadlinePlan { warm_up_frames: 1, slack: Span::ZERO },
         }));

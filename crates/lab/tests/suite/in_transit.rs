@@ -316,7 +316,7 @@ fn a_host_in_transit_refuses_a_stream_for_which_its_link_has_no_room() {
 
 #[test]
 fn a_pool_has_room_for_a_probe() {
-    let settings = [&STREAMS[..], &[("network.in_transit.pool", "100 B")]].concat();
+    let settings = [&STREAMS[..], &[("network.in_transit.pool", "700 B")]].concat();
     let settings = [&settings[..], &[("network.admission.length", "1 KiB")]].concat();
     let found = error(&settings);
     assert!(found.contains("a probe of the admission control has 1 KiB of payload"), "{found}");
