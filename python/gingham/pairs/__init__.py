@@ -31,7 +31,7 @@ CHANGED = re.compile(r"^override of \S+: in (?=`)")
 # What every pair is laid over; a host may be in transit where the ring turns.
 BASE = """\
 seed = 1
-stop = { time = "20 us", warm_up = "0 s" }
+stop = { time = "15 us", warm_up = "0 s" }
 topology.generate.torus = { dimensions = [5] }
 traffic = [{ load = 0.1, length = { fixed = "64 B" } }]
 """

@@ -177,6 +177,18 @@ PARTS = (
         traffic={"post": {"credits": {"per-host": 4}}},
     ),
     Part(
+        "at-least-one",
+        "hosts that begin where a useful lane is free",
+        "congestion-control",
+        network={"adapters": {"send_buffer": 8, "congestion_control": "at-least-one"}},
+    ),
+    Part(
+        "self-tuned",
+        "hosts that begin while few buffers of the network are full",
+        "congestion-control",
+        network={"adapters": {"send_buffer": 8, "congestion_control": "self-tuned"}},
+    ),
+    Part(
         "streams",
         "many flows a host, of frames",
         "stream-data",
@@ -188,6 +200,14 @@ PARTS = (
         "streams that ask before they send",
         "admission",
         network={"admission": {"share": 0.8}},
+        traffic={"streams": STREAMS},
+        without=("load", "length"),
+    ),
+    Part(
+        "leases",
+        "reservations that end unless packets renew them",
+        "admission",
+        network={"admission": {"share": 0.8, "lease": "10 us"}},
         traffic={"streams": STREAMS},
         without=("load", "length"),
     ),
