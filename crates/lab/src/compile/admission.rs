@@ -5,11 +5,11 @@ use super::gathered::Gathered;
 use super::network::NetworkKind;
 use crate::error::LabError;
 use crate::scenario::{Admission, ScenarioSource};
-use gingham_kernel::{Bytes, Span};
+use gingham_kernel::{Bytes, Rate, Span};
 use gingham_model::{AdmissionPlan, ChannelPlan, ClassId, ClassPlan, Excess, PathSet, Plan};
 use gingham_results::real;
-use gingham_topology::Fabric;
 use gingham_topology::routing::Lanes;
+use gingham_topology::{ChannelId, Fabric};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -128,6 +128,7 @@ pub(super) fn check(
     if let Some(lease) = admission.lease {
         check_lease(source, plan, lease, gathered)?;
     }
+    check_rates(source, plan)?;
     let refuse = |message: &str| -> Result<(), LabError> {
         Err(source.refuse("network.admission", message.to_owned()).into())
     };
@@ -157,6 +158,29 @@ pub(super) fn check(
     }
 }
 
+/// Refuses streams that could never be admitted, were they alone.
+fn check_rates(source: &ScenarioSource, plan: &Plan) -> Result<(), LabError> {
+    let Some(admission) = &plan.admission else { return Ok(()) };
+    for (class, sender, stream) in plan.streams() {
+        let rate = stream.solicited_bytes_per_s();
+        let path = plan.path(PathSet::default(), sender.endpoint, stream.destination);
+        let too_small = |channel: &ChannelId| admission.limits[channel.index()] < rate;
+        let link = path.unwrap_or_default().iter().copied().find(too_small);
+        if let (true, Some(link)) = (admission.classes[class.index()], link) {
+            let [asked, limit] =
+                [rate, admission.limits[link.index()]].map(Rate::from_bytes_per_second);
+            let message = format!(
+                "a stream solicits {asked}, and streams may have {limit} of {} on its way, so that it would never be admitted: \
+                 solicit less, or raise network.admission.share",
+                plan.fabric.channel_name(link)
+            );
+            let key = format!("traffic.{}.streams.solicits", class.index());
+            return Err(source.refuse(&key, message).into());
+        }
+    }
+    Ok(())
+}
+
 /// Refuses a lease that is over before a message has passed, and notes one that a silent stream loses.
 fn check_lease(
     source: &ScenarioSource,
@@ -172,7 +196,8 @@ fn check_lease(
     let takes = f64::from(longest.unwrap_or(0)) * slowest;
     if real(lease.as_ps().into()) < takes {
         let message = format!(
-            "a lease is at least as long as a message of {} takes on the slowest link, {:.3} us, and not {lease}: a few times the              longest silence of a stream is enough",
+            "a lease is at least as long as a message of {} takes on the slowest link, {:.3} us, and not {lease}: a few times the \
+             longest silence of a stream is enough",
             Bytes(longest.unwrap_or(0).into()),
             takes / 1e6
         );

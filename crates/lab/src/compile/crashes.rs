@@ -23,6 +23,10 @@ pub(super) fn plan(
             );
             return Err(source.refuse(&format!("network.crashes.{index}.at"), message).into());
         }
+        if crash.hosts.is_empty() {
+            let message = "a crash needs at least one host; `[\"*\"]` means all".to_owned();
+            return Err(source.refuse(&format!("network.crashes.{index}.hosts"), message).into());
+        }
         for (place, pattern) in crash.hosts.iter().enumerate() {
             let matched = matching(fabric, pattern);
             if matched.is_empty() {

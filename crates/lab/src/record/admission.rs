@@ -7,13 +7,15 @@ use super::classes::{PS_PER_NS, half_width, mean};
 use super::links::of_channels;
 use super::messages::Names;
 use super::view::RunView;
-use gingham_kernel::{Span, Time};
+use gingham_kernel::{Rate, Span, Time};
 use gingham_model::measure::over_streams;
 use gingham_model::{ClassId, Ends, Request, StreamStanding};
 use gingham_results::{Builder, Ratio, Table, real};
 use gingham_topology::ChannelId;
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 /// What the streams of a class were told that asked before they sent, over the whole run; nothing where
 /// none asks.
@@ -52,7 +54,9 @@ impl AdmissionSummary {
             requests.iter().filter(|of| of.class == id && of.asked.is_some()).collect();
         let refused = |by_switch: bool| {
             let is_it = |of: &&&Request| match of.standing {
-                StreamStanding::Refused(by) => view.plan().is_switch(by) == by_switch,
+                StreamStanding::Refused(link) => {
+                    view.plan().is_switch(view.plan().ends(link).source.node) == by_switch
+                }
                 _ => false,
             };
             asked.iter().filter(is_it).count()
@@ -82,6 +86,28 @@ fn is_admitted(request: &Request) -> bool {
     matches!(request.standing, StreamStanding::Admitted | StreamStanding::Ended)
 }
 
+/// How many streams of a class were refused, and where most of them were, if any were.
+pub(super) fn refusals(view: &RunView<'_>, id: ClassId) -> Option<String> {
+    let mut by_link: BTreeMap<ChannelId, usize> = BTreeMap::new();
+    let (mut asked, mut refused) = (0, 0_usize);
+    let of_class = |request: &&Request| request.class == id && request.asked.is_some();
+    for request in view.simulation.endpoints().requests().iter().filter(of_class) {
+        asked += 1;
+        if let StreamStanding::Refused(link) = request.standing {
+            refused += 1;
+            *by_link.entry(link).or_default() += 1;
+        }
+    }
+    let (link, most) = by_link.into_iter().max_by_key(|(link, count)| (*count, Reverse(*link)))?;
+    let plan = view.plan();
+    let limit = plan.admission.as_ref()?.limits[link.index()];
+    Some(format!(
+        "{refused} of {asked} streams were refused, {most} of them for want of room on {}, of which streams may have {}",
+        plan.fabric.channel_name(link),
+        Rate::from_bytes_per_second(limit)
+    ))
+}
+
 /// How a stream stands, in words.
 const STANDINGS: [&str; 5] = ["silent", "asking", "admitted", "refused", "ended"];
 
@@ -99,13 +125,22 @@ fn standing(request: &Request) -> usize {
 pub(super) fn tables(names: &Names, view: &RunView<'_>) -> [Table; 2] {
     let (plan, endpoints) = (view.plan(), view.simulation.endpoints());
     let refused_by = |request: &Request| match request.standing {
-        StreamStanding::Refused(by) => plan.fabric.node(by).name.clone(),
+        StreamStanding::Refused(link) => plan.fabric.node(plan.ends(link).source.node).name.clone(),
+        _ => String::new(),
+    };
+    let no_room = |request: &Request| match request.standing {
+        StreamStanding::Refused(link) => plan.fabric.channel_name(link),
         _ => String::new(),
     };
     let rows: Vec<Row> = (0..)
         .zip(endpoints.requests())
         .filter(|(_, request)| request.asked.is_some())
-        .map(|(number, request)| Row { number, request: *request, refused_by: refused_by(request) })
+        .map(|(number, request)| Row {
+            number,
+            request: *request,
+            refused_by: refused_by(request),
+            no_room: no_room(request),
+        })
         .collect();
     let links: Vec<Link> = match (endpoints.ledger(), &plan.admission) {
         (Some(ledger), Some(admission)) => ChannelId::first(admission.limits.len())
@@ -132,6 +167,7 @@ struct Row {
     number: u64,
     request: Request,
     refused_by: String,
+    no_room: String,
 }
 
 fn requests(names: &Names, rows: &[Row]) -> Table {
@@ -152,6 +188,9 @@ fn requests(names: &Names, rows: &[Row]) -> Table {
             |row| standing(&row.request),
         )
         .texts("refused_by", "node that refused it, if one did", |row| row.refused_by.clone())
+        .texts("no_room_on", "link on which there was no room, if it was refused", |row| {
+            row.no_room.clone()
+        })
         .known(("asked_ps", "ps"), "when it asked", ps(|of| of.asked.map(Time::as_ps)))
         .known(
             ("answered_ps", "ps"),

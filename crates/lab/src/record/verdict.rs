@@ -1,6 +1,7 @@
 //! Verdicts: what a run's numbers are worth, why, and what to do next.
 
 use super::ClassSummary;
+use super::admission::refusals;
 use super::advice::{self, percent};
 use super::limit::Limit;
 use super::shortage::shortage;
@@ -131,7 +132,12 @@ fn takers(plan: &ClassPlan) -> String {
 fn sound(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> String {
     let follows = match (asked.open_loop, of.dropped.messages) {
         (false, _) => format!("the class sent all that {} took", takers(class_of(view, asked))),
-        (true, 0) => "accepted load follows the offered load".to_owned(),
+        (true, 0) => match refusals(view, asked.class) {
+            None => "accepted load follows the offered load".to_owned(),
+            Some(refusals) => {
+                format!("accepted load follows that of the streams that were admitted; {refusals}")
+            }
+        },
         (true, dropped) => format!(
             "accepted load follows the offered load less {dropped} messages that policing dropped"
         ),

@@ -50,7 +50,7 @@ pub(crate) fn with_admission(plan: &Plan, seed: u64) -> Option<Plan> {
     let is_of_host = |channel: ChannelId| !plan.is_switch(plan.ends(channel).source.node);
     let in_transit = plan.has_in_transit_hosts();
     let limits = ChannelId::first(plan.channels.len()).map(|channel| {
-        let share = if in_transit && is_of_host(channel) { 0.4e12 } else { 0.8e12 };
+        let share = if in_transit && is_of_host(channel) { 0.55e12 } else { 0.8e12 };
         rate(share / plan.switching.byte_ps(plan.channel(channel)))
     });
     plan.admission = Some(Arc::new(AdmissionPlan {
@@ -187,7 +187,7 @@ fn reaches_in_transit(plan: Plan) -> [(&'static str, bool); 4] {
     let requests: Vec<_> = requests.iter().filter(over_hosts).collect();
     let refused = |holds: &dyn Fn(&gingham_model::Request, NodeId) -> bool| {
         requests.iter().any(|of| match of.standing {
-            StreamStanding::Refused(by) => holds(of, by),
+            StreamStanding::Refused(link) => holds(of, plan.ends(link).source.node),
             _ => false,
         })
     };
@@ -221,7 +221,7 @@ fn reaches(plan: Plan) -> [(&'static str, bool); 6] {
     let is_switch = |by: NodeId| plan.is_switch(by);
     let refused = |at_switch: bool| {
         let by = |of: &gingham_model::Request| match of.standing {
-            StreamStanding::Refused(by) => is_switch(by) == at_switch,
+            StreamStanding::Refused(link) => is_switch(plan.ends(link).source.node) == at_switch,
             _ => false,
         };
         requests.iter().any(by)

@@ -13,8 +13,8 @@ use gingham_model::traffic::{
     Spread, StreamPlan,
 };
 use gingham_model::{AdmissionPlan, Content, Plan, Priority, Signal, StreamStanding};
+use gingham_topology::EndpointId;
 use gingham_topology::routing::{Algorithm, Form, UpDown, route};
-use gingham_topology::{EndpointId, NodeId};
 use std::sync::Arc;
 
 /// A stream of frames of one flit, one every 10 ns, that begins at an instant and has so many.
@@ -147,7 +147,7 @@ fn ledgers_are_as_probes_and_releases_leave_them() {
         assert_eq!(seen, course);
         let requests = simulation.endpoints().requests();
         let standings = requests.iter().map(|request| request.standing);
-        let refused = StreamStanding::Refused(NodeId::new(1));
+        let refused = StreamStanding::Refused(channel(&plan.fabric, "s1", "s2"));
         assert_eq!(standings.collect::<Vec<_>>(), [StreamStanding::Ended, refused]);
         assert_eq!(requests[0].set_up(), Some(Span::from_ps(335)));
         assert_eq!(requests[1].set_up(), Some(Span::from_ps(335)));

@@ -10,7 +10,7 @@ use super::{AdmissionPlan, Signal};
 use crate::traffic::{SourcePlan, StreamPlan};
 use crate::{ClassId, Plan, StreamId, Weighing};
 use gingham_kernel::{Span, Time};
-use gingham_topology::{ChannelId, EndpointId, NodeId};
+use gingham_topology::{ChannelId, EndpointId};
 use std::sync::Arc;
 
 /// How far a stream has come.
@@ -23,8 +23,8 @@ pub enum Standing {
     Asking,
     /// It sends.
     Admitted,
-    /// It was refused, by this node.
-    Refused(NodeId),
+    /// It was refused: there was no room on this channel, said the node that sends on it.
+    Refused(ChannelId),
     /// It has ended, and released what it had reserved where it began.
     Ended,
 }
@@ -141,21 +141,16 @@ impl Desk {
         &self.requests[stream.index()]
     }
 
-    /// A stream asks for its rate at the adapter that sends on a channel of a node. Returns whether
-    /// a probe goes; else the adapter has refused.
-    pub(crate) fn ask(
-        &mut self,
-        stream: StreamId,
-        (node, channel): (NodeId, ChannelId),
-        now: Time,
-    ) -> bool {
+    /// A stream asks for its rate at the adapter that sends on a channel. Returns whether a probe goes;
+    /// else the adapter has refused.
+    pub(crate) fn ask(&mut self, stream: StreamId, channel: ChannelId, now: Time) -> bool {
         let request = &mut self.requests[stream.index()];
         (request.standing, request.asked) = (Standing::Asking, Some(now));
         if self.reserve(stream, channel, now) {
             return true;
         }
         let request = &mut self.requests[stream.index()];
-        (request.standing, request.answered) = (Standing::Refused(node), Some(now));
+        (request.standing, request.answered) = (Standing::Refused(channel), Some(now));
         false
     }
 
@@ -215,13 +210,11 @@ impl Desk {
     }
 
     /// The answer to a probe has arrived at the host that asked, whose streams go by `channel` to a
-    /// switch and from there by `first`; `sender` tells who sends on a channel. Returns what is to be
-    /// done about it.
+    /// switch and from there by `first`. Returns what is to be done about it.
     pub(crate) fn answered(
         &mut self,
         signal: Signal,
         [channel, first]: [ChannelId; 2],
-        sender: impl FnOnce(ChannelId) -> NodeId,
         now: Time,
     ) -> Answer {
         let request = &mut self.requests[signal.stream().index()];
@@ -232,7 +225,7 @@ impl Desk {
                 Answer::Send
             }
             Signal::Nack(stream, refused) => {
-                request.standing = Standing::Refused(sender(refused));
+                request.standing = Standing::Refused(refused);
                 self.release(stream, None, channel);
                 if refused == first { Answer::Nothing } else { Answer::Release(refused) }
             }
@@ -257,16 +250,11 @@ impl Desk {
     }
 
     /// The answer to a probe has arrived at a host that has crashed: nobody does anything about it.
-    pub(crate) fn ignored(
-        &mut self,
-        signal: Signal,
-        sender: impl FnOnce(ChannelId) -> NodeId,
-        now: Time,
-    ) {
+    pub(crate) fn ignored(&mut self, signal: Signal, now: Time) {
         let request = &mut self.requests[signal.stream().index()];
         request.answered = Some(now);
         request.standing = match signal {
-            Signal::Nack(_, refused) => Standing::Refused(sender(refused)),
+            Signal::Nack(_, refused) => Standing::Refused(refused),
             _ => Standing::Admitted,
         };
     }

@@ -4,16 +4,12 @@ use super::desk::{Answer, Desk, Onward, Request, Standing, Way as Place};
 use super::*;
 use crate::ClassId;
 use gingham_kernel::{Span, Time};
-use gingham_topology::{ChannelId, EndpointId, NodeId};
+use gingham_topology::{ChannelId, EndpointId};
 use proptest::prelude::*;
 use std::sync::Arc;
 
 fn channel(number: usize) -> ChannelId {
     ChannelId::new(number)
-}
-
-fn node(number: usize) -> NodeId {
-    NodeId::new(number)
 }
 
 fn stream(number: usize) -> StreamId {
@@ -48,11 +44,6 @@ fn leased_desk(rates: &[u64], channels: usize, lease: Option<Span>) -> Desk {
         lapsed: None,
     };
     Desk::of(Arc::new(plan), rates.iter().map(request).collect(), channels)
-}
-
-/// Who sends on a channel.
-fn sender(channel: ChannelId) -> NodeId {
-    node(channel.index() + 10)
 }
 
 /// On ways in the middle of which it is, this channel leaves a host in transit.
@@ -99,16 +90,16 @@ impl Way<'_> {
     /// What the host makes of the answer.
     fn answered(&self, desk: &mut Desk, answer: Signal) -> Answer {
         let first = [self.0[0], self.0[1]].map(channel);
-        desk.answered(answer, first, sender, self.1)
+        desk.answered(answer, first, self.1)
     }
 
     fn begin(&self, desk: &mut Desk, of: StreamId) -> bool {
-        desk.ask(of, (node(0), channel(self.0[0])), self.1)
+        desk.ask(of, channel(self.0[0]), self.1)
     }
 
     /// A stream asks, and all that follows happens at once. Returns whether it may send.
     fn ask(&self, desk: &mut Desk, of: StreamId) -> bool {
-        if !desk.ask(of, (node(0), channel(self.0[0])), Time::ZERO) {
+        if !desk.ask(of, channel(self.0[0]), Time::ZERO) {
             return false;
         }
         let answer = self.go(desk, Signal::Probe(of));
@@ -149,7 +140,7 @@ fn a_refusal_in_the_middle_leaves_nothing_behind() {
     let mut desk = desk(&[60, 60, 40], 5);
     let (long, other) = (over(&[0, 1, 2, 3]), over(&[4, 2, 3]));
     assert!(other.ask(&mut desk, stream(0)));
-    assert!(desk.ask(stream(1), (node(0), channel(0)), Time::ZERO));
+    assert!(desk.ask(stream(1), channel(0), Time::ZERO));
     let probe = Signal::Probe(stream(1));
     assert_eq!(long.read(&mut desk, probe, 0), Onward::Goes);
     let reserved = |desk: &Desk| [0, 1, 2, 3].map(|of| desk.ledger().reserved(channel(of)));
@@ -162,7 +153,7 @@ fn a_refusal_in_the_middle_leaves_nothing_behind() {
     let release = Signal::Release(stream(1), channel(2));
     assert_eq!(long.read(&mut desk, release, 0), Onward::Ends(release), "s1 is next");
     assert_eq!(reserved(&desk), [0, 0, 60, 60]);
-    assert_eq!(desk.requests()[1].standing, Standing::Refused(node(12)));
+    assert_eq!(desk.requests()[1].standing, Standing::Refused(channel(2)));
     // 40 more fit exactly; when both have ended nothing is left.
     assert!(long.ask(&mut desk, stream(2)));
     assert_eq!(reserved(&desk), [40, 40, 100, 100]);
@@ -176,10 +167,10 @@ fn an_adapter_refuses_itself_and_the_first_switch_needs_no_release() {
     let mut desk = desk(&[101, 80, 30], 3);
     let way = over(&[0, 1]);
     assert!(!way.ask(&mut desk, stream(0)));
-    assert_eq!(desk.requests()[0].standing, Standing::Refused(node(0)));
+    assert_eq!(desk.requests()[0].standing, Standing::Refused(channel(0)));
     assert!(desk.ledger().is_empty());
     assert!(over(&[2, 1]).ask(&mut desk, stream(1)));
-    assert!(desk.ask(stream(2), (node(0), channel(0)), Time::ZERO));
+    assert!(desk.ask(stream(2), channel(0), Time::ZERO));
     let nack = Signal::Nack(stream(2), channel(1));
     assert_eq!(way.read(&mut desk, Signal::Probe(stream(2)), 0), Onward::Ends(nack));
     assert_eq!(way.answered(&mut desk, nack), Answer::Nothing);
@@ -196,7 +187,7 @@ fn a_host_in_transit_refuses_what_its_link_has_no_room_for() {
     let mut desk = desk(&[60, 60], 7);
     let (way, own) = (OVER_A_HOST, over(&[4, 6]));
     assert!(own.ask(&mut desk, stream(0)));
-    assert!(desk.ask(stream(1), (node(0), channel(0)), Time::ZERO));
+    assert!(desk.ask(stream(1), channel(0), Time::ZERO));
     let (probe, nack) = (Signal::Probe(stream(1)), Signal::Nack(stream(1), channel(4)));
     let reached = [0, 1, 2].map(|place| way.reach(&mut desk, probe, place));
     assert_eq!(reached, [(probe, false), (probe, false), (nack, false)]);
@@ -220,7 +211,7 @@ fn a_switch_refuses_what_comes_back_to_it_from_a_host_in_transit() {
     let (way, other) = (OVER_A_HOST, over(&[3, 5, 6]));
     assert!(other.ask(&mut desk, stream(0)));
     assert!(!way.ask(&mut desk, stream(1)));
-    assert_eq!(desk.requests()[1].standing, Standing::Refused(node(15)));
+    assert_eq!(desk.requests()[1].standing, Standing::Refused(channel(5)));
     assert_eq!([0, 1, 2, 4].map(|of| desk.ledger().reserved(channel(of))), [0; 4]);
     assert!(way.ask(&mut desk, stream(2)));
     assert_eq!(desk.ledger().reserved(channel(4)), 40);
@@ -364,7 +355,7 @@ impl Story {
             Self::Crashed(signal, place) => match way.reach(desk, signal, place) {
                 (signal, false) => Self::Crashed(signal, place + 1),
                 (answer, true) => {
-                    desk.ignored(answer, sender, way.1);
+                    desk.ignored(answer, way.1);
                     Self::Over
                 }
             },

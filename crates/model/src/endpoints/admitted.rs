@@ -13,6 +13,7 @@ use super::Endpoints;
 use crate::admission::{Answer, Onward, Way};
 use crate::{
     ClassId, Content, Ledger, MessageSlot, Order, Packet, PathSet, Request, Signal, StreamId,
+    Weighing,
 };
 use gingham_kernel::Time;
 use gingham_topology::{ChannelId, EndpointId, Fabric};
@@ -39,20 +40,25 @@ impl Endpoints {
         if !desk.holds(class, stream) {
             return false;
         }
-        let fabric = &self.plan.fabric;
-        let here = (fabric.endpoint(endpoint).node, fabric.endpoint_channel(endpoint));
-        if desk.ask(stream, here, now) {
+        if desk.ask(stream, self.plan.fabric.endpoint_channel(endpoint), now) {
             let destination = desk.requests()[stream.index()].destination;
             self.signal(Signal::Probe(stream), class, (endpoint, destination), now);
-            self.order_weights();
         }
+        self.order_weights();
         true
     }
 
-    /// Lanes have other weights since what is reserved has changed.
+    /// Lanes have other weights since what is reserved has changed: the last that holds of each, however
+    /// many nodes were told of the instant before anything is carried out.
     fn order_weights(&mut self) {
         let desk = self.desk.as_mut().expect("somebody decides");
-        self.orders.extend(desk.take_weighed().into_iter().map(Order::Weigh));
+        for weighing in desk.take_weighed() {
+            let is_same = |of: &Weighing| {
+                (of.channel, of.place, of.lane) == (weighing.channel, weighing.place, weighing.lane)
+            };
+            self.orders.retain(|order| !matches!(order, Order::Weigh(of) if is_same(of)));
+            self.orders.push(Order::Weigh(weighing));
+        }
     }
 
     /// A switch has read a packet: a signal is decided on, and the last packet of a stream releases.
@@ -151,12 +157,11 @@ impl Endpoints {
         let destination = desk.requests()[signal.stream().index()].destination;
         let plan = &self.plan;
         let path = plan.path(packet.path_set, here, destination).expect("a probe went there");
-        let sender = |channel| plan.ends(channel).source.node;
         let source = &self.sources[self.sources_of_streams[signal.stream().index()]];
         if source.has_crashed(now) {
-            return desk.ignored(signal, sender, now);
+            return desk.ignored(signal, now);
         }
-        match desk.answered(signal, [path[0], path[1]], sender, now) {
+        match desk.answered(signal, [path[0], path[1]], now) {
             Answer::Send => self.begin_stream(signal.stream(), now),
             Answer::Release(refused) => {
                 let release = Signal::Release(signal.stream(), refused);
