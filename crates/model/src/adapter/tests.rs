@@ -170,7 +170,7 @@ impl Sender {
     }
 
     fn take(&mut self, now: u64) -> Turn {
-        self.adapter.take(&mut self.flows, &mut self.messages, None, None, 0, at(now))
+        self.adapter.take(&mut self.flows, &mut self.messages, None, 0, at(now))
     }
 
     /// The message of the packet that goes at an instant.
