@@ -188,8 +188,7 @@ impl Endpoints {
         for source in 0..endpoints.sources.len() {
             endpoints.await_arrival(source);
         }
-        let gather = endpoints.throttle.as_ref().and_then(|throttle| throttle.first_gather());
-        endpoints.orders.extend(gather);
+        endpoints.await_gather();
         endpoints
     }
 

@@ -58,7 +58,7 @@ fn both_go_with_the_whole_send_buffer_and_with_exempt_classes() {
         let plan = compiled("yum-1600", control, "post.credits = \"exempt\"").unwrap().plan;
         assert_eq!(plan.classes[0].post.credits, Credits::Exempt);
         let refused = compiled("yum-1600", control, "post.credits = { per-host = 3 }").unwrap_err();
-        assert!(refused.to_string().contains("traffic.0.post.credits"), "{refused}");
+        assert!(refused.to_string().contains("traffic[0].post.credits"), "{refused}");
     }
 }
 

@@ -11,6 +11,12 @@ impl Endpoints {
         self.throttle.as_ref().map_or(0, |throttle| throttle.woken())
     }
 
+    /// Orders when buffers are counted for the first time, if they are.
+    pub(super) fn await_gather(&mut self) {
+        let gather = self.throttle.as_ref().and_then(|throttle| throttle.first_gather());
+        self.orders.extend(gather);
+    }
+
     /// These lanes of an output are free.
     pub(super) fn on_lanes(&mut self, output: ChannelId, free: LaneSet) {
         if let Some(throttle) = &mut self.throttle {

@@ -241,7 +241,7 @@ impl Throttle {
         orders: &mut Vec<Order>,
     ) {
         let Rule::SelfTuned(of) = &mut self.rule else { return };
-        let full = full + posts.map_or(0, |posts| posts.full_buffers());
+        let full = full + posts.map_or(0, Posts::full_buffers);
         if of.on_gathered(full, now, orders) {
             self.wake_all(orders);
         }

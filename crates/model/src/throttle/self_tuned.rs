@@ -139,7 +139,8 @@ impl SelfTuned {
     /// hear of more.
     fn learn(&mut self, now: Time) -> bool {
         let mut has_learned = false;
-        while let Some(sample) = self.under_way.pop_front_if(|sample| sample.due <= now) {
+        while let Some(sample) = self.under_way.front().copied().filter(|of| of.due <= now) {
+            self.under_way.pop_front();
             self.full_before = std::mem::replace(&mut self.full, sample.full);
             self.since = Some(sample.due);
             self.period.gathers += 1;
