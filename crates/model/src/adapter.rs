@@ -39,6 +39,7 @@ mod turns;
 
 use crate::flows::Flows;
 use crate::messages::{Messages, Outgoing, Queue};
+use crate::throttle::Throttle;
 use crate::{
     ClassId, Conformance, Contention, Excess, FlowId, Message, MessageSlot, Packet, PathChoice,
     PathChooser, PathSet, Plan, Priority,
@@ -127,7 +128,8 @@ impl Adapter {
     /// The adapters of a plan, by endpoint, with nothing to send and full buckets.
     pub(crate) fn all(plan: &Plan) -> Vec<Self> {
         let mut groupings: BTreeMap<Vec<LaneSet>, Arc<Grouping>> = BTreeMap::new();
-        let (highest, is_controlled) = (plan.highest_priority(), plan.is_controlled());
+        let is_controlled = plan.is_controlled() || plan.throttle().is_some();
+        let highest = plan.highest_priority();
         let adapter = |endpoint| {
             let lanes = plan.lanes.first_lanes(endpoint);
             let alike = groupings.entry(lanes);
@@ -341,6 +343,7 @@ impl Adapter {
         &mut self,
         flows: &mut Flows,
         messages: &mut Messages,
+        throttle: Option<&mut Throttle>,
         group: usize,
         now: Time,
     ) -> Next {
@@ -350,7 +353,7 @@ impl Adapter {
                 None => Next::Nothing,
             };
         }
-        let Pick { place, who } = match self.pick(flows, messages, group, now) {
+        let Pick { place, who } = match self.pick(flows, messages, throttle, group, now) {
             Ok(pick) => pick,
             Err(Some(time)) => return Next::At(time),
             Err(None) => return Next::Nothing,
@@ -373,11 +376,12 @@ impl Adapter {
         &mut self,
         flows: &mut Flows,
         messages: &mut Messages,
+        throttle: Option<&mut Throttle>,
         group: usize,
         now: Time,
     ) -> Turn {
         if self.beside.is_some() {
-            return self.take_of_all(flows, messages, group, now);
+            return self.take_of_all(flows, messages, throttle, group, now);
         }
         let places = self.places(group);
         let shared = &mut self.shared[places];
@@ -396,10 +400,11 @@ impl Adapter {
         &mut self,
         flows: &mut Flows,
         messages: &mut Messages,
+        throttle: Option<&mut Throttle>,
         group: usize,
         now: Time,
     ) -> Turn {
-        let Pick { place, who } = match self.pick(flows, messages, group, now) {
+        let Pick { place, who } = match self.pick(flows, messages, throttle, group, now) {
             Ok(pick) => pick,
             Err(Some(time)) => return Turn::At(time),
             Err(None) => return Turn::Nothing,
@@ -447,6 +452,7 @@ impl Adapter {
         &mut self,
         flows: &mut Flows,
         messages: &mut Messages,
+        mut throttle: Option<&mut Throttle>,
         group: usize,
         now: Time,
     ) -> Result<Pick, Option<Time>> {
@@ -458,7 +464,9 @@ impl Adapter {
         };
         let mut soonest: Option<Time> = None;
         for place in places.rev() {
-            match beside.turns[place].who(flows, messages, &mut beside.policers, now) {
+            let held_by = (throttle.as_deref_mut(), &mut beside.policers[..]);
+            let shared = self.shared[place].front();
+            match beside.turns[place].who(flows, messages, shared, held_by, now) {
                 Ok(who) => return Ok(Pick { place, who }),
                 Err(time) => soonest = soonest.into_iter().chain(time).min(),
             }

@@ -20,6 +20,7 @@ mod admitted;
 mod lanes;
 mod posted;
 mod probed;
+mod throttled;
 mod told;
 
 use crate::admission::Desk;
@@ -29,6 +30,7 @@ use crate::marking::{Marker, Marking};
 use crate::measure::{ChannelCount, Collector};
 use crate::messages::Messages;
 use crate::posting::Posts;
+use crate::throttle::Throttle;
 use crate::traffic::Source;
 use crate::{
     Adapter, Delivery, Next, Noted, Order, PathChoice, Plan, Status, Switched, Turn, WaitCycle,
@@ -89,6 +91,8 @@ pub struct Endpoints {
     posts: Option<Box<Posts>>,
     /// Whether what comes of posts is being carried out.
     is_carrying: bool,
+    /// What holds messages back for the sake of the network, if anything does.
+    throttle: Option<Box<Throttle>>,
     /// Draws lanes of messages.
     lanes: LaneChooser,
     collector: Collector,
@@ -146,7 +150,9 @@ impl Endpoints {
                 || plan.marking.as_ref().is_some_and(|of| !of.looks_at_outputs()),
             switched: switched(&plan),
         };
-        let is_causal = plan.is_controlled() || !repliers.is_empty();
+        let throttle = Throttle::new(&plan);
+        let counts_received = throttle.as_ref().is_some_and(Throttle::counts_received);
+        let is_causal = plan.is_controlled() || !repliers.is_empty() || counts_received;
         let mut endpoints = Self {
             sources,
             backlogged,
@@ -160,6 +166,7 @@ impl Endpoints {
             sources_of_streams,
             posts: Posts::new(&plan).map(Box::new),
             is_carrying: false,
+            throttle: throttle.map(Box::new),
             lanes: LaneChooser::new(&plan),
             collector: Collector::new(&plan),
             status: Status::Running,
@@ -181,6 +188,8 @@ impl Endpoints {
         for source in 0..endpoints.sources.len() {
             endpoints.await_arrival(source);
         }
+        let gather = endpoints.throttle.as_ref().and_then(|throttle| throttle.first_gather());
+        endpoints.orders.extend(gather);
         endpoints
     }
 
@@ -235,7 +244,8 @@ impl Endpoints {
     /// gives.
     pub fn next(&mut self, endpoint: EndpointId, group: usize, begins: Time) -> Next {
         let adapter = &mut self.adapters[endpoint.index()];
-        adapter.next(&mut self.flows, &mut self.messages, group, begins)
+        let throttle = self.throttle.as_deref_mut();
+        adapter.next(&mut self.flows, &mut self.messages, throttle, group, begins)
     }
 
     /// What an endpoint begins to send of a group of its queues at an instant at which its link is
@@ -245,7 +255,8 @@ impl Endpoints {
     #[inline(always)]
     pub fn turn(&mut self, endpoint: EndpointId, group: usize, begins: Time) -> Turn {
         let adapter = &mut self.adapters[endpoint.index()];
-        let turn = adapter.take(&mut self.flows, &mut self.messages, group, begins);
+        let throttle = self.throttle.as_deref_mut();
+        let turn = adapter.take(&mut self.flows, &mut self.messages, throttle, group, begins);
         if self.flows.has_held() {
             self.tell_held();
         }

@@ -200,6 +200,13 @@ impl Messages {
         self.slots[slot.index()].conformance = Conformance::Delayed;
     }
 
+    /// Whether none of its packets has started.
+    pub(crate) fn is_unbegun(&self, slot: MessageSlot) -> bool {
+        let Slot { message, segments, .. } = &self.slots[slot.index()];
+        let unsent = |place: u32| self.segments[place as usize].unsent_bytes;
+        segments.is_none_or(|place| unsent(place) == message.payload_bytes)
+    }
+
     /// Its adapter accepts it now.
     pub(crate) fn post(&mut self, slot: MessageSlot, now: Time) {
         self.slots[slot.index()].posted = now;

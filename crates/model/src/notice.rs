@@ -97,6 +97,20 @@ pub enum Notice<'a> {
         /// nobody wants to know ([`Switched`]).
         has_space: bool,
     },
+    /// The lanes that are free of an output of a switch are others than before, or may be
+    /// ([`Plan::watched_outputs`](crate::Plan::watched_outputs)).
+    Lanes {
+        /// Which output.
+        output: ChannelId,
+        /// All that are free.
+        free: LaneSet,
+    },
+    /// Buffers were counted, as was ordered.
+    Gathered {
+        /// So many at the ends of channels between switches are full
+        /// ([`Plan::gathered_channels`](crate::Plan::gathered_channels)).
+        full: u64,
+    },
     /// The instant has come at which an endpoint wanted to be woken.
     Woken {
         /// Which.
@@ -160,6 +174,8 @@ pub enum Order {
     ///
     /// [`Plan::can_weigh`]: crate::Plan::can_weigh
     Weigh(Weighing),
+    /// [`Notice::Gathered`] is to be told, before anything else happens.
+    Gather,
 }
 
 /// What is to be done once a source has created a message, before anything that was ordered.

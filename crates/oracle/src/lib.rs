@@ -19,6 +19,7 @@ mod lanes;
 mod packets;
 mod timeline;
 mod under_way;
+mod watched;
 mod wormhole;
 
 use gingham_kernel::Time;

@@ -21,7 +21,7 @@ use crate::lanes::network::Network;
 use crate::lanes::worms::{InTransitId, WormId};
 use gingham_fairq::Head;
 use gingham_kernel::Time;
-use gingham_model::{Adapter, Created, Endpoints, Next, Notice, PipelinePlan, Plan, Turn, Wanted};
+use gingham_model::{Adapter, Created, Endpoints, Next, Notice, PipelinePlan, Plan, ThrottlePlan, Turn, Wanted};
 use gingham_topology::{ChannelId, EndpointId, NodeId};
 
 /// All hosts.
@@ -34,9 +34,14 @@ pub(crate) struct Hosts {
     arbiters: Arbiters,
     /// Whether these are the default, and what waits goes wherever there is a credit for a flit.
     is_plain: bool,
-    /// Whether any adapter may hold something back although its link is free.
+    /// Whether any adapter may hold something back although its link is free, of which nobody tells
+    /// when it may go.
     may_hold_back: bool,
     wanted: Wanted,
+    /// Channels whose buffers are counted, where they are.
+    gathered: Box<[ChannelId]>,
+    /// Whether they are to be.
+    is_to_gather: bool,
 }
 
 /// What a host has under way on its own channel.
@@ -113,14 +118,24 @@ impl Hosts {
         let ports: Vec<Host> = channels.map(host).collect();
         let arbiters = Arbiters::new(&plan.lanes.adapter_port, plan, lanes, ports.len());
         let may_hold_back = endpoints.adapters.iter().any(Adapter::may_hold_back);
+        // Whom a lane lets go is woken for that.
+        let by_lanes = plan.throttle() == Some(ThrottlePlan::AtLeastOne);
+        let is_woken = by_lanes && !plan.is_controlled();
         Self {
             first_port: layout.first_host,
             is_plain: arbiters.are_default && !may_hold_back && lanes.cut_through.is_empty(),
             arbiters,
             ports,
-            may_hold_back,
+            may_hold_back: may_hold_back && !is_woken,
             wanted: endpoints.wanted(),
+            gathered: plan.gathered_channels().into(),
+            is_to_gather: false,
         }
+    }
+
+    /// The channels whose buffers are to be counted now, if that was ordered.
+    pub(crate) fn take_gather(&mut self) -> Option<&[ChannelId]> {
+        std::mem::take(&mut self.is_to_gather).then_some(&self.gathered)
     }
 
     #[inline]

@@ -14,6 +14,7 @@ use crate::lanes::arbiters::Arbiters;
 use crate::lanes::clock::Clock;
 use crate::lanes::layout::{LANES, Layout, NONE, SHIFT, bit_of, lanes_of, number_of, round_robin};
 use crate::lanes::ring::Ring;
+use crate::lanes::watched::Watched;
 use gingham_fairq::Head;
 use gingham_model::{PipelinePlan, Plan, Scheduler};
 use std::collections::VecDeque;
@@ -54,6 +55,8 @@ pub(crate) struct Links {
     /// By output lane, if arbiters are not the default: flits of its packets that were not sent, in
     /// order.
     packets: Vec<VecDeque<u32>>,
+    /// Whose free lanes somebody wants to know, if anybody does.
+    pub(crate) watched: Option<Box<Watched>>,
 }
 
 /// The start of a channel.
@@ -209,6 +212,7 @@ impl Links {
             free_ps: vec![0; if slow { count } else { 0 }],
             arbiters,
             packets: vec![VecDeque::new(); tracked],
+            watched: Watched::new(plan, layout).map(Box::new),
         }
     }
 
@@ -285,12 +289,18 @@ impl Links {
         self.lanes[lane].holder = holder;
         self.lanes[lane].unpromised -= promised;
         self.ports[lane >> SHIFT].held |= bit_of(lane);
+        if let Some(watched) = &mut self.watched {
+            watched.note(lane >> SHIFT);
+        }
     }
 
     /// Nobody holds an output lane any more.
     #[inline]
     pub(crate) fn release(&mut self, lane: usize) {
         self.ports[lane >> SHIFT].held &= !bit_of(lane);
+        if let Some(watched) = &mut self.watched {
+            watched.note(lane >> SHIFT);
+        }
     }
 
     /// Whether an output lane has no room.

@@ -51,6 +51,7 @@ mod simulation;
 mod switches;
 mod waiters;
 mod waits;
+mod watched;
 mod wide;
 mod worms;
 

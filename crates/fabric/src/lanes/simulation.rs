@@ -109,7 +109,15 @@ impl Simulation {
         let Network { links, switches, in_transit, .. } = network;
         match event {
             Event::Create { source } => hosts.create(source, links, context),
-            Event::WakeEndpoint { endpoint } => context.tell(Notice::Woken { endpoint }),
+            Event::WakeEndpoint { endpoint } => {
+                context.tell(Notice::Woken { endpoint });
+                hosts.carry_out(links, switches, context);
+                if let Some(gathered) = hosts.take_gather() {
+                    network.tell_gathered(gathered, context);
+                    return hosts.carry_out(&mut network.links, &mut network.switches, context);
+                }
+                return;
+            }
             Event::Reinject { packet, .. } => in_transit.on_reinjected(packet, context),
             Event::Left { channel, worm } => hosts.on_left(channel, worm, context),
             Event::Release { packet, .. } => in_transit.release(packet, links, context),
@@ -145,6 +153,7 @@ impl Simulation {
         network.route(context, tick);
         network.allocate_lanes(context);
         context.clock.count(network.receive_flits(tick));
+        network.tell_lanes(context);
         hosts.carry_out(&mut network.links, &mut network.switches, context);
         context.clock.end_tick();
         if context.clock.events() == before {

@@ -231,6 +231,7 @@ impl Network {
                 Order::WakeAt { endpoint, at } => {
                     self.clock.schedule(at.as_ps(), Event::Wake { endpoint });
                 }
+                Order::Gather => self.tell_gathered(),
                 Order::Weigh(Weighing { channel, lane, weight, .. }) => {
                     // A single lane is served whatever it weighs.
                     if let Some(arbiter) = self.arbiters.get_mut(channel.index()) {

@@ -40,5 +40,6 @@ mod switches;
 mod waiters;
 mod waiting;
 mod waits;
+mod watched;
 
 pub(crate) use simulation::Simulation;

@@ -11,6 +11,7 @@ use crate::packets::pauses::Pauses;
 use crate::packets::standing::Standing;
 use crate::packets::switches::LANES;
 use crate::packets::waiting::Waiting;
+use crate::packets::watched::Watched;
 use gingham_fairq::Head;
 use gingham_model::{
     ArbiterPlace, Endpoints, LaneArbiter, Notice, PacketsPlan, Plan, Stay, Wanted,
@@ -45,6 +46,8 @@ pub(crate) struct Network {
     pub(crate) active: Bits,
     /// When the last section ended.
     pub(crate) section_ps: u64,
+    /// What hosts want to know before they begin a message.
+    pub(crate) watched: Watched,
 }
 
 impl Network {
@@ -70,6 +73,7 @@ impl Network {
             read: Vec::new(),
             active: Bits::new(channels),
             section_ps: 0,
+            watched: Watched::new(&plan, &packets_plan),
             packets_plan,
             plan,
         }

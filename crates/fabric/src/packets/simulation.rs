@@ -136,6 +136,7 @@ impl Simulation {
                 if let Some(buffers) = &mut network.output_buffers {
                     buffers.on_known(channel, lane, now);
                 }
+                network.look_for_space(channel, lane);
                 return network.clock.start(channel);
             }
             Event::Read { channel, packet } => read(channel, packet, network),
@@ -148,7 +149,8 @@ impl Simulation {
             Event::Look { channel, lane } => return network.look(channel, lane),
             Event::Heard { channel, lane, is_pause } => {
                 let is_of_host = hosts.at(channel).is_some();
-                return network.hear(channel, lane, is_pause, is_of_host);
+                network.hear(channel, lane, is_pause, is_of_host);
+                return network.look_for_space(channel, lane);
             }
         }
         network.carry_out();

@@ -54,6 +54,9 @@ impl Network {
                     pauses.come((channel, lane), stay.wire_bytes, whole_ps, clock);
                 }
             }
+            if self.watched.are_outputs() {
+                self.look_for_space(channel, lane);
+            }
             self.come(id, channel, lane, span_ps);
         } else {
             packet.place = Place::Leaving;

@@ -134,6 +134,9 @@ impl Simulation {
                 network.links.emit_control(&mut network.clock, channel);
             }
         }
+        if self.network.links.has_taken() {
+            self.hosts.tell_lanes(&mut self.network);
+        }
     }
 
     /// Phase 4: the tail has left on `output`, if its moment has come: both ends are free.
@@ -151,6 +154,7 @@ impl Simulation {
             }
         }
         if let Some(channel) = network.links.disconnect(&left) {
+            network.links.note_taken(output);
             switches.read_head(network, channel);
             switches.arbitrate_soon(network, output);
         } else {

@@ -112,6 +112,7 @@ impl Switches {
         let port = u16::try_from(port).expect("a port fits 16 bits");
         let leaving = self.plan.fabric.outgoing(node, port).expect("a requesting port has a cable");
         let read = network.links.connect(Fabric::reverse(leaving), output);
+        network.links.note_taken(output);
         let next = Incoming {
             flits: read.flits - u64::from(self.wormhole.route_bytes),
             position: read.position + 1,

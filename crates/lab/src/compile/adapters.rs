@@ -2,6 +2,8 @@
 
 use super::cables::{DELAY_MAX, RATE_MIN};
 use super::gathered::Gathered;
+use super::network::Links;
+use super::throttle;
 use crate::error::LabError;
 use crate::scenario::{Adapters, CongestionControl, ScenarioSource};
 use gingham_model::traffic::SourcePlan;
@@ -13,10 +15,12 @@ use std::ops::RangeInclusive;
 const BUFFERS: RangeInclusive<u32> = 1..=1_000_000;
 
 /// The figures as integers; nothing where there are no adapters.
-pub(super) fn plan(source: &ScenarioSource) -> Result<Option<AdapterPlan>, LabError> {
-    let Some(Adapters { send_buffer, dma, .. }) = source.scenario.network.adapters else {
-        return Ok(None);
-    };
+pub(super) fn plan(
+    source: &ScenarioSource,
+    links: Links<'_>,
+) -> Result<Option<AdapterPlan>, LabError> {
+    let Some(adapters) = source.scenario.network.adapters else { return Ok(None) };
+    let Adapters { send_buffer, dma, congestion_control } = adapters;
     let refuse = |key: &str, message: String| -> LabError {
         source.refuse(&format!("network.adapters.{key}"), message).into()
     };
@@ -26,7 +30,9 @@ pub(super) fn plan(source: &ScenarioSource) -> Result<Option<AdapterPlan>, LabEr
             format!("a send buffer holds from 1 to 1,000,000 messages, not {send_buffer}");
         refuse("send_buffer", message)
     })?;
-    let Some(dma) = dma else { return Ok(Some(AdapterPlan { send_buffer: held, dma: None })) };
+    let throttle = throttle::plan(source, links, congestion_control)?;
+    let plan = AdapterPlan { send_buffer: held, dma: None, throttle };
+    let Some(dma) = dma else { return Ok(Some(plan)) };
     if dma.rate < RATE_MIN {
         let message = format!("a DMA engine copies at least {RATE_MIN}, not {}", dma.rate);
         return Err(refuse("dma.rate", message));
@@ -39,7 +45,7 @@ pub(super) fn plan(source: &ScenarioSource) -> Result<Option<AdapterPlan>, LabEr
     }
     let refill = dma.rate.flit_time(REFILL_BYTES).span;
     let dma = DmaPlan { setup: dma.setup, refill };
-    Ok(Some(AdapterPlan { send_buffer: held, dma: Some(dma) }))
+    Ok(Some(AdapterPlan { dma: Some(dma), ..plan }))
 }
 
 /// Refuses what the classes of a host cannot have together, and cables on which a message would

@@ -18,6 +18,7 @@ mod network;
 mod packets;
 mod paths;
 mod pool;
+mod throttle;
 
 pub(crate) use measure::quantity_name;
 pub use milestone::Milestone;
@@ -99,6 +100,7 @@ pub fn compile_observed(
     let admission = admission::plan(source, &kind, &channels)?;
     let links =
         Links { fabric: &fabric, channels: &channels, parameters: &parameters, kind: &kind };
+    let adapters = adapters::plan(source, links)?;
     let classes = classes::classes(source, links, &mut gathered)?;
     paths::note_unused(&path_choice, &classes, &mut gathered);
     measure::check_messages(source, |host| links.byte_ps(host), &classes)?;
@@ -117,7 +119,7 @@ pub fn compile_observed(
         follow: FollowPlan::default(),
         marking: scenario.network.marking.clone(),
         probe: None,
-        adapters: adapters::plan(source)?,
+        adapters,
         admission,
     };
     check(source, &plan, &mut gathered)?;

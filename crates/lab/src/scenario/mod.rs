@@ -53,7 +53,9 @@ pub use network::{Header, Network};
 pub use packets::{Overtaking, OvertakingParameters, Packets, PacketsParameters};
 pub use parameters::{Parameters, SwitchingName, SwitchingParameters, WormholeParameters};
 pub use policing::{Excess, Policing};
-pub use posting::{Adapters, CongestionControl, Credits, Dma, LaneName, Post, RefusedPost, Retry};
+pub use posting::{
+    Adapters, CongestionControl, Credits, Dma, LaneName, Post, RefusedPost, Retry, SelfTuned,
+};
 pub use preset::Preset;
 pub use routing::{AlternativePaths, Routing};
 pub use streams::{Deadline, Mpeg2, OnOffData, Placement, StreamData, Streams, Trace};

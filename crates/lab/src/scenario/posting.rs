@@ -37,8 +37,9 @@ pub struct Dma {
 }
 
 /// What keeps hosts from sending more than the network takes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[schemars(transform = gingham_model::accept_bare_names)]
 pub enum CongestionControl {
     /// Nothing but the send buffer, which the classes of a host share, first come first served.
     #[default]
@@ -54,6 +55,66 @@ load = 0.1
 length = { fixed = "64 B" }
 post = { credits = { per-host = 200 } }"#))]
     Credits,
+    /// At least one: a host begins a message only while its first switch has a lane free for it. Of
+    /// the outputs that the switch may give it each has at least one of its lanes free, or one has all.
+    #[schemars(extend("x-source" = "Baydal, Lopez and Duato 2000"))]
+    AtLeastOne,
+    /// Self-tuned: no host begins a message while more buffers of the network are full than a
+    /// threshold that the throughput tunes.
+    #[schemars(extend("x-source" = "Thottethodi, Lebeck and Mukherjee 2001"))]
+    #[schemars(extend("x-example" = "{ self-tuned = { threshold = 0.2 } }"))]
+    SelfTuned(SelfTuned),
+}
+
+/// Parameters of the self-tuned control. What we read of its paper is the abstract: each default is
+/// recalled from the literature, or ours.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct SelfTuned {
+    /// How often full buffers are counted. 32 flit times of the first link of a switch unless given,
+    /// where whole packets go 32 times those of 64 bytes; recalled, as 2 cycles a hop over half the
+    /// side of a torus of 16 x 16.
+    pub gather: Option<Span>,
+    /// How long a count is on its way to the hosts, by a side band of its own; at most a tuning period. As
+    /// long as `gather` unless given; recalled.
+    pub side_band: Option<Span>,
+    /// Gathers of a tuning period, from 1 to 1,000. 3 unless given; recalled.
+    #[schemars(range(min = 1, max = 1_000))]
+    pub tuning_gathers: i64,
+    /// The first threshold, as a fraction of all buffers. .1 unless given; ours.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub threshold: f64,
+    /// By which fraction of all buffers the threshold grows when a period throttled and the
+    /// throughput did not fall. .01 unless given; recalled.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub increase: f64,
+    /// By which fraction it falls when the throughput fell. .04 unless given; recalled.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub decrease: f64,
+    /// The throughput of a period fell if it is lower than that of another by more than this
+    /// fraction of it: of the one before, or of the best. .25 unless given; recalled of the one before,
+    /// ours of the best.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub drop: f64,
+    /// Periods in a row far below the best, after which that is forgotten, from 1 to 1,000. 5 unless
+    /// given; recalled.
+    #[schemars(range(min = 1, max = 1_000))]
+    pub patience: i64,
+}
+
+impl Default for SelfTuned {
+    fn default() -> Self {
+        Self {
+            gather: None,
+            side_band: None,
+            tuning_gathers: 3,
+            threshold: 0.1,
+            increase: 0.01,
+            decrease: 0.04,
+            drop: 0.25,
+            patience: 5,
+        }
+    }
 }
 
 /// How messages of a class are posted to the adapter.

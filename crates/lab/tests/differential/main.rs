@@ -13,6 +13,7 @@ mod posting;
 mod reached;
 mod streams;
 mod tables;
+mod throttled;
 mod trees;
 mod weighed;
 mod wild;

@@ -26,7 +26,7 @@ pub(crate) fn with_adapters(plan: &Plan, seed: u64) -> Plan {
         setup: Span::from_ps(draw.below(3) * 777 * byte_ps),
         refill: Span::from_ps(byte_ps * REFILL_BYTES * [1, 3][below(&mut draw, 2)] / 2),
     });
-    plan.adapters = Some(AdapterPlan { send_buffer: 1 + small(&mut draw, 5), dma });
+    plan.adapters = Some(AdapterPlan { send_buffer: 1 + small(&mut draw, 5), dma, throttle: None });
     let endpoints = plan.fabric.endpoints().len();
     let vc_classes: Vec<VcClass> = plan.classes.iter().filter_map(|class| class.vc_class).collect();
     for class in &mut plan.classes {

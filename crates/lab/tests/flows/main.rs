@@ -21,4 +21,5 @@ mod posts;
 mod replies;
 mod sharing;
 mod support;
+mod throttled;
 mod throughput;

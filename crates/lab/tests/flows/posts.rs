@@ -13,7 +13,7 @@ use gingham_topology::routing::{LaneSet, VcClass};
 /// Two hosts on a cable, whose adapters hold so many messages.
 fn adapters(send_buffer: u32) -> Plan {
     let mut plan = quiet_plan(chain(0));
-    plan.adapters = Some(AdapterPlan { send_buffer, dma: None });
+    plan.adapters = Some(AdapterPlan { send_buffer, dma: None, throttle: None });
     plan
 }
 
@@ -42,7 +42,7 @@ fn behind_c_credits_a_message_takes_c_message_times_to_leave() {
     assert_eq!(found[..5], expected);
     // Accepted when the one before the one before has left, which is 60 before its own tail has.
     for credits in [1, 5, 7] {
-        plan.adapters = Some(AdapterPlan { send_buffer: credits, dma: None });
+        plan.adapters = Some(AdapterPlan { send_buffer: credits, dma: None, throttle: None });
         for [_, posted, _, delivered] in &posted(&run(&plan), 0)[20..] {
             assert_eq!(delivered - posted, u64::from(credits) * 30 + 25, "{credits}");
         }
@@ -80,7 +80,7 @@ fn copies_go_by_priority_and_then_in_order() {
     scheduled(&mut plan, 0, 1, &[(2, 3)]);
     plan.classes[1].priority = Priority::new(1).unwrap();
     let (setup, refill) = (Span::from_ps(7), Span::from_ps(5 * REFILL_BYTES));
-    plan.adapters = Some(AdapterPlan { send_buffer: 9, dma: Some(DmaPlan { setup, refill }) });
+    plan.adapters = Some(AdapterPlan { send_buffer: 9, dma: Some(DmaPlan { setup, refill }), throttle: None });
     plan.stop = stop_at(1_000);
     let found = run(&plan);
     assert_eq!(posted(&found, 0), [[0, 0, 22, 77], [1, 1, 82, 137]]);
@@ -116,12 +116,12 @@ fn no_control_is_one_pool_of_the_whole_buffer() {
             scheduled(&mut plan, 0, 1, &messages);
         }
         plan.stop = stop_at(100_000);
-        plan.adapters = Some(AdapterPlan { send_buffer: credits, dma: None });
+        plan.adapters = Some(AdapterPlan { send_buffer: credits, dma: None, throttle: None });
         // One class of the two hosts, so that a pool of the class is one of the host.
         plan.classes.truncate(1);
         let shared = run(&plan);
         plan.classes[0].post.credits = Credits::OfClass([credits; 2].into());
-        plan.adapters = Some(AdapterPlan { send_buffer: 1_000, dma: None });
+        plan.adapters = Some(AdapterPlan { send_buffer: 1_000, dma: None, throttle: None });
         assert_eq!(run(&plan).deliveries, shared.deliveries, "{credits}");
     }
 }
@@ -138,7 +138,7 @@ fn credits_beyond_the_lanes_change_no_delivery() {
             backlogged(&mut plan, from, to, 80);
         }
         plan.stop = stop_at(50_000);
-        plan.adapters = Some(AdapterPlan { send_buffer: credits, dma: None });
+        plan.adapters = Some(AdapterPlan { send_buffer: credits, dma: None, throttle: None });
         let found = run(&plan).deliveries;
         found.iter().map(|of| (of.message.source, of.entered, of.delivered)).collect::<Vec<_>>()
     };

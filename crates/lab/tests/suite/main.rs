@@ -18,6 +18,7 @@ mod presets;
 mod replies;
 mod run;
 mod segments;
+mod throttle;
 mod trees;
 mod verdicts;
 mod windows;

@@ -170,7 +170,7 @@ impl Sender {
     }
 
     fn take(&mut self, now: u64) -> Turn {
-        self.adapter.take(&mut self.flows, &mut self.messages, 0, at(now))
+        self.adapter.take(&mut self.flows, &mut self.messages, None, None, 0, at(now))
     }
 
     /// The message of the packet that goes at an instant.
@@ -256,8 +256,8 @@ fn packets_wait_by_the_lanes_on_which_they_may_leave() {
     }
     let Sender { adapter, flows, messages, .. } = &mut sender;
     let mut next = |group| {
-        let next = adapter.next(flows, messages, group, Time::ZERO);
-        (next, adapter.take(flows, messages, group, Time::ZERO))
+        let next = adapter.next(flows, messages, None, group, Time::ZERO);
+        (next, adapter.take(flows, messages, None, group, Time::ZERO))
     };
     // VC classes 2 and 0 share a group, in the order in which their messages came; VC class 1
     // has its own.
@@ -365,7 +365,7 @@ fn packets_without_a_message_go_before_all_else_of_their_level() {
     assert_eq!(queued, [1, 2, 3]);
     let Sender { adapter, flows, messages, .. } = &mut sender;
     assert_eq!(
-        adapter.next(flows, messages, 0, at(9)),
+        adapter.next(flows, messages, None, 0, at(9)),
         Next::Packet { payload_bytes: 42, created: at(3) }
     );
     let mut sizes = Vec::new();

@@ -13,7 +13,8 @@
 use super::policers::{Policer, delaying};
 use crate::flows::{Flow, Flows, Standing};
 use crate::messages::Messages;
-use crate::{FlowId, Packet};
+use crate::throttle::{May, Throttle};
+use crate::{FlowId, MessageSlot, Packet};
 use gingham_kernel::Time;
 use std::collections::VecDeque;
 
@@ -36,6 +37,9 @@ enum Member {
     /// A flow.
     Flow(FlowId),
 }
+
+/// What may hold packets back beside windows and paces: the network, and buckets.
+pub(super) type HeldBy<'a> = (Option<&'a mut Throttle>, &'a mut [Option<Policer>]);
 
 /// Whose packet goes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -105,26 +109,50 @@ impl Turns {
     // What goes.
 
     /// Whose packet goes `now`; else the first instant at which one may, if one will by itself.
-    /// What could go but for tokens is delayed by these from now on.
+    /// What could go but for tokens is delayed by these from now on, and what is not to begin is
+    /// held. `shared` is the first of the shared queue.
     pub(super) fn who(
         &self,
         flows: &mut Flows,
         messages: &mut Messages,
-        policers: &mut [Option<Policer>],
+        shared: Option<MessageSlot>,
+        (mut throttle, policers): HeldBy<'_>,
         now: Time,
     ) -> Result<Who, Option<Time>> {
         if !self.ordered.is_empty() {
             return Ok(Who::Ordered);
         }
+        let mut may = |messages: &Messages, slot| match throttle.as_deref_mut() {
+            None => May::Begin,
+            Some(throttle) => throttle.may(messages, slot, now),
+        };
         let mut soonest: Option<Time> = None;
+        let sooner = |soonest: Option<Time>, at: Time| Some(soonest.map_or(at, |other| at.min(other)));
         // A class that waits for tokens waits for those of its first flow that may go but for them,
         // lest short packets take them away from long ones.
         let mut short_classes = Vec::new();
         for (place, member) in self.ring.iter().enumerate() {
-            let Member::Flow(id) = *member else { return Ok(Who::Shared(place)) };
+            let (flow, slot) = match *member {
+                Member::Flow(id) => (Some(id), flows.get(id).queue.front()),
+                Member::Shared => (None, shared),
+            };
+            let slot = slot.expect("who is in the ring has something");
+            let mut allowed = flow.map_or(now, |id| flows.get(id).earliest);
+            if allowed <= now {
+                match may(messages, slot) {
+                    May::Begin => {}
+                    May::BeginAt(at) => allowed = at,
+                    May::BeHeld => continue,
+                }
+            }
+            let Some(id) = flow else {
+                if allowed <= now {
+                    return Ok(Who::Shared(place));
+                }
+                soonest = sooner(soonest, allowed);
+                continue;
+            };
             let flow = flows.get_mut(id);
-            let mut allowed = flow.earliest;
-            let slot = flow.queue.front().expect("a flow in the ring has something");
             let class = messages.message(slot).class;
             if allowed <= now
                 && let Some(bucket) = delaying(policers, class)
@@ -142,7 +170,7 @@ impl Turns {
             if allowed <= now {
                 return Ok(Who::Flow(place, id));
             }
-            soonest = Some(soonest.map_or(allowed, |other| other.min(allowed)));
+            soonest = sooner(soonest, allowed);
         }
         Err(soonest)
     }

@@ -151,6 +151,7 @@ impl Endpoints {
             Notice::Settled { stay, has_space } => {
                 Noted { has_space: Some(*has_space), ..noted_stay("settled", time, stay) }
             }
+            Notice::Lanes { .. } | Notice::Gathered { .. } => return,
             Notice::Woken { endpoint } => at("woken", endpoint.index()),
             Notice::Sampled { counts } => at("sampled", counts.len()),
             Notice::Looked { waiters } => at("looked", waiters.len()),

@@ -68,6 +68,8 @@ impl Endpoints {
                     marker.settled(&stay, has_space, now);
                 }
             }
+            Notice::Lanes { output, free } => self.on_lanes(output, free),
+            Notice::Gathered { full } => self.on_gathered(full, now),
             Notice::Woken { endpoint } => self.on_woken(endpoint, now),
             Notice::Sampled { counts } => {
                 self.collector.on_sample(now, counts);
@@ -280,6 +282,9 @@ impl Endpoints {
     /// What a packet brings about that has arrived, but for the delivery of its message.
     #[inline(never)]
     fn before_delivery(&mut self, packet: &Packet, arrival: &Arrival) {
+        if let Some(throttle) = &mut self.throttle {
+            throttle.on_received(arrival.wire_bytes);
+        }
         match packet.content {
             Content::Data(_) => {
                 if let Some(flow) = packet.flow {
@@ -439,6 +444,7 @@ impl Endpoints {
 
     #[inline(never)]
     fn on_woken(&mut self, endpoint: EndpointId, now: Time) {
+        self.throttle_woken(endpoint, now);
         self.posted_woken(endpoint, now);
         let due = (endpoint, Time::ZERO, 0)..=(endpoint, now, usize::MAX);
         while let Some((key, pending)) = self.replies.range(due.clone()).next() {

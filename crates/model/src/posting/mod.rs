@@ -28,7 +28,7 @@ mod posts;
 
 pub(crate) use posts::{Outcome, Posts};
 
-use crate::REFILL_BYTES;
+use crate::{REFILL_BYTES, ThrottlePlan};
 use gingham_kernel::Span;
 use gingham_topology::routing::VcClass;
 
@@ -39,6 +39,8 @@ pub struct AdapterPlan {
     pub send_buffer: u32,
     /// How messages come into it; at once if not given.
     pub dma: Option<DmaPlan>,
+    /// What hosts look at before they begin a message; nothing if not given.
+    pub throttle: Option<ThrottlePlan>,
 }
 
 /// The DMA engine of an adapter: one message after the other.

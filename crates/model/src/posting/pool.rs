@@ -41,6 +41,11 @@ impl Pool {
         Self { free: credits, waiting: Queue::EMPTY, retries: Vec::new(), attempt: None }
     }
 
+    /// Whether no credit is free.
+    pub(super) fn is_empty(&self) -> bool {
+        self.free == 0
+    }
+
     /// Takes a credit, if one is free.
     pub(super) fn take(&mut self) -> bool {
         let is_free = self.free > 0;

@@ -26,6 +26,8 @@ pub(crate) struct Posts {
     plan: AdapterPlan,
     classes: usize,
     pools: Vec<Pool>,
+    /// How many of these, the first, are of whole send buffers.
+    buffers: usize,
     /// By endpoint and class: which credits its messages need.
     of_class: Box<[Need]>,
     /// Pools of flows.
@@ -89,6 +91,7 @@ impl Posts {
             plan: adapters,
             classes: plan.classes.len(),
             pools,
+            buffers: endpoints,
             of_class: of_class.into(),
             of_flow: BTreeMap::new(),
             engines: vec![Dma::default(); engines].into(),
@@ -133,6 +136,12 @@ impl Posts {
             self.accept(messages, next, now);
         }
         self.await_attempt(place, message.source, now);
+    }
+
+    /// Send buffers that have no place free.
+    pub(crate) fn full_buffers(&self) -> u64 {
+        let of_buffers = &self.pools[..self.buffers];
+        of_buffers.iter().filter(|pool| pool.is_empty()).count() as u64
     }
 
     /// The instant has come for which an endpoint waited.

@@ -26,8 +26,30 @@ impl Simulation {
                 Order::CreateAt { source, at } => self.timeline.cause(at, Event::Create { source }),
                 Order::WakeAt { endpoint, at } => self.timeline.cause(at, Event::Wake { endpoint }),
                 Order::Weigh(weighing) => self.weigh(weighing),
+                Order::Gather => self.tell_gathered(),
             }
         }
+    }
+
+    /// Tells the endpoints of outputs of which other lanes are held than before this stage of a tick.
+    pub(crate) fn tell_lanes(&mut self) {
+        let is_free = |output: ChannelId, lane| {
+            self.outputs[output.index()].lane(lane).holder.is_none()
+        };
+        for (output, free) in self.watched.changes(is_free) {
+            self.watched.told(output, free);
+            self.endpoints.tell(self.timeline.now, Notice::Lanes { output, free });
+            self.carry_out(self.tick() + 1);
+        }
+    }
+
+    /// Tells the endpoints how many lane buffers between switches have no place free.
+    fn tell_gathered(&mut self) {
+        let full = self.watched.full(|channel, lane| {
+            let depth = self.lane_plan.depths_flits[usize::from(lane)];
+            self.input(channel).lane(lane).fill() == depth as usize
+        });
+        self.endpoints.tell(self.timeline.now, Notice::Gathered { full });
     }
 
     fn weigh(&mut self, Weighing { channel, place, lane, weight }: Weighing) {

@@ -6,6 +6,7 @@ use crate::lanes::host_state::{InTransit, OutgoingPacket};
 use crate::lanes::journey::Journeys;
 use crate::lanes::ports::{Input, Output};
 use crate::timeline::Timeline;
+use crate::watched::Watched;
 use gingham_kernel::Time;
 use gingham_model::measure::ChannelCount;
 use gingham_model::{Due, Endpoints, Notice, PipelinePlan, Plan, Status};
@@ -20,6 +21,8 @@ pub(crate) struct Simulation {
     pub(crate) clock: Clock,
     pub(crate) timeline: Timeline<Event>,
     pub(crate) endpoints: Endpoints,
+    /// What hosts look at before they begin a message.
+    pub(crate) watched: Watched,
     /// By channel: the host that sends on it, if one does.
     pub(crate) hosts: Vec<Option<EndpointId>>,
     /// By endpoint, then by lane: the packet that the adapter is in the middle of.
@@ -109,6 +112,7 @@ impl Simulation {
         let mut simulation = Self {
             clock: Clock { cycle: lane_plan.cycle },
             timeline: Timeline::new(),
+            watched: Watched::new(&plan),
             hosts: channels().map(endpoint_of).collect(),
             senders: vec![vec![None; lanes.count.into()]; endpoints.adapters.len()],
             in_transit: in_transit.collect(),
@@ -231,8 +235,14 @@ impl Simulation {
             Event::Link { node } => self.traverse_links(node),
             Event::Send { channel } => self.send(channel),
             Event::Begin { channel, flit } => self.begin(channel, flit),
-            Event::Cross { node } => self.allocate_switch(node),
-            Event::Allocate { node } => self.allocate_lanes(node),
+            Event::Cross { node } => {
+                self.allocate_switch(node);
+                self.tell_lanes();
+            }
+            Event::Allocate { node } => {
+                self.allocate_lanes(node);
+                self.tell_lanes();
+            }
         }
     }
 

@@ -40,8 +40,29 @@ impl Simulation {
                 Order::Weigh(Weighing { channel, lane, weight, .. }) => {
                     self.outputs[channel.index()].arbiter.weigh(lane, weight);
                 }
+                Order::Gather => self.tell_gathered(),
             }
         }
+    }
+
+    /// Tells the endpoints of outputs of which other lanes have space, as far as senders know.
+    pub(crate) fn tell_lanes(&mut self) {
+        for (output, free) in self.watched.changes(|output, lane| self.has_space(output, lane)) {
+            self.watched.told(output, free);
+            self.tell(Notice::Lanes { output, free });
+        }
+    }
+
+    /// Tells the endpoints how many buffers between switches have no space, as far as senders know.
+    fn tell_gathered(&mut self) {
+        let full = self.watched.full(|channel, lane| !self.has_space(channel, lane));
+        self.endpoints.tell(self.timeline.now, Notice::Gathered { full });
+    }
+
+    /// Whether there is space on a lane for a packet as long as the longest.
+    fn has_space(&self, channel: ChannelId, lane: u8) -> bool {
+        let blocks = self.watched.space_blocks[usize::from(lane)];
+        self.outputs[channel.index()].has_space(lane, blocks.into())
     }
 
     // Phase 2: left.

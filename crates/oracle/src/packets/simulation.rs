@@ -7,6 +7,7 @@ use crate::packets::journey::Journeys;
 use crate::packets::output::{Credits, Output};
 use crate::packets::pausing::Pausing;
 use crate::timeline::Timeline;
+use crate::watched::Watched;
 use gingham_kernel::Time;
 use gingham_model::measure::ChannelCount;
 use gingham_model::{
@@ -22,6 +23,8 @@ pub(crate) struct Simulation {
     pub(crate) packets: Arc<PacketsPlan>,
     pub(crate) timeline: Timeline<Event>,
     pub(crate) endpoints: Endpoints,
+    /// What hosts look at before they begin a message.
+    pub(crate) watched: Watched,
     /// By channel: the host that sends on it, if one does.
     pub(crate) hosts: Vec<Option<EndpointId>>,
     pub(crate) journeys: Journeys,
@@ -89,6 +92,7 @@ impl Simulation {
         let mut simulation = Self {
             timeline: Timeline::new(),
             endpoints: Endpoints::new(Arc::clone(&plan)),
+            watched: Watched::new(&plan),
             hosts: channels().map(endpoint_of).collect(),
             journeys: Journeys::default(),
             inputs: channels().map(input).collect(),
@@ -168,11 +172,20 @@ impl Simulation {
             Event::Repeat { channel, lane, since } => self.repeat(channel, lane, since),
             Event::Arrived { channel: _, packet } => self.arrived(packet),
             Event::Look { channel, lane } => self.look(channel, lane),
-            Event::Known { channel, lane, limit_blocks } => self.known(channel, lane, limit_blocks),
-            Event::Heard { channel, lane, is_pause } => self.heard(channel, lane, is_pause),
+            Event::Known { channel, lane, limit_blocks } => {
+                self.known(channel, lane, limit_blocks);
+                self.tell_lanes();
+            }
+            Event::Heard { channel, lane, is_pause } => {
+                self.heard(channel, lane, is_pause);
+                self.tell_lanes();
+            }
             Event::ReadHead { channel, lane, packet } => self.read_head(channel, lane, packet),
             Event::Ready { channel, lane, packet } => self.ready(channel, lane, packet),
-            Event::Start { channel } => self.choose(channel),
+            Event::Start { channel } => {
+                self.choose(channel);
+                self.tell_lanes();
+            }
             Event::Settle { channel, lane, packet } => self.settle(channel, lane, packet),
         }
     }

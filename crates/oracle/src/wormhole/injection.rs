@@ -27,8 +27,27 @@ impl Simulation {
                 Order::CreateAt { source, at } => self.timeline.cause(at, Event::Create { source }),
                 Order::WakeAt { endpoint, at } => self.timeline.cause(at, Event::Wake { endpoint }),
                 Order::Weigh(_) => unreachable!("a channel that is not divided has no weights"),
+                Order::Gather => self.tell_gathered(),
             }
         }
+    }
+
+    /// Tells the endpoints of outputs that a worm has taken or released.
+    pub(crate) fn tell_lanes(&mut self) {
+        let is_free = |output: ChannelId, _| self.outputs[output.index()].owner.is_none();
+        for (output, free) in self.watched.changes(is_free) {
+            self.watched.told(output, free);
+            self.tell(Notice::Lanes { output, free });
+        }
+    }
+
+    /// Tells the endpoints how many buffers between switches hold more than their STOP mark.
+    fn tell_gathered(&mut self) {
+        let full = self.watched.full(|channel, _| {
+            let input = self.inputs[channel.index()].as_ref().expect("it ends at a switch");
+            input.fill() > input.slack.stop as usize
+        });
+        self.endpoints.tell(self.timeline.now, Notice::Gathered { full });
     }
 
     // Phase 6: transfer.

@@ -1,6 +1,7 @@
 //! The simulation: one event at a time.
 
 use crate::timeline::Timeline;
+use crate::watched::Watched;
 use crate::wormhole::event::{Event, Flit};
 use crate::wormhole::host::Host;
 use crate::wormhole::input::{Input, Output};
@@ -19,6 +20,8 @@ pub(crate) struct Simulation {
     pub(crate) wormhole: WormholePlan,
     pub(crate) timeline: Timeline<Event>,
     pub(crate) endpoints: Endpoints,
+    /// What hosts look at before they begin a message.
+    pub(crate) watched: Watched,
     /// By channel: the endpoint that sends on it, if one does.
     pub(crate) endpoint_of: Vec<Option<EndpointId>>,
     /// By endpoint.
@@ -91,6 +94,7 @@ impl Simulation {
             wormhole,
             timeline: Timeline::new(),
             endpoints: Endpoints::new(Arc::clone(&plan)),
+            watched: Watched::new(&plan),
             endpoint_of: channels()
                 .map(|channel| plan.fabric.endpoint_at(plan.ends(channel).source))
                 .collect(),
@@ -187,10 +191,16 @@ impl Simulation {
             Event::Wake { endpoint } => self.tell(Notice::Woken { endpoint }),
             Event::ControlArrives { channel, symbol } => self.on_control(channel, symbol),
             Event::FlitArrives { channel, flit } => self.receive(channel, flit),
-            Event::Release { output } => self.release(output),
+            Event::Release { output } => {
+                self.release(output);
+                self.tell_lanes();
+            }
             Event::ReadHead { channel } => self.read_head(channel),
             Event::Request { channel } => self.request(channel),
-            Event::Arbitrate { output } => self.arbitrate(output),
+            Event::Arbitrate { output } => {
+                self.arbitrate(output);
+                self.tell_lanes();
+            }
             Event::Transfer { channel } => self.transfer(channel),
             Event::EmitControl { channel } => self.emit_control(channel),
         }

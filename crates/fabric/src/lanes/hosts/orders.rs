@@ -38,6 +38,7 @@ impl Hosts {
                 Order::WakeAt { endpoint, at } => {
                     context.clock.schedule(at.as_ps(), Event::WakeEndpoint { endpoint });
                 }
+                Order::Gather => self.is_to_gather = true,
                 Order::Weigh(weighing) => self.weigh(weighing, links, switches, context),
             }
         }

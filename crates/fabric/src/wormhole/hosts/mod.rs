@@ -4,11 +4,13 @@
 //! ```text
 //!   in_transit   worms that a host takes in and sends on
 //!   port         the port of a host that stops its sender when the pool is full
+//!   throttled    what hosts look at before they begin a message
 //!   waiters      what hosts have for their own channels, for congestion trees
 //! ```
 
 mod in_transit;
 mod port;
+mod throttled;
 mod waiters;
 
 use crate::wormhole::event::Event;
@@ -34,6 +36,8 @@ pub(crate) struct Hosts {
     /// By endpoint: what its own worm carries that began last, where somebody asks.
     sending: Vec<Content>,
     wanted: Wanted,
+    /// Channels whose buffers are counted, where they are.
+    gathered: Box<[ChannelId]>,
 }
 
 /// What a host's own channel joins.
@@ -74,6 +78,7 @@ impl Hosts {
             cables: ChannelId::first(plan.channels.len()).map(cable).collect(),
             in_transit: vec![in_transit; hosts],
             sending: vec![Content::Control; plan.fabric.endpoints().len()],
+            gathered: plan.gathered_channels().into(),
             plan,
         }
     }
@@ -140,6 +145,7 @@ impl Hosts {
                 Order::WakeAt { endpoint, at } => {
                     network.clock.schedule(at.as_ps(), Event::Wake { endpoint });
                 }
+                Order::Gather => self.tell_gathered(network),
                 Order::Weigh(_) => unreachable!("a channel that is not divided has no weights"),
             }
         }

@@ -55,6 +55,10 @@ pub(crate) struct Links {
     touched: Bits,
     /// What is counted at a section end; its memory is used again.
     section_counts: Vec<(ChannelId, ChannelCount)>,
+    /// By channel: whether somebody wants to know when it is taken and free; empty where nobody does.
+    watched: Box<[bool]>,
+    /// Such channels that were taken or released since that was told.
+    taken: Vec<ChannelId>,
 }
 
 impl Links {
@@ -81,6 +85,8 @@ impl Links {
             counts: vec![ChannelCount::default(); plan.channels.len()],
             touched: Bits::new(plan.channels.len()),
             section_counts: Vec::new(),
+            watched: plan.watched_outputs().into(),
+            taken: Vec::new(),
         }
     }
 
@@ -205,6 +211,32 @@ impl Links {
     /// Flits in the buffer at the end of `channel` once everything of this instant has happened.
     pub(crate) fn fill(&self, channel: ChannelId, now: u64) -> u64 {
         self.arrived(channel, now) - self.gone(channel, now)
+    }
+
+    /// Whether the buffer at the end of `channel` held more than its STOP mark before `now`, of which
+    /// nothing has happened. Only one that asks for STOP does.
+    pub(crate) fn was_above_stop(&self, channel: ChannelId, now: u64) -> bool {
+        let input = self.input(channel);
+        input.wants_stop && self.fill(channel, now - 1) > u64::from(input.slack.stop)
+    }
+
+    /// An output of a switch is taken or released: somebody may want to know.
+    #[inline]
+    pub(crate) fn note_taken(&mut self, output: ChannelId) {
+        if self.watched.get(output.index()) == Some(&true) {
+            self.taken.push(output);
+        }
+    }
+
+    /// Whether somebody wants to know of outputs that were taken or released.
+    #[inline]
+    pub(crate) fn has_taken(&self) -> bool {
+        !self.taken.is_empty()
+    }
+
+    /// One of these.
+    pub(crate) fn next_taken(&mut self) -> Option<ChannelId> {
+        self.taken.pop()
     }
 
     fn arrived(&self, channel: ChannelId, now: u64) -> u64 {

@@ -52,9 +52,19 @@ impl ClassContext<'_> {
         };
         match (control, written) {
             (_, Some(Credits::Exempt)) => Ok(model::Credits::Exempt),
-            (CongestionControl::None, None) => Ok(model::Credits::OfBuffer),
-            (CongestionControl::None, Some(_)) => {
-                let message = "without congestion control all classes share the send buffer: say network.adapters.congestion_control = \
+            (
+                CongestionControl::None
+                | CongestionControl::AtLeastOne
+                | CongestionControl::SelfTuned(_),
+                None,
+            ) => Ok(model::Credits::OfBuffer),
+            (
+                CongestionControl::None
+                | CongestionControl::AtLeastOne
+                | CongestionControl::SelfTuned(_),
+                Some(_),
+            ) => {
+                let message = "without credits all classes share the send buffer: say network.adapters.congestion_control = \
                                \"credits\", or leave this out";
                 Err(self.error("post.credits", message).into())
             }

@@ -366,8 +366,8 @@ impl Both {
         }
         let Sender { adapter, flows, messages, .. } = &mut self.sender;
         let now = at(self.now);
-        let next = adapter.next(flows, messages, group, now);
-        let turn = adapter.take(flows, messages, group, now);
+        let next = adapter.next(flows, messages, None, group, now);
+        let turn = adapter.take(flows, messages, None, group, now);
         match (turn, goes) {
             (Turn::Send(packet), Some(goes)) => {
                 let Next::Packet { payload_bytes, .. } = next else { panic!("{next:?}") };

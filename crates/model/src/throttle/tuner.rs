@@ -1,0 +1,161 @@
+//! How the throughput tunes the threshold of the self-tuned control.
+//!
+//! ```text
+//!   throughput of the period       throttled      did not
+//!     fell by more than `drop`     decrease       decrease
+//!     did not                      increase       as it is
+//! ```
+//!
+//! So that the threshold does not stay in a local maximum, the best period is remembered with what
+//! was full at its end and with its threshold. A period far below it sets the threshold to the lesser
+//! of the two; after `patience` of these in a row the traffic has changed, and the best is forgotten.
+//!
+//! Source: Thottethodi, Lebeck and Mukherjee 2001 (table 1 and the avoidance of local maxima, as
+//! recalled); that "far below" is the same fall: ours.
+//!
+//! Invariant: the threshold is between no buffer and all.
+
+use super::self_tuned::SelfTunedPlan;
+
+/// What a tuning period was like.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Period {
+    pub(super) gathers: u32,
+    /// Received in it.
+    pub(super) bytes: u64,
+    /// Full buffers at its last gather.
+    pub(super) full: u64,
+    /// Whether the estimate was above the threshold.
+    pub(super) has_throttled: bool,
+}
+
+/// The best period so far.
+#[derive(Clone, Copy, Debug)]
+struct Best {
+    bytes: u64,
+    /// Full buffers, in millionths of one.
+    full: u64,
+    threshold: u64,
+}
+
+/// The threshold, in millionths of a buffer.
+#[derive(Clone, Debug)]
+pub(super) struct Tuner {
+    buffers: u64,
+    threshold: u64,
+    /// Bytes of the last period.
+    last: Option<u64>,
+    best: Option<Best>,
+    /// Periods far below the best, in a row.
+    far_below: u32,
+}
+
+impl Tuner {
+    /// Of so many buffers.
+    pub(super) fn new(plan: &SelfTunedPlan, buffers: u64) -> Self {
+        let threshold = buffers * u64::from(plan.threshold_millionths);
+        Self { buffers, threshold, last: None, best: None, far_below: 0 }
+    }
+
+    /// The threshold.
+    pub(super) fn threshold(&self) -> u64 {
+        self.threshold
+    }
+
+    /// A period is over.
+    pub(super) fn tune(&mut self, plan: &SelfTunedPlan, period: Period) {
+        let held = self.threshold;
+        let is_below = |other: u64| {
+            let kept = 1_000_000 - u128::from(plan.drop_millionths);
+            u128::from(period.bytes) * 1_000_000 < u128::from(other) * kept
+        };
+        let of_all = |millionths: u32| self.buffers * u64::from(millionths);
+        if self.last.is_some_and(is_below) {
+            self.threshold = held.saturating_sub(of_all(plan.decrease_millionths));
+        } else if period.has_throttled {
+            let grown = held + of_all(plan.increase_millionths);
+            self.threshold = grown.min(of_all(1_000_000));
+        }
+        self.last = Some(period.bytes);
+        match self.best {
+            Some(best) if is_below(best.bytes) => {
+                self.threshold = best.full.min(best.threshold);
+                self.far_below += 1;
+                if self.far_below >= plan.patience {
+                    (self.best, self.far_below) = (None, 0);
+                }
+            }
+            Some(best) if period.bytes <= best.bytes => self.far_below = 0,
+            _ => {
+                let full = period.full * 1_000_000;
+                self.best = Some(Best { bytes: period.bytes, full, threshold: held });
+                self.far_below = 0;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gingham_kernel::Span;
+
+    const PLAN: SelfTunedPlan = SelfTunedPlan {
+        gather: Span::from_ps(10),
+        side_band: Span::from_ps(10),
+        tuning_gathers: 3,
+        threshold_millionths: 100_000,
+        increase_millionths: 10_000,
+        decrease_millionths: 40_000,
+        drop_millionths: 250_000,
+        patience: 2,
+    };
+
+    fn period(bytes: u64, full: u64, has_throttled: bool) -> Period {
+        Period { gathers: 3, bytes, full, has_throttled }
+    }
+
+    /// Of 1,000 buffers the threshold is 100 at first, a step up 10 and a step down 40.
+    #[test]
+    fn the_table_decides() {
+        let mut tuner = Tuner::new(&PLAN, 1_000);
+        let mut tune = |bytes, has_throttled| {
+            tuner.best = None;
+            tuner.tune(&PLAN, period(bytes, 0, has_throttled));
+            tuner.threshold()
+        };
+        assert_eq!(tune(400, false), 100_000_000, "nothing was before");
+        assert_eq!(tune(400, true), 110_000_000, "it throttled and cost nothing");
+        assert_eq!(tune(300, true), 120_000_000, "three quarters are no fall");
+        assert_eq!(tune(224, true), 80_000_000, "less are");
+        assert_eq!(tune(167, false), 40_000_000);
+        assert_eq!(tune(100, false), 0);
+        assert_eq!(tune(10, true), 0, "it stays at none");
+    }
+
+    #[test]
+    fn it_grows_no_higher_than_all() {
+        let plan = SelfTunedPlan { threshold_millionths: 995_000, ..PLAN };
+        let mut tuner = Tuner::new(&plan, 1_000);
+        tuner.tune(&plan, period(100, 0, true));
+        assert_eq!(tuner.threshold(), 1_000_000_000);
+    }
+
+    /// The best had 30 full buffers below a threshold of 100. Two periods far below it forget it.
+    #[test]
+    fn far_below_the_best_it_goes_back_there() {
+        let mut tuner = Tuner::new(&PLAN, 1_000);
+        tuner.tune(&PLAN, period(400, 30, true));
+        assert_eq!(tuner.threshold(), 110_000_000);
+        tuner.tune(&PLAN, period(310, 60, true));
+        assert_eq!(tuner.threshold(), 120_000_000, "that is not far");
+        tuner.tune(&PLAN, period(240, 60, true));
+        assert_eq!(tuner.threshold(), 30_000_000);
+        assert!(tuner.best.is_some());
+        tuner.tune(&PLAN, period(240, 20, false));
+        assert_eq!(tuner.threshold(), 30_000_000);
+        assert!(tuner.best.is_none());
+        tuner.tune(&PLAN, period(240, 20, false));
+        assert_eq!(tuner.best.map(|best| best.bytes), Some(240));
+    }
+}
