@@ -5,8 +5,8 @@
     python benches/bench.py --saturation    measure each fabric's saturation load again (minutes)
 
 A row is a scenario of `benches/rows` at a fraction of its fabric's own saturation load, which was
-measured once and stands in `benches/loads.json`; rows of virtual lanes (`lanes-*`) have the load
-that they say, as have those of whole packets (`packets-*`). Instructions are counted by valgrind,
+measured once and stands in `benches/loads.json`; rows of virtual lanes (`lanes-*`), of channel
+adapters (`hca-*`) and of whole packets (`packets-*`) have the load that they say. Instructions are counted by valgrind,
 which gives the same number whatever else the machine does; times are of a run without it. What
 setting up costs is measured by itself and taken off. A flit-hop is a flit that leaves a switch:
 what a host sends is none. A packet-hop, of whole packets, is one that was delivered and left a
@@ -42,7 +42,7 @@ BASELINE = HERE / "baseline.json"
 FRACTION = 0.6
 # Rows that say their own load.
 PACKETS = "packets-"
-FIXED = ("lanes-", PACKETS)
+FIXED = ("hca-", "lanes-", PACKETS)
 # Rows that are set up and not run.
 SET_UP_ONLY = "setup-"
 # Rows of minutes and gigabytes: run where they are named, by the engine alone, and not counted.

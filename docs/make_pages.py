@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gingham import glossary, meanings, mechanisms, reference
+from gingham import glossary, meanings, mechanisms, pairs, reference
 from gingham.cli import _page as command_line
 
 FOLDER = Path(__file__).parent / "reference"
@@ -12,6 +12,7 @@ PAGES = {
     "../glossary.md": glossary.page,
     "command-line.md": command_line.page,
     "mechanisms.md": mechanisms.page,
+    "pairs.md": pairs.page,
     "results.md": meanings.page,
     "scenario.md": reference.page,
     "stripe-results.md": meanings.stripe_page,

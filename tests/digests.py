@@ -74,6 +74,8 @@ COLUMNS_IF_ASKED = {
     "streams_admitted",
     "streams_refused_by_adapter",
     "streams_refused_by_switch",
+    "streams_lapsed",
+    "lapsed_ps",
     "set_up_mean_ns",
     "set_up_half_width_ns",
     "set_up_max_ns",

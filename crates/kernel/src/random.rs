@@ -35,6 +35,8 @@ pub enum Purpose {
     Lane,
     /// Whether a switch marks a packet.
     Mark,
+    /// Whether and when an application crashes.
+    Crash,
     /// Orders that must not matter; tests draw them to show it.
     Shuffle,
     /// Whether a channel loses a packet.
@@ -64,6 +66,7 @@ impl Purpose {
             Self::PathChoice => b"path-choice",
             Self::Lane => b"lane",
             Self::Mark => b"mark",
+            Self::Crash => b"crash",
             Self::Shuffle => b"shuffle",
             Self::Loss => b"loss",
             Self::LossBurst => b"loss-burst",

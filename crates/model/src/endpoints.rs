@@ -314,6 +314,9 @@ impl Endpoints {
         if let Some(cycle) = cycle {
             self.status = Status::Deadlocked(cycle);
         } else if time == self.collector.end() {
+            if let Some(desk) = &mut self.desk {
+                desk.settle(time);
+            }
             let is_quiet = self.arrivals_pending == 0 && self.replies.is_empty();
             let drained = in_flight == 0 && self.ordered_under_way == 0 && is_quiet;
             self.status = if drained { Status::Drained } else { Status::Finished };

@@ -3,7 +3,8 @@
 //! ```text
 //!   what moves packets                                endpoints
 //!        │ ─── Notice: created, began, left, received,  ──► │
-//!        │             read at a switch, woken, sampled     │
+//!        │             read at a switch, sent on by a host, │
+//!        │             woken, sampled                       │
 //!        │ ◄── Order:  send, create at, wake at, weigh ──── │
 //!        │ ─── a link is free: whose turn? ───────────────► │
 //!        │ ◄── Turn:   this packet, or nothing before ───── │
@@ -14,7 +15,7 @@
 //! Nothing that is received, read or timed acts in any other way.
 //!
 //! What is wanted is known at time zero ([`Wanted`]), so that a run in which nobody asks is told of
-//! nothing but messages that are created and packets that are received.
+//! nothing but messages that are created and packets that are received or sent on.
 //!
 //! Invariant: notices of one instant come in the order of phase, component, port and lane, in every
 //! simulation of a plan (`docs/concepts/timing.md`).
@@ -53,6 +54,16 @@ pub enum Notice<'a> {
         flit: Span,
         /// What it carried.
         content: Content,
+    },
+    /// The first flit of a packet in transit starts on the link of a host. What sends it on may write
+    /// on it.
+    SentOn {
+        /// Where.
+        endpoint: EndpointId,
+        /// How long it has waited since it was ready.
+        waited: Span,
+        /// What.
+        packet: &'a mut Packet,
     },
     /// A packet has arrived whole at its destination.
     Received {
@@ -187,8 +198,8 @@ pub struct Created {
     pub endpoint: EndpointId,
 }
 
-/// The notices that somebody wants beside those of messages created, packets received and endpoints
-/// woken, which always are told.
+/// The notices that somebody wants beside those of messages created, packets received or sent on, and
+/// endpoints woken, which always are told.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Wanted {
     /// Of which packets [`Notice::Began`] is.

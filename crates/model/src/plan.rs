@@ -11,6 +11,7 @@ use gingham_topology::routing::{LaneSet, Routes, VcClass};
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId, PortRef};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -224,6 +225,9 @@ pub struct Plan {
     pub adapters: Option<AdapterPlan>,
     /// Who asks before it sends; nobody if not given.
     pub admission: Option<Arc<AdmissionPlan>>,
+    /// Hosts that crash, and when: they create no message from then on, and follow no answer to a
+    /// probe; what they have created still goes, and what comes to them they still take.
+    pub crashes: BTreeMap<EndpointId, Time>,
     /// By [`ChannelId`].
     pub channels: Vec<ChannelPlan>,
     /// The lanes of every channel.

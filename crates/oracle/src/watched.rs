@@ -1,14 +1,16 @@
 //! What hosts want to know of the network before they begin a message, looked for in the state of the
-//! network: whatever the kind of switch, all of it each time.
+//! network each time anything may have changed it.
 
 use gingham_model::{LaneBlocks, Plan, Switching};
 use gingham_topology::ChannelId;
 use gingham_topology::routing::LaneSet;
 
-/// Outputs of which somebody wants to know the free lanes, with those that were told last.
+/// Outputs of which somebody wants to know the free lanes, and buffers that are counted.
 #[derive(Clone, Debug)]
 pub(crate) struct Watched {
-    outputs: Vec<(ChannelId, LaneSet)>,
+    /// By channel: the free lanes that were told last, where somebody wants to know; empty where
+    /// nobody does.
+    told: Vec<Option<LaneSet>>,
     lanes: u8,
     /// Channels whose full buffers are counted.
     gathered: Vec<ChannelId>,
@@ -19,10 +21,9 @@ pub(crate) struct Watched {
 impl Watched {
     pub(crate) fn new(plan: &Plan) -> Self {
         let all = LaneSet::first_n(plan.lanes.count);
-        let watched = plan.watched_outputs();
-        let outputs = ChannelId::first(watched.len()).filter(|channel| watched[channel.index()]);
+        let watched = plan.watched_outputs().into_iter();
         Self {
-            outputs: outputs.map(|channel| (channel, all)).collect(),
+            told: watched.map(|is_watched| is_watched.then_some(all)).collect(),
             lanes: plan.lanes.count,
             gathered: plan.gathered_channels(),
             space_blocks: match &plan.switching {
@@ -32,27 +33,23 @@ impl Watched {
         }
     }
 
-    /// The outputs with other free lanes than were told, and these; told now.
-    pub(crate) fn changes(
-        &self,
-        is_free: impl Fn(ChannelId, u8) -> bool,
-    ) -> Vec<(ChannelId, LaneSet)> {
-        let free = |channel: ChannelId| -> LaneSet {
-            (0..self.lanes).filter(|lane| is_free(channel, *lane)).collect()
-        };
-        let now = self.outputs.iter().map(|(channel, told)| (*channel, *told, free(*channel)));
-        now.filter(|(_, told, free)| told != free).map(|(channel, _, free)| (channel, free)).collect()
-    }
-
-    /// These lanes of an output are free, as is told.
-    pub(crate) fn told(&mut self, output: ChannelId, free: LaneSet) {
-        let known = self.outputs.iter_mut().find(|(channel, _)| *channel == output);
-        known.expect("it is watched").1 = free;
+    /// The free lanes of a channel, if somebody wants to know and was told something else; it is told
+    /// now.
+    pub(crate) fn change(
+        &mut self,
+        channel: ChannelId,
+        is_free: impl Fn(u8) -> bool,
+    ) -> Option<LaneSet> {
+        let told = self.told.get_mut(channel.index())?.as_mut()?;
+        let free = (0..self.lanes).filter(|lane| is_free(*lane)).collect();
+        (std::mem::replace(told, free) != free).then_some(free)
     }
 
     /// How many of the buffers that are counted are full.
     pub(crate) fn full(&self, is_full: impl Fn(ChannelId, u8) -> bool) -> u64 {
-        let lanes = self.gathered.iter().flat_map(|channel| (0..self.lanes).map(|lane| (*channel, lane)));
-        lanes.filter(|(channel, lane)| is_full(*channel, *lane)).count() as u64
+        let full_lanes = |channel: &ChannelId| {
+            (0..self.lanes).filter(|lane| is_full(*channel, *lane)).count() as u64
+        };
+        self.gathered.iter().map(full_lanes).sum()
     }
 }

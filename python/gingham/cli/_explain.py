@@ -8,12 +8,13 @@ from typing import Any
 
 import click
 
-from gingham import glossary, meanings, mechanisms, reference
+from gingham import glossary, meanings, mechanisms, pairs, reference
 from gingham._native import scenario_schema, stripe_schema
-from gingham.cli import _explained
+from gingham.cli import _explained, _pairs
 from gingham.cli._output import json_option, line_width, page, print_json
 from gingham.errors import InputError, meant, nearest
 from gingham.glossary import plain
+from gingham.pairs.parts import PARTS
 
 stripe_option = click.option("--stripe", is_flag=True, help="Of striping scenarios.")
 
@@ -43,8 +44,11 @@ def schema(stripe: bool) -> None:
     show_default=True,
     help="How many levels of keys are told; from 2 on mechanisms, too. --json has all.",
 )
+@click.option(
+    "--pairs", "of_pairs", is_flag=True, help="Which mechanisms go together; of WORD, if given."
+)
 @json_option
-def explain(name: str, stripe: bool, depth: int, as_json: bool) -> None:
+def explain(name: str, stripe: bool, depth: int, of_pairs: bool, as_json: bool) -> None:
     """Say what a WORD means: a key of a scenario, a mechanism, or a word of pages and results.
 
     Of a key: what may stand there, and what holds if nothing does. Of a mechanism: its parameters,
@@ -62,7 +66,12 @@ def explain(name: str, stripe: bool, depth: int, as_json: bool) -> None:
       gingham explain "virtual channel"
       gingham explain accepted_load
       gingham explain --stripe stripe.markers
+      gingham explain --pairs
+      gingham explain --pairs admission
     """
+    if of_pairs:
+        tell_pairs(name, stripe, as_json)
+        return
     found = find(name, stripe) if name else everything(stripe)
     if as_json:
         print_json({what: [asdict(one) for one in some] for what, some in found.items()})
@@ -70,6 +79,23 @@ def explain(name: str, stripe: bool, depth: int, as_json: bool) -> None:
         page(_explained.answer(name, found, depth, line_width()))
     else:
         page(_explained.everything(found, depth, line_width()))
+
+
+def tell_pairs(name: str, stripe: bool, as_json: bool) -> None:
+    """Say which mechanisms go together: all, or those with one."""
+    if stripe:
+        raise InputError("--pairs are of mechanisms of a fabric: leave out --stripe")
+    parts = pairs.named(name) if name else list(PARTS)
+    if as_json:
+        known = {part.name for part in parts}
+        found = [one for one in pairs.every_pair() if {one.first, one.second} & known]
+        named = [{"name": part.name, "meaning": part.meaning} for part in parts]
+        print_json({"mechanisms": named, "pairs": [asdict(one) for one in found]})
+    elif name:
+        shown = (list(_pairs.of(part, line_width())) for part in parts)
+        page(_explained.apart(shown))
+    else:
+        page(_pairs.matrix(line_width()))
 
 
 @cache

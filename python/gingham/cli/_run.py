@@ -113,6 +113,7 @@ def run(
       congestion-spreading  whole packets: a busy host holds up a flow to another
       congestion-control    the same, with marks that come back
       fair-share            long against short packets at one output
+      all-together          in-transit hosts, segments, marks, admitted streams, windows
       lane-shares           weights 1 : 2 : 4 of lanes at one output
       video                 streams of video with deadlines, beside bursts
       ring-deadlock         shortest paths on a ring, which can deadlock

@@ -41,7 +41,8 @@ pub(crate) fn count_channel(
     let cycles = if peer < context.layout.first_host {
         Some(network.switches.port(peer).occupancy)
     } else {
-        network.in_transit.stops.then(|| network.in_transit.host(peer).occupancy)
+        // An end of a switch takes in all that comes, whatever hosts do.
+        (!sender.is(TO_HOST)).then(|| network.in_transit.host(peer).occupancy)
     };
     let occupancy_flit_ps = cycles.map_or(0, |cycles| {
         let lanes = network.buffers.lanes()[peer << SHIFT..].iter();

@@ -1,14 +1,15 @@
 //! What happens between ticks, at any picosecond, in the order of an instant.
 //!
 //! An event is one word, kind first, so that comparing two is comparing numbers: those of an
-//! instant are in the order of their kinds, then of channels or sources. A tick comes after all
-//! events of its instant.
+//! instant are in the order of their kinds, then of channels or sources. Packets of a host's own and
+//! packets in transit begin in one order of channels: a channel begins one at a time. A tick comes
+//! after all events of its instant.
 
 use crate::lanes::worms::{InTransitId, WormId};
 use gingham_topology::{ChannelId, EndpointId};
 
 /// Something that happens at an instant.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Event {
     /// A source creates a message.
     Create { source: usize },
@@ -33,12 +34,16 @@ pub(crate) enum Event {
     Wake { channel: ChannelId },
 }
 
-/// An event as one word: 4 bits of kind, 28 of channel or source, 32 of worm or packet in transit.
+/// An event as one word: 4 bits of kind, 28 of channel or source, 32 of worm or packet in transit. Of
+/// these 32 the first tells which it is where both have one kind.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Packed(u64);
 
 /// Channels and sources beyond this do not fit a packed event.
 pub(crate) const INDEX_MAX: usize = (1 << 28) - 1;
+
+/// Set where a packet in transit begins.
+const IN_TRANSIT: usize = 1 << 31;
 
 impl Packed {
     /// After every event of an instant.
@@ -61,9 +66,9 @@ impl Packed {
             5 => Event::Recognise { channel, packet },
             6 => Event::TailReceived { channel, packet },
             7 => Event::Deliver { channel, worm },
-            8 => Event::Begin { channel, worm },
-            9 => Event::Reinject { channel, packet },
-            10 => Event::Wake { channel },
+            8 if id & IN_TRANSIT == 0 => Event::Begin { channel, worm },
+            8 => Event::Reinject { channel, packet: InTransitId::new(id & !IN_TRANSIT) },
+            9 => Event::Wake { channel },
             kind => unreachable!("no event has the kind {kind}"),
         }
     }
@@ -82,8 +87,10 @@ impl From<Event> for Packed {
             }
             Event::Deliver { channel, worm } => Self::new(7, channel.index(), worm.index()),
             Event::Begin { channel, worm } => Self::new(8, channel.index(), worm.index()),
-            Event::Reinject { channel, packet } => Self::new(9, channel.index(), packet.index()),
-            Event::Wake { channel } => Self::new(10, channel.index(), 0),
+            Event::Reinject { channel, packet } => {
+                Self::new(8, channel.index(), packet.index() | IN_TRANSIT)
+            }
+            Event::Wake { channel } => Self::new(9, channel.index(), 0),
         }
     }
 }
@@ -95,7 +102,8 @@ mod tests {
     #[test]
     fn packing_keeps_the_event_and_the_order() {
         let (low, high) = (ChannelId::new(3), ChannelId::new(INDEX_MAX));
-        let (worm, packet) = (WormId::new(0xffff_ffff), InTransitId::new(0xffff_ffff));
+        let (worm, packet) = (WormId::new(0x7fff_ffff), InTransitId::new(0x7fff_ffff));
+        let between = ChannelId::new(4);
         let events = [
             Event::Create { source: 9 },
             Event::WakeEndpoint { endpoint: EndpointId::new(7) },
@@ -107,10 +115,11 @@ mod tests {
             Event::Deliver { channel: low, worm },
             Event::Begin { channel: low, worm },
             Event::Reinject { channel: low, packet },
+            Event::Begin { channel: between, worm },
             Event::Wake { channel: high },
         ];
         for pair in events.windows(2) {
-            assert!(pair[0] < pair[1] && Packed::from(pair[0]) < Packed::from(pair[1]));
+            assert!(Packed::from(pair[0]) < Packed::from(pair[1]));
         }
         for event in events {
             assert_eq!(Packed::from(event).unpack(), event);

@@ -21,7 +21,7 @@ use crate::lanes::network::Network;
 use crate::lanes::worms::{InTransitId, WormId};
 use gingham_fairq::Head;
 use gingham_kernel::Time;
-use gingham_model::{Adapter, Created, Endpoints, Next, Notice, PipelinePlan, Plan, ThrottlePlan, Turn, Wanted};
+use gingham_model::{Adapter, Created, Endpoints, Next, Notice, PipelinePlan, Plan, Turn, Wanted};
 use gingham_topology::{ChannelId, EndpointId, NodeId};
 
 /// All hosts.
@@ -34,8 +34,7 @@ pub(crate) struct Hosts {
     arbiters: Arbiters,
     /// Whether these are the default, and what waits goes wherever there is a credit for a flit.
     is_plain: bool,
-    /// Whether any adapter may hold something back although its link is free, of which nobody tells
-    /// when it may go.
+    /// Whether any adapter may hold something back although its link is free.
     may_hold_back: bool,
     wanted: Wanted,
     /// Channels whose buffers are counted, where they are.
@@ -118,15 +117,12 @@ impl Hosts {
         let ports: Vec<Host> = channels.map(host).collect();
         let arbiters = Arbiters::new(&plan.lanes.adapter_port, plan, lanes, ports.len());
         let may_hold_back = endpoints.adapters.iter().any(Adapter::may_hold_back);
-        // Whom a lane lets go is woken for that.
-        let by_lanes = plan.throttle() == Some(ThrottlePlan::AtLeastOne);
-        let is_woken = by_lanes && !plan.is_controlled();
         Self {
             first_port: layout.first_host,
             is_plain: arbiters.are_default && !may_hold_back && lanes.cut_through.is_empty(),
             arbiters,
             ports,
-            may_hold_back: may_hold_back && !is_woken,
+            may_hold_back,
             wanted: endpoints.wanted(),
             gathered: plan.gathered_channels().into(),
             is_to_gather: false,
@@ -351,7 +347,7 @@ impl Hosts {
         }
         if fitting == 0 && self.may_hold_back {
             // One of a higher priority and fewer flits may find its tokens before this one its
-            // credits.
+            // credits, or another go because this one may not begin any more.
             links.ready.insert(port);
         }
         fitting

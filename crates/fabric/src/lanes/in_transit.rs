@@ -16,7 +16,7 @@ use crate::lanes::links::Links;
 use crate::lanes::ring::Ring;
 use crate::lanes::worms::{InTransitId, WormId};
 use gingham_kernel::{Span, Time};
-use gingham_model::{EjectionHead, Endpoints, InTransitHost, Plan, TakenIn, WhenFull};
+use gingham_model::{EjectionHead, Endpoints, InTransitHost, Notice, Plan, TakenIn, WhenFull};
 use gingham_topology::EndpointId;
 use gingham_topology::routing::DatelineClass;
 
@@ -252,7 +252,9 @@ impl InTransit {
         let now = context.clock.now();
         let waited = Span::from_ps(now - ready.as_ps());
         let endpoint = self.host(packet.port).endpoint;
-        context.endpoints.collector_mut().on_reinjected(endpoint, Time::from_ps(now), waited);
+        let Context { endpoints, worms, .. } = context;
+        let packet = &mut worms.get_mut(packet.worm).packet;
+        endpoints.tell(Time::from_ps(now), Notice::SentOn { endpoint, waited, packet });
     }
 
     /// The tail of a packet in transit has left its host.

@@ -120,9 +120,7 @@ const fn concept<T: JsonSchema>(
 
 /// The key of a network that is a mechanism by itself.
 fn admission() -> Value {
-    let mut key = schema_of::<Network>()["properties"]["admission"].take();
-    key["const"] = "admission".into();
-    key
+    variant(&mut schema_of::<Network>(), "admission")
 }
 
 /// The key of a table that is a mechanism by itself.
@@ -135,13 +133,16 @@ fn datelines() -> Value {
 /// The keys of a class that are mechanisms by themselves: what holds back its flows.
 fn of_flows() -> Value {
     let mut class = schema_of::<TrafficClass>();
-    let variants = ["window", "pace"].map(|name| {
-        let mut variant = class["properties"][name].take();
-        let parameters = variant.clone();
-        variant["properties"] = json!({ name: parameters });
-        variant
-    });
+    let variants = ["window", "pace"].map(|name| variant(&mut class, name));
     json!({ "oneOf": variants })
+}
+
+/// The key of a table as the variant of an enum, which has the keys of its table for parameters.
+fn variant(table: &mut Value, name: &str) -> Value {
+    let mut variant = table["properties"][name].take();
+    let parameters = variant.clone();
+    variant["properties"] = json!({ name: parameters });
+    variant
 }
 
 const fn by_any(_name: &str, _kind: &SwitchingKind) -> Support {

@@ -178,7 +178,7 @@ mod tests {
     use crate::catalogue::scenario_schema;
 
     /// Keys that every network has.
-    const SHARED: [&str; 12] = [
+    const SHARED: [&str; 13] = [
         "network.preset",
         "network.switching",
         "network.link_rate",
@@ -187,6 +187,7 @@ mod tests {
         "network.fec_delay",
         "network.adapters",
         "network.admission",
+        "network.crashes",
         "network.arbitration",
         "network.marking",
         "network.header.type_bytes",

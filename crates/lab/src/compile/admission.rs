@@ -1,10 +1,13 @@
 //! Admission control: what streams may reserve, and where it cannot work.
 
 use super::classes::priority_of;
+use super::gathered::Gathered;
 use super::network::NetworkKind;
 use crate::error::LabError;
 use crate::scenario::{Admission, ScenarioSource};
-use gingham_model::{AdmissionPlan, ChannelPlan, ClassPlan, Excess, PathSet, Plan};
+use gingham_kernel::{Bytes, Span};
+use gingham_model::{AdmissionPlan, ChannelPlan, ClassId, ClassPlan, Excess, PathSet, Plan};
+use gingham_results::real;
 use gingham_topology::Fabric;
 use gingham_topology::routing::Lanes;
 use std::borrow::Cow;
@@ -22,7 +25,7 @@ pub(super) fn plan(
     kind: &NetworkKind,
     channels: &[ChannelPlan],
 ) -> Result<Option<Arc<AdmissionPlan>>, LabError> {
-    let Some(Admission { share, length, priority, best_effort_min, .. }) =
+    let Some(Admission { share, length, priority, best_effort_min, lease, .. }) =
         &source.scenario.network.admission
     else {
         return Ok(None);
@@ -56,6 +59,7 @@ pub(super) fn plan(
         limits: channels.iter().map(|channel| rounded(share * rate(channel))).collect(),
         rates: channels.iter().map(|channel| rounded(rate(channel))).collect(),
         others_min,
+        lease: *lease,
         payload_bytes,
         priority,
         vc_class: kind.lanes.vc_class_of_admission(),
@@ -115,8 +119,15 @@ fn check_answers(source: &ScenarioSource, plan: &Plan) -> Result<(), LabError> {
 }
 
 /// Refuses networks in which what a probe reserves is not what its stream uses.
-pub(super) fn check(source: &ScenarioSource, plan: &Plan) -> Result<(), LabError> {
+pub(super) fn check(
+    source: &ScenarioSource,
+    plan: &Plan,
+    gathered: &mut Gathered,
+) -> Result<(), LabError> {
     let Some(admission) = &plan.admission else { return Ok(()) };
+    if let Some(lease) = admission.lease {
+        check_lease(source, plan, lease, gathered)?;
+    }
     let refuse = |message: &str| -> Result<(), LabError> {
         Err(source.refuse("network.admission", message.to_owned()).into())
     };
@@ -124,9 +135,6 @@ pub(super) fn check(source: &ScenarioSource, plan: &Plan) -> Result<(), LabError
         return refuse(
             "a probe reserves the one way of its stream, and here are two: leave out routing.alternative",
         );
-    }
-    if plan.has_in_transit_hosts() {
-        return refuse("in-transit hosts keep no ledgers: route with another algorithm");
     }
     let asks = |(index, _): &(usize, &ClassPlan)| admission.classes[*index];
     let mut asking = plan.classes.iter().enumerate().filter(asks);
@@ -147,6 +155,38 @@ pub(super) fn check(source: &ScenarioSource, plan: &Plan) -> Result<(), LabError
             Err(source.refuse(&format!("traffic.{index}.policing.excess"), message).into())
         }
     }
+}
+
+/// Refuses a lease that is over before a message has passed, and notes one that a silent stream loses.
+fn check_lease(
+    source: &ScenarioSource,
+    plan: &Plan,
+    lease: Span,
+    gathered: &mut Gathered,
+) -> Result<(), LabError> {
+    let asks = |class: ClassId| plan.admission.as_ref().is_some_and(|of| of.classes[class.index()]);
+    let asking = || plan.streams().filter(|(class, ..)| asks(*class));
+    let longest = asking().map(|(.., stream)| stream.data.message_bytes()).max();
+    let slowest = plan.channels.iter().map(|channel| plan.switching.byte_ps(channel));
+    let slowest = slowest.fold(0.0, f64::max);
+    let takes = f64::from(longest.unwrap_or(0)) * slowest;
+    if real(lease.as_ps().into()) < takes {
+        let message = format!(
+            "a lease is at least as long as a message of {} takes on the slowest link, {:.3} us, and not {lease}: a few times the              longest silence of a stream is enough",
+            Bytes(longest.unwrap_or(0).into()),
+            takes / 1e6
+        );
+        return Err(source.refuse("network.admission.lease", message).into());
+    }
+    let silence = asking().map(|(.., stream)| stream.data.silence()).max();
+    if let Some(silence) = silence.filter(|silence| lease < *silence) {
+        let note = format!(
+            "streams send nothing for {silence} between messages, and what they have reserved is free again after {lease} \
+             (network.admission.lease): leases that outlast their silence keep it"
+        );
+        gathered.notes.push(note);
+    }
+    Ok(())
 }
 
 #[expect(

@@ -5,6 +5,7 @@ mod admission;
 mod arbiters;
 mod cables;
 mod classes;
+mod crashes;
 mod follow;
 mod gathered;
 mod imported;
@@ -102,6 +103,7 @@ pub fn compile_observed(
         Links { fabric: &fabric, channels: &channels, parameters: &parameters, kind: &kind };
     let adapters = adapters::plan(source, links)?;
     let classes = classes::classes(source, links, &mut gathered)?;
+    let crashes = crashes::plan(source, &fabric, stop.latest_end())?;
     paths::note_unused(&path_choice, &classes, &mut gathered);
     measure::check_messages(source, |host| links.byte_ps(host), &classes)?;
     let mut plan = Plan {
@@ -121,6 +123,7 @@ pub fn compile_observed(
         probe: None,
         adapters,
         admission,
+        crashes,
     };
     check(source, &plan, &mut gathered)?;
     network::settle(source, &parameters, &mut plan)?;
@@ -146,7 +149,7 @@ fn check(source: &ScenarioSource, plan: &Plan, gathered: &mut Gathered) -> Resul
     classes::check_paces(source, plan)?;
     pool::check(source, plan)?;
     adapters::check(source, plan, gathered)?;
-    admission::check(source, plan)?;
+    admission::check(source, plan, gathered)?;
     network::check(source, plan, gathered)?;
     marking::check(source, plan, gathered)
 }

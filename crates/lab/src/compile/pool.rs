@@ -42,7 +42,21 @@ pub(super) fn check(source: &ScenarioSource, plan: &Plan) -> Result<(), LabError
         );
         return Err(source.refuse("network.in_transit.pool", message).into());
     }
-    Ok(())
+    check_signals(source, plan)
+}
+
+/// The same of probes and what answers them, whose ways are those of any packet.
+fn check_signals(source: &ScenarioSource, plan: &Plan) -> Result<(), LabError> {
+    let Some(admission) = &plan.admission else { return Ok(()) };
+    if has_room_anywhere(plan, admission.payload_bytes) {
+        return Ok(());
+    }
+    let [probe, pool] = [admission.payload_bytes.into(), plan.in_transit.pool_bytes].map(Bytes);
+    let message = format!(
+        "a probe of the admission control has {probe} of payload and may go through an in-transit host, whose buffer holds {pool}: \
+         raise the pool, or lower network.admission.length"
+    );
+    Err(source.refuse("network.in_transit.pool", message).into())
 }
 
 /// A packet for which a pool has no room.

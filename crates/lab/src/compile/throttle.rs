@@ -44,14 +44,15 @@ fn self_tuned(
     };
     let fraction = |key: &str, written: f64| {
         let is_fraction = (0.0..=1.0).contains(&written);
-        is_fraction.then(|| millionths(written)).ok_or_else(|| {
-            refuse(key, format!("a fraction from 0 to 1, not {written}"))
-        })
+        is_fraction
+            .then(|| millionths(written))
+            .ok_or_else(|| refuse(key, format!("a fraction from 0 to 1, not {written}")))
     };
     let gather = of.gather.unwrap_or_else(|| flit_time(links) * GATHER_FLITS);
     if gather == Span::ZERO || gather > DELAY_MAX {
-        let message =
-            format!("buffers are counted every so often, more than 0 and at most {DELAY_MAX}, not {gather}");
+        let message = format!(
+            "buffers are counted every so often, more than 0 and at most {DELAY_MAX}, not {gather}"
+        );
         return Err(refuse("gather", message));
     }
     let tuning_gathers = count("tuning_gathers", of.tuning_gathers)?;

@@ -25,12 +25,15 @@ pub struct AdmissionSummary {
     /// Of these, admitted.
     #[schemars(extend("x-unit" = "streams"))]
     pub streams_admitted: usize,
-    /// Refused by the adapter of their own host.
+    /// Refused by the adapter of a host: their own, or one in transit.
     #[schemars(extend("x-unit" = "streams"))]
     pub streams_refused_by_adapter: usize,
     /// Refused by a switch.
     #[schemars(extend("x-unit" = "streams"))]
     pub streams_refused_by_switch: usize,
+    /// Streams of which a node has ended a lease.
+    #[schemars(extend("x-unit" = "streams"))]
+    pub streams_lapsed: usize,
     /// Mean time from the request to the answer, of those admitted, in nanoseconds.
     #[schemars(extend("x-unit" = "ns"))]
     pub set_up_mean_ns: Option<f64>,
@@ -67,6 +70,7 @@ impl AdmissionSummary {
             streams_admitted: asked.iter().filter(|of| is_admitted(of)).count(),
             streams_refused_by_adapter: refused(false),
             streams_refused_by_switch: refused(true),
+            streams_lapsed: asked.iter().filter(|of| of.lapsed.is_some()).count(),
             set_up_mean_ns: mean(over_all),
             set_up_half_width_ns: half_width(over_all),
             set_up_max_ns: set_up.iter().copied().reduce(f64::max),
@@ -131,7 +135,7 @@ struct Row {
 }
 
 fn requests(names: &Names, rows: &[Row]) -> Table {
-    let Names { classes, endpoints } = names.clone();
+    let Names { classes, endpoints, .. } = names.clone();
     let ps = |of: fn(&Request) -> Option<u64>| {
         move |row: &Row| of(&row.request).map(|ps| real(u128::from(ps)))
     };
@@ -158,6 +162,11 @@ fn requests(names: &Names, rows: &[Row]) -> Table {
             ("set_up_ps", "ps"),
             "from the one to the other",
             ps(|of| of.set_up().map(Span::as_ps)),
+        )
+        .known(
+            ("lapsed_ps", "ps"),
+            "since when the first of its leases has been over, if one was",
+            ps(|of| of.lapsed.map(Time::as_ps)),
         )
         .build("requests", "a row a stream that asked before it sent")
 }

@@ -1,6 +1,6 @@
 //! Admission control, as a scenario writes it.
 
-use gingham_kernel::Bytes;
+use gingham_kernel::{Bytes, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +17,9 @@ pub struct Admission {
     /// the others have the rest. 1 unless given.
     #[schemars(range(min = 1, max = 64))]
     pub best_effort_min: i64,
+    /// For how long a node holds what a stream has reserved unless a packet of the stream renews it; for
+    /// ever unless given. Streams whose hosts or applications crash release nothing by themselves.
+    pub lease: Option<Span>,
     /// Payload of a probe, and of what answers it or releases, from 1 B to 64 KiB; 10 flits of 128
     /// bits as in Yum et al. 2002, section 5.1, unless given.
     pub length: Bytes,
@@ -29,6 +32,13 @@ pub struct Admission {
 
 impl Default for Admission {
     fn default() -> Self {
-        Self { share: 0.8, best_effort_min: 1, length: Bytes(160), priority: 7, lanes: None }
+        Self {
+            share: 0.8,
+            best_effort_min: 1,
+            lease: None,
+            length: Bytes(160),
+            priority: 7,
+            lanes: None,
+        }
     }
 }

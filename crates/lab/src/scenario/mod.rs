@@ -49,7 +49,7 @@ pub use in_transit::InTransit;
 pub use lanes::{Forwarding, LaneParameters, Lanes, PerLane, PipelineParameters};
 pub(crate) use measure::PERCENTILES_DEFAULT;
 pub use measure::{Congestion, Follow, Measure, Stop};
-pub use network::{Header, Network};
+pub use network::{Crash, Header, Network};
 pub use packets::{Overtaking, OvertakingParameters, Packets, PacketsParameters};
 pub use parameters::{Parameters, SwitchingName, SwitchingParameters, WormholeParameters};
 pub use policing::{Excess, Policing};

@@ -49,13 +49,27 @@ pub struct Network {
     #[schemars(extend("x-example" = r#"network.admission = { share = 0.5 }
 
 [[traffic]]
-load = 0.2
+load = 0.5
 streams = { data = { mpeg2 = { mean = "1280 B", deviation = "200 B" } }, interval = "20 us" }"#))]
     pub admission: Option<Admission>,
+    /// Hosts that crash while the run goes on; none unless given.
+    pub crashes: Vec<Crash>,
     /// Lanes, crossbar and schedulers; the preset's unless given.
     pub lanes: Lanes,
     /// Buffers of whole packets, and how switches read them; the preset's unless given.
     pub packets: Packets,
+}
+
+/// Hosts that crash: from an instant on they create no message and follow no answer to a probe, so that
+/// nobody releases what their streams have reserved. What they had created still leaves, and what comes
+/// to them is taken in.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Crash {
+    /// Which: names and patterns.
+    pub hosts: Vec<String>,
+    /// When.
+    pub at: Span,
 }
 
 /// Bytes that travel with the payload of a packet.

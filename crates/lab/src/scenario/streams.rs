@@ -49,6 +49,10 @@ pub struct Streams {
     /// 0.
     #[serde(default = "one")]
     pub solicits: f64,
+    /// The share of streams whose application crashes, from 0 to 1, each at an instant drawn within its
+    /// time: it sends no more, and does not release what it has reserved.
+    #[serde(default)]
+    pub crashes: f64,
     /// What is measured of frames against their deadlines; what has no frames takes none.
     pub deadline: Option<Deadline>,
     /// What all streams of the class may take of memory; more is refused.

@@ -1,6 +1,7 @@
 //! Streams that ask before they send, laid over random scenarios: enough of them for some links that
 //! nodes in the middle refuse.
 
+use crate::packets::longest_bytes;
 use crate::{difference, number};
 use gingham_kernel::{Purpose, Span, Stream, Time};
 use gingham_model::traffic::{
@@ -10,7 +11,7 @@ use gingham_model::traffic::{
 use gingham_model::{
     AdmissionPlan, ClassPlan, LaneChoice, Plan, PostPlan, Priority, StreamStanding,
 };
-use gingham_topology::{EndpointId, NodeId};
+use gingham_topology::{ChannelId, EndpointId, NodeId};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -19,10 +20,17 @@ use std::sync::Arc;
 pub(crate) fn with_admission(plan: &Plan, seed: u64) -> Option<Plan> {
     let mut draw = Stream::new(seed, "admission", Purpose::Shuffle);
     let mut plan = plan.clone();
-    if plan.path_sets.len() > 1 || plan.has_in_transit_hosts() {
+    if plan.path_sets.len() > 1 {
         return None;
     }
-    let sources = streams(&mut draw, &plan);
+    // In half of the plans some streams crash, and a host in some.
+    let crashes = [0.0, 0.4][usize::from(below(&mut draw, 2))];
+    let run_ps = plan.stop.time.as_ps();
+    if crashes > 0.0 && draw.below(2) == 0 {
+        plan.crashes.insert(EndpointId::new(0), Time::from_ps(draw.below(run_ps / 2)));
+    }
+    let lease = (crashes > 0.0).then(|| Span::from_ps(1 + draw.below(run_ps / 4)));
+    let sources = streams(&mut draw, &plan, crashes);
     if sources.is_empty() {
         return None;
     }
@@ -38,10 +46,17 @@ pub(crate) fn with_admission(plan: &Plan, seed: u64) -> Option<Plan> {
         sources,
         ..model.clone()
     });
-    let limits = plan.channels.iter().map(|channel| rate(0.8e12 / plan.switching.byte_ps(channel)));
+    // Hosts in transit have less to give, so that they refuse, too.
+    let is_of_host = |channel: ChannelId| !plan.is_switch(plan.ends(channel).source.node);
+    let in_transit = plan.has_in_transit_hosts();
+    let limits = ChannelId::first(plan.channels.len()).map(|channel| {
+        let share = if in_transit && is_of_host(channel) { 0.4e12 } else { 0.8e12 };
+        rate(share / plan.switching.byte_ps(plan.channel(channel)))
+    });
     plan.admission = Some(Arc::new(AdmissionPlan {
         classes: (0..plan.classes.len()).map(|index| index + 1 == plan.classes.len()).collect(),
         rates: plan.channels.iter().map(|of| rate(1e12 / plan.switching.byte_ps(of))).collect(),
+        lease,
         others_min: 1 + u16::from(below(&mut draw, 9)),
         limits: limits.collect(),
         payload_bytes: 1 + u32::from(below(&mut draw, 3)),
@@ -52,19 +67,26 @@ pub(crate) fn with_admission(plan: &Plan, seed: u64) -> Option<Plan> {
 }
 
 /// Streams of a third of a link or so, at random: many meet.
-fn streams(draw: &mut Stream, plan: &Plan) -> Vec<SourcePlan> {
+fn streams(draw: &mut Stream, plan: &Plan, crashes: f64) -> Vec<SourcePlan> {
     let endpoints = plan.fabric.endpoints().len();
     let byte_ps = plan.byte_ps(plan.fabric.endpoint_channel(EndpointId::new(0)));
     let run_ps = plan.stop.time.as_ps();
     let message_bytes = 1 + u32::from(below(draw, 3));
+    // Buffers of whole packets hold as much.
+    let longest = longest_bytes(&plan.classes).max(1);
     let frames = 2 + draw.below(8);
-    let interval = Span::from_ps((run_ps / (frames * 4)).max(1));
+    // A crowd that fills the run, or a few that are over early and leave time to release.
+    let (a_host, share_of_run) = if draw.below(2) == 0 { (3, 4) } else { (1, 16) };
+    let interval = Span::from_ps((run_ps / (frames * share_of_run)).max(1));
     let mut sources = Vec::new();
-    for number in 0..3 * u32::try_from(endpoints).unwrap() {
+    for number in 0..a_host * u32::try_from(endpoints).unwrap() {
         let pair = [0; 2].map(|_: u32| usize::try_from(draw.below(endpoints as u64)).unwrap());
         let [endpoint, destination] = pair.map(EndpointId::new);
         let meets = plan.path(gingham_model::PathSet::default(), endpoint, destination);
-        if endpoint == destination || meets.is_none_or(|path| path.len() < 2) {
+        let Some(path) = meets.filter(|path| endpoint != destination && path.len() >= 2) else {
+            continue;
+        };
+        if !path.iter().all(|channel| is_answered(plan, *channel, endpoint)) {
             continue;
         }
         #[expect(clippy::cast_precision_loss, reason = "a share of a link")]
@@ -73,7 +95,7 @@ fn streams(draw: &mut Stream, plan: &Plan) -> Vec<SourcePlan> {
         let data = Arc::new(DataPlan::Frames(FramePlan {
             sizes: FrameSizes::Normal { mean, deviation: mean / 5.0 },
             interval,
-            message_bytes: message_bytes.max(small(mean / 20.0)),
+            message_bytes: message_bytes.max(small(mean / 20.0)).min(longest),
             spread: if draw.below(2) == 0 { Spread::AtOnce } else { Spread::Even },
             deadlines: DeadlinePlan { warm_up_frames: 1, slack: Span::ZERO },
         }));
@@ -81,13 +103,30 @@ fn streams(draw: &mut Stream, plan: &Plan) -> Vec<SourcePlan> {
             destination,
             number,
             data,
-            later: LaterPlan { turn: Span::from_ps(draw.below(run_ps / 4)), jitter: Span::ZERO },
+            later: LaterPlan {
+                turn: Span::from_ps(draw.below(run_ps / share_of_run)),
+                jitter: Span::ZERO,
+            },
             lifetime: Some(interval * frames),
             solicits: [0.5, 1.0, 2.0][usize::from(below(draw, 3))],
+            crashes,
         };
         sources.push(SourcePlan { endpoint, messages: MessagePlan::Stream(stream) });
     }
     sources
+}
+
+/// Whether a switch at the end of a channel, if one is there, has a way to a host.
+fn is_answered(plan: &Plan, channel: ChannelId, host: EndpointId) -> bool {
+    let switch = plan.ends(channel).target.node;
+    !plan.is_switch(switch)
+        || plan.sets().all(|set| {
+            let hosts = plan.fabric.endpoint_ids().filter(|of| {
+                let cable = plan.fabric.endpoint_channel(*of);
+                plan.ends(cable).target.node == switch
+            });
+            hosts.into_iter().any(|of| of == host || plan.path(set, of, host).is_some())
+        })
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rate")]
@@ -106,6 +145,18 @@ fn small(bytes: f64) -> u32 {
 
 /// Both agree on plans that are drawn so, and enough of them reach everything.
 pub(crate) fn agree_on_admission(draw: impl Fn(u64) -> Option<Plan>) {
+    agree_on_admission_and(draw, reaches);
+}
+
+/// The same over in-transit hosts, which refuse as well.
+pub(crate) fn agree_on_admission_in_transit(draw: impl Fn(u64) -> Option<Plan>) {
+    agree_on_admission_and(draw, reaches_in_transit);
+}
+
+fn agree_on_admission_and<const N: usize>(
+    draw: impl Fn(u64) -> Option<Plan>,
+    reaches: impl Fn(Plan) -> [(&'static str, bool); N],
+) {
     let (cases, first) = (number("CASES", 60), number("FIRST", 0));
     let mut reached: BTreeMap<&str, u64> = BTreeMap::new();
     for seed in first..first + cases {
@@ -121,9 +172,46 @@ pub(crate) fn agree_on_admission(draw: impl Fn(u64) -> Option<Plan>) {
     assert!(reached.values().all(|cases| *cases >= needed), "{reached:?}");
 }
 
-/// What became of streams; what was reserved is free once all that asked have ended.
-fn reaches(plan: Plan) -> [(&'static str, bool); 5] {
+/// What became of streams whose way leads through a host, or that such a host refused.
+fn reaches_in_transit(plan: Plan) -> [(&'static str, bool); 4] {
     let plan = Arc::new(plan);
+    let mut simulation = gingham_fabric::start(Arc::clone(&plan));
+    simulation.advance(u64::MAX);
+    let over_hosts = |of: &&gingham_model::Request| {
+        let path = plan.path(gingham_model::PathSet::default(), of.source, of.destination);
+        let path = path.expect("a probe went there");
+        let (_, between) = path.split_last().expect("a path has channels");
+        between.iter().any(|channel| !plan.is_switch(plan.ends(*channel).target.node))
+    };
+    let requests = simulation.endpoints().requests();
+    let requests: Vec<_> = requests.iter().filter(over_hosts).collect();
+    let refused = |holds: &dyn Fn(&gingham_model::Request, NodeId) -> bool| {
+        requests.iter().any(|of| match of.standing {
+            StreamStanding::Refused(by) => holds(of, by),
+            _ => false,
+        })
+    };
+    let own = |of: &gingham_model::Request| plan.fabric.endpoint(of.source).node;
+    let is_over = matches!(simulation.status(), gingham_model::Status::Drained);
+    let ledger = simulation.endpoints().ledger().unwrap();
+    let under_way = |of: &&gingham_model::Request| {
+        matches!(of.standing, StreamStanding::Asking | StreamStanding::Admitted)
+    };
+    let all_over = is_over && !simulation.endpoints().requests().iter().any(|of| under_way(&of));
+    let crashes = plan.admission.as_ref().is_some_and(|of| of.lease.is_some());
+    assert!(!all_over || crashes || ledger.is_empty(), "what has ended has released");
+    [
+        ("admitted over a host", requests.iter().any(|of| of.standing == StreamStanding::Ended)),
+        ("refused by a switch", refused(&|_, by| plan.is_switch(by))),
+        ("refused by a host in transit", refused(&|of, by| !plan.is_switch(by) && by != own(of))),
+        ("nothing reserved after all that", ledger.is_empty() && !requests.is_empty()),
+    ]
+}
+
+/// What became of streams; what was reserved is free once all that asked have ended.
+fn reaches(plan: Plan) -> [(&'static str, bool); 6] {
+    let plan = Arc::new(plan);
+    let crashes = plan.admission.as_ref().is_some_and(|of| of.lease.is_some());
     let mut simulation = gingham_fabric::start(Arc::clone(&plan));
     simulation.advance(u64::MAX);
     let endpoints = simulation.endpoints();
@@ -140,9 +228,10 @@ fn reaches(plan: Plan) -> [(&'static str, bool); 5] {
     };
     let is_over = matches!(simulation.status(), gingham_model::Status::Drained)
         && !any(|of| matches!(of, StreamStanding::Asking | StreamStanding::Admitted));
-    assert!(!is_over || ledger.is_empty(), "what has ended has released");
+    assert!(!is_over || crashes || ledger.is_empty(), "what has ended has released");
     [
         ("admitted", any(|of| matches!(of, StreamStanding::Admitted | StreamStanding::Ended))),
+        ("a lease was over", requests.iter().any(|of| of.lapsed.is_some())),
         ("ended", any(|of| of == StreamStanding::Ended)),
         ("refused by an adapter", refused(false)),
         ("refused by a switch", refused(true)),

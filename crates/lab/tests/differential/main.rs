@@ -243,6 +243,22 @@ fn engine_and_oracle_agree_on_admission() {
     });
 }
 
+/// The same where hosts in transit keep ledgers.
+#[test]
+fn engine_and_oracle_agree_on_admission_over_in_transit_hosts() {
+    admission::agree_on_admission_in_transit(|seed| {
+        let case =
+            if seed % 2 == 0 { Case::in_transit(seed) } else { Case::lanes_in_transit(seed) };
+        let plan = compile(&case.source(), true).unwrap().plan;
+        let plan = if seed % 3 == 0 {
+            closed::with_closed_loops(&plan, seed)
+        } else {
+            plan.as_ref().clone()
+        };
+        admission::with_admission(&posting::with_adapters(&plan, seed), seed)
+    });
+}
+
 #[test]
 fn engine_and_oracle_agree_on_admission_over_virtual_lanes() {
     admission::agree_on_admission(|seed| {

@@ -196,7 +196,7 @@ fn shorten(classes: &mut [ClassPlan], draw: &mut Stream) {
 }
 
 /// The most payload of a packet, over whatever path is the worst, of whichever class it is sent as.
-fn longest_bytes(classes: &[ClassPlan]) -> u32 {
+pub(crate) fn longest_bytes(classes: &[ClassPlan]) -> u32 {
     let of_class = |class: &ClassPlan| class.sources.iter().map(longest_message).max();
     let message = classes.iter().filter_map(of_class).max().unwrap_or(1);
     let packets = classes.iter().map(|class| message.min(longest_packet(class)));

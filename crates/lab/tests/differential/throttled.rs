@@ -18,7 +18,7 @@ fn with_throttle(plan: &Plan, seed: u64) -> Plan {
     // Not so short that nothing goes but posts.
     adapters.send_buffer += small(&mut draw, 6);
     let tuning_gathers = 1 + small(&mut draw, 4);
-    let gather = Span::from_ps(flit_ps * (1 + draw.below(700)));
+    let gather = Span::from_ps(flit_ps * (20 + draw.below(700)));
     let side_band = Span::from_ps(draw.below(1 + gather.as_ps() * u64::from(tuning_gathers)));
     let fraction = |draw: &mut Stream, most: u64| small(draw, most + 1);
     adapters.throttle = Some(if seed.is_multiple_of(2) {

@@ -34,6 +34,7 @@ fn stream(plan: &mut Plan, [from, to]: [usize; 2], start: u64, frames: u64) {
         later: LaterPlan { turn: Span::from_ps(start), jitter: Span::ZERO },
         lifetime: Some(interval * frames),
         solicits: 1.0,
+        crashes: 0.0,
     };
     let name = format!("h{from} to h{to}");
     let messages = MessagePlan::Stream(stream);
@@ -55,6 +56,7 @@ fn three_switches() -> Plan {
         classes: [true, true].into(),
         limits: vec![2_000_000_000; channels].into(),
         rates: vec![2_500_000_000; channels].into(),
+        lease: None,
         others_min: 1,
         payload_bytes: 16,
         priority: Priority::new(7).unwrap(),
@@ -74,10 +76,10 @@ fn a_probe_that_is_refused_in_the_middle_is_released_up_to_the_node_before() {
         _ => None,
     });
     let [first, second] = [0, 1].map(gingham_model::StreamId::new);
-    let s1 = NodeId::new(1);
+    let full = channel(&plan.fabric, "s1", "s2");
     let (probe, ack) = (Signal::Probe(first), Signal::Ack(first));
-    let (other, nack) = (Signal::Probe(second), Signal::Nack(second, s1));
-    let release = Signal::Release(second, s1);
+    let (other, nack) = (Signal::Probe(second), Signal::Nack(second, full));
+    let release = Signal::Release(second, full);
     let expected = [
         // It begins at tick 0: read by s1 at 6, and by s2, the last switch, at 8 + 6; as an ACK it is at
         // the end of s2 at 160 + 10.

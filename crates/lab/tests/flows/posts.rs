@@ -80,7 +80,8 @@ fn copies_go_by_priority_and_then_in_order() {
     scheduled(&mut plan, 0, 1, &[(2, 3)]);
     plan.classes[1].priority = Priority::new(1).unwrap();
     let (setup, refill) = (Span::from_ps(7), Span::from_ps(5 * REFILL_BYTES));
-    plan.adapters = Some(AdapterPlan { send_buffer: 9, dma: Some(DmaPlan { setup, refill }), throttle: None });
+    plan.adapters =
+        Some(AdapterPlan { send_buffer: 9, dma: Some(DmaPlan { setup, refill }), throttle: None });
     plan.stop = stop_at(1_000);
     let found = run(&plan);
     assert_eq!(posted(&found, 0), [[0, 0, 22, 77], [1, 1, 82, 137]]);

@@ -7,7 +7,7 @@ use crate::common::packets::{packets, packets_plan, sends};
 use crate::common::{backlogged, quiet_plan, row, scheduled, stop_at};
 use crate::support::{Run, run};
 use gingham_kernel::Span;
-use gingham_model::{AdapterPlan, Credits, Plan, SelfTunedPlan, SegmentationPlan, ThrottlePlan};
+use gingham_model::{AdapterPlan, Credits, Plan, SegmentationPlan, SelfTunedPlan, ThrottlePlan};
 use gingham_topology::routing::LaneSet;
 
 fn throttled(plan: &mut Plan, throttle: ThrottlePlan) {
@@ -153,6 +153,52 @@ fn a_message_is_held_until_the_estimate_has_fallen_to_the_threshold() {
     assert_eq!(entered(&run(&plan), 2)[1].0, 300);
     plan.adapters.as_mut().unwrap().throttle = Some(ThrottlePlan::SelfTuned(self_tuned(1_000_000)));
     assert_eq!(entered(&run(&plan), 2)[1].0, 210);
+}
+
+/// No threshold, so that one full buffer holds everybody. Four hosts on two switches; what h1 sends goes
+/// to h0, where nobody is in its way, and is created at some instant.
+fn behind_one_full_buffer(mut plan: Plan, created: u64) -> u64 {
+    let class = plan.classes.len();
+    scheduled(&mut plan, 1, 0, &[(created, 16)]);
+    throttled(&mut plan, ThrottlePlan::SelfTuned(self_tuned(0)));
+    entered(&run(&plan), class)[0].0
+}
+
+/// h3 keeps the cable to h2 until 135 + 200 * 10. The worm of h0 fills the buffer at s1 from 170 on: its
+/// 17th flit is there at 330, and 23 are until it leaves, from 2,235 on, so that 16 are left from 2,295
+/// on. So one is full at the gathers from 400 to 2,200, which is known 100 later.
+#[test]
+fn a_slack_buffer_is_full_above_its_stop_mark() {
+    for (created, begins) in [(499, 499), (500, 2_400), (2_399, 2_400), (2_400, 2_400)] {
+        let mut plan = quiet_plan(row(2, &[0, 0, 1, 1]));
+        scheduled(&mut plan, 3, 2, &[(0, 200)]);
+        scheduled(&mut plan, 0, 2, &[(0, 100)]);
+        assert_eq!(behind_one_full_buffer(plan, created), begins, "{created}");
+    }
+}
+
+/// Over one lane h3 keeps that to h2 until its tail crosses at tick 4 + 3 + 79. Flits of h0 are at s1
+/// from tick 12 on, ten of them from 21 to 87. So one is full at the gathers from 300 to 800.
+#[test]
+fn a_lane_buffer_is_full_when_it_has_no_place() {
+    for (created, begins) in [(390, 390), (391, 1_000), (400, 1_000), (990, 1_000)] {
+        let mut plan = lane_plan(row(2, &[0, 0, 1, 1]), 1);
+        lane_packets(&mut plan, 3, 2, &[(0, 80)]);
+        lane_packets(&mut plan, 0, 2, &[(0, 60)]);
+        assert_eq!(behind_one_full_buffer(plan, created), begins, "{created}");
+    }
+}
+
+/// A buffer of one block, of which s0 knows at 915 that it is free again. So it is full at the gathers
+/// from 200 to 900.
+#[test]
+fn a_buffer_of_packets_is_full_without_space() {
+    for (created, begins) in [(299, 299), (300, 1_100), (1_050, 1_100), (1_100, 1_100)] {
+        let mut plan = packets_plan(row(2, &[0, 0, 1, 1]), 1);
+        packets(&mut plan, |of| of.buffer_blocks = [1; 16]);
+        sends(&mut plan, 0, 0, &[(0, 2, 64)]);
+        assert_eq!(behind_one_full_buffer(plan, created), begins, "{created}");
+    }
 }
 
 /// Each kind with two hosts that send all they can to a third, beside a fourth.

@@ -273,3 +273,51 @@ fn segments_priorities_and_policing_go_with_it_by_both_engines() {
     let second = reals(table(&by_runs, "contention"), "alternative_share");
     assert!(second.iter().any(|share| *share > 0.0) && second.iter().any(|share| *share < 1.0));
 }
+
+/// Streams of 64 MB/s, of which half a link of 160 MB/s takes one: one of h3's own, and two from h4 to
+/// h2, by way of h3. The first of them comes while h3 sends, the second when that has ended.
+const STREAMS: [(&str, &str); 4] = [
+    ("network.admission", r#"{ share = 0.5, length = "64 B" }"#),
+    ("network.preset", "myrinet-1280"),
+    ("stop.time", "600 us"),
+    (
+        "traffic",
+        r#"[
+  { name = "own", streams = { data = { mpeg2 = { mean = "640 B", deviation = "0 B" } }, interval = "10 us",
+    placement = { pairs = ["h3-0 -> h4-0"] }, start = "0 s", lifetime = "200 us" } },
+  { name = "far", streams = { data = { mpeg2 = { mean = "640 B", deviation = "0 B" } }, interval = "10 us",
+    placement = { pairs = ["h4-0 -> h2-0"] }, start = "100 us", lifetime = "200 us" } },
+  { name = "later", streams = { data = { mpeg2 = { mean = "640 B", deviation = "0 B" } }, interval = "10 us",
+    placement = { pairs = ["h4-0 -> h2-0"] }, start = "300 us", lifetime = "200 us" } },
+]"#,
+    ),
+];
+
+/// From h4 a probe of 71 flits of 6.25 ns, one flit time and 475 ns in h3 go by four cables of 49.2 ns
+/// and three switches of 150 ns to the end of s3, as it comes there again: 1,571.8 ns. Its answer of 69
+/// flits goes from there by two cables and two switches: 829.65 ns, as both ways of h3's own stream. The
+/// other probe goes one cable and one switch further, to s2, and the answer comes back by h3: 1,771 ns
+/// either way.
+#[test]
+fn a_host_in_transit_refuses_a_stream_for_which_its_link_has_no_room() {
+    for engine in [Engine::Fast, Engine::Oracle] {
+        let record = record_by(engine, &STREAMS);
+        let requests = table(&record, "requests");
+        let column = requests.columns.iter().find(|column| column.name == "refused_by").unwrap();
+        let ColumnData::Words { codes, values } = &column.data else { panic!("texts") };
+        let refused_by = codes.iter().map(|code| values[*code as usize].as_str());
+        assert_eq!(refused_by.collect::<Vec<_>>(), ["", "h3-0", ""]);
+        assert_eq!(reals(requests, "set_up_ps"), [1_659_300.0, 2_401_450.0, 3_542_000.0]);
+        let ledgers = table(&record, "ledgers");
+        assert!(integers(ledgers, "reserved_max_bytes_per_s").contains(&64_000_000));
+        assert!(integers(ledgers, "reserved_bytes_per_s").iter().all(|reserved| *reserved == 0));
+    }
+}
+
+#[test]
+fn a_pool_has_room_for_a_probe() {
+    let settings = [&STREAMS[..], &[("network.in_transit.pool", "700 B")]].concat();
+    let settings = [&settings[..], &[("network.admission.length", "1 KiB")]].concat();
+    let found = error(&settings);
+    assert!(found.contains("a probe of the admission control has 1 KiB of payload"), "{found}");
+}

@@ -67,7 +67,11 @@ fn what_makes_no_sense_is_refused_with_its_key() {
     for (parameters, key, said) in [
         ("gather = \"0 ps\"", "gather", "more than 0"),
         ("gather = \"2 s\"", "gather", "at most"),
-        ("gather = \"1 us\", side_band = \"3001 ns\"", "side_band", "a side band slower than its tuning period"),
+        (
+            "gather = \"1 us\", side_band = \"3001 ns\"",
+            "side_band",
+            "a side band slower than its tuning period",
+        ),
         ("tuning_gathers = 0", "tuning_gathers", "from 1 to 1,000, not 0"),
         ("patience = 1001", "patience", "from 1 to 1,000, not 1001"),
         ("threshold = 1.1", "threshold", "a fraction from 0 to 1, not 1.1"),

@@ -48,6 +48,7 @@ fn plan(classes: Vec<ClassPlan>) -> Plan {
         marking: None,
         probe: None,
         adapters: None,
+        crashes: BTreeMap::new(),
         admission: None,
         fabric,
     }
@@ -170,7 +171,7 @@ impl Sender {
     }
 
     fn take(&mut self, now: u64) -> Turn {
-        self.adapter.take(&mut self.flows, &mut self.messages, None, None, 0, at(now))
+        self.adapter.take(&mut self.flows, &mut self.messages, None, 0, at(now))
     }
 
     /// The message of the packet that goes at an instant.

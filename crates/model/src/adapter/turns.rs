@@ -127,7 +127,8 @@ impl Turns {
             Some(throttle) => throttle.may(messages, slot, now),
         };
         let mut soonest: Option<Time> = None;
-        let sooner = |soonest: Option<Time>, at: Time| Some(soonest.map_or(at, |other| at.min(other)));
+        let sooner =
+            |soonest: Option<Time>, at: Time| Some(soonest.map_or(at, |other| at.min(other)));
         // A class that waits for tokens waits for those of its first flow that may go but for them,
         // lest short packets take them away from long ones.
         let mut short_classes = Vec::new();

@@ -3,6 +3,7 @@
 //! Nothing here moves packets. Whoever does says where a signal is read or has arrived, and is told
 //! whether it goes on, ends here, or is answered.
 
+use super::leases::{Leases, Over, Place};
 use super::ledger::{End, Ledger};
 use super::weights::Weights;
 use super::{AdmissionPlan, Signal};
@@ -45,6 +46,8 @@ pub struct Request {
     pub asked: Option<Time>,
     /// When it had its answer.
     pub answered: Option<Time>,
+    /// Since when the first of its leases has been over, if one was.
+    pub lapsed: Option<Time>,
 }
 
 impl Request {
@@ -52,6 +55,17 @@ impl Request {
     pub fn set_up(&self) -> Option<Span> {
         Some(self.answered?.since(self.asked?))
     }
+}
+
+/// Where a signal is on its way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Way {
+    /// The channel by which it came.
+    pub(crate) input: ChannelId,
+    /// That by which it goes on.
+    pub(crate) output: ChannelId,
+    /// That by which it goes on from the next node, if it does.
+    pub(crate) after: Option<ChannelId>,
 }
 
 /// What becomes of a signal that a switch has read.
@@ -70,6 +84,8 @@ pub(crate) struct Desk {
     /// By stream.
     requests: Vec<Request>,
     ledger: Ledger,
+    /// For how long that holds, if not for ever.
+    leases: Option<Leases>,
     /// What weights follow the ledgers, if any do, and those that have not been told.
     weights: Option<Weights>,
     weighed: Vec<Weighing>,
@@ -87,6 +103,7 @@ impl Desk {
             standing: Standing::Silent,
             asked: None,
             answered: None,
+            lapsed: None,
         };
         let weights = Weights::new(plan, &admission);
         let requests = plan.streams().map(request).collect();
@@ -96,7 +113,8 @@ impl Desk {
     /// The same of these requests, on so many channels.
     pub(super) fn of(plan: Arc<AdmissionPlan>, requests: Vec<Request>, channels: usize) -> Self {
         let (ledger, weighed) = (Ledger::new(channels), Vec::new());
-        Self { plan, requests, ledger, weights: None, weighed }
+        let leases = plan.lease.map(|lease| Leases::new(lease, requests.len()));
+        Self { plan, requests, ledger, leases, weights: None, weighed }
     }
 
     pub(crate) fn plan(&self) -> &AdmissionPlan {
@@ -133,7 +151,7 @@ impl Desk {
     ) -> bool {
         let request = &mut self.requests[stream.index()];
         (request.standing, request.asked) = (Standing::Asking, Some(now));
-        if self.reserve(stream, channel) {
+        if self.reserve(stream, channel, now) {
             return true;
         }
         let request = &mut self.requests[stream.index()];
@@ -141,32 +159,50 @@ impl Desk {
         false
     }
 
-    /// A switch has read a signal that came by one channel and goes on by another; `next` is the node
-    /// at the end of that, a switch or none.
-    pub(crate) fn read(
-        &mut self,
-        signal: Signal,
-        (input, output): (ChannelId, ChannelId),
-        (here, next): (NodeId, Option<NodeId>),
-    ) -> Onward {
+    /// A switch has read a signal on its way from the host that asked.
+    pub(crate) fn read(&mut self, signal: Signal, way: Way, now: Time) -> Onward {
         match signal {
-            Signal::Probe(stream) => {
-                if !self.reserve(stream, output) {
-                    return Onward::Ends(Signal::Nack(stream, here));
-                }
-                self.ledger.reserve(input, End::Entering, self.request(stream).rate);
-                self.changed(input, End::Entering);
-                match next {
-                    Some(_) => Onward::Goes,
-                    None => Onward::Ends(Signal::Ack(stream)),
-                }
+            Signal::Probe(stream) => match (self.probed(stream, way, now), way.after) {
+                (Err(nack), _) => Onward::Ends(nack),
+                (Ok(()), None) => Onward::Ends(Signal::Ack(stream)),
+                (Ok(()), Some(_)) => Onward::Goes,
+            },
+            // The node before it is a host in transit, at which nothing ends.
+            Signal::Release(_, refused) if way.output == refused => Onward::Ends(signal),
+            Signal::Release(stream, refused) => {
+                self.release(stream, Some(way.input), way.output);
+                if way.after == Some(refused) { Onward::Ends(signal) } else { Onward::Goes }
             }
-            Signal::Release(stream, by) => {
-                self.release(stream, Some(input), output);
-                if next == Some(by) { Onward::Ends(signal) } else { Onward::Goes }
-            }
-            Signal::Ack(_) | Signal::Nack(..) => Onward::Goes,
+            Signal::Nack(..) => Onward::Ends(signal),
+            Signal::Ack(_) => unreachable!("what is admitted is admitted by a switch"),
         }
+    }
+
+    /// A host in transit sends such a signal on. Returns as what.
+    pub(crate) fn sent_on(&mut self, signal: Signal, way: Way, now: Time) -> Signal {
+        match signal {
+            Signal::Probe(stream) => self.probed(stream, way, now).err().unwrap_or(signal),
+            Signal::Release(stream, _) => {
+                self.release(stream, Some(way.input), way.output);
+                signal
+            }
+            Signal::Ack(_) | Signal::Nack(..) => signal,
+        }
+    }
+
+    /// A probe is at a node that is not its first, which reserves, or refuses it.
+    fn probed(
+        &mut self,
+        stream: StreamId,
+        Way { input, output, .. }: Way,
+        now: Time,
+    ) -> Result<(), Signal> {
+        if !self.reserve(stream, output, now) {
+            return Err(Signal::Nack(stream, output));
+        }
+        self.end_leases((input, End::Entering), now);
+        self.enter(stream, (input, End::Entering), now);
+        Ok(())
     }
 
     /// The last packet of a stream has passed a node: it came by one channel, if it did not begin
@@ -178,12 +214,14 @@ impl Desk {
         }
     }
 
-    /// The answer to a probe has arrived at the host that sends on `channel`, which leads to a node.
-    /// Returns what is to be done about it.
+    /// The answer to a probe has arrived at the host that asked, whose streams go by `channel` to a
+    /// switch and from there by `first`; `sender` tells who sends on a channel. Returns what is to be
+    /// done about it.
     pub(crate) fn answered(
         &mut self,
         signal: Signal,
-        (channel, first): (ChannelId, NodeId),
+        [channel, first]: [ChannelId; 2],
+        sender: impl FnOnce(ChannelId) -> NodeId,
         now: Time,
     ) -> Answer {
         let request = &mut self.requests[signal.stream().index()];
@@ -193,10 +231,10 @@ impl Desk {
                 request.standing = Standing::Admitted;
                 Answer::Send
             }
-            Signal::Nack(stream, by) => {
-                request.standing = Standing::Refused(by);
+            Signal::Nack(stream, refused) => {
+                request.standing = Standing::Refused(sender(refused));
                 self.release(stream, None, channel);
-                if by == first { Answer::Nothing } else { Answer::Release(by) }
+                if refused == first { Answer::Nothing } else { Answer::Release(refused) }
             }
             Signal::Probe(_) | Signal::Release(..) => {
                 unreachable!("probes and releases end at switches")
@@ -204,25 +242,91 @@ impl Desk {
         }
     }
 
+    /// A packet of a stream that is not the last has passed a node: what is reserved stays so.
+    pub(crate) fn renew(
+        &mut self,
+        stream: StreamId,
+        (input, output): (Option<ChannelId>, ChannelId),
+        now: Time,
+    ) {
+        let Some(leases) = &mut self.leases else { return };
+        leases.renew(stream, (output, End::Leaving), now);
+        if let Some(input) = input {
+            leases.renew(stream, (input, End::Entering), now);
+        }
+    }
+
+    /// The answer to a probe has arrived at a host that has crashed: nobody does anything about it.
+    pub(crate) fn ignored(
+        &mut self,
+        signal: Signal,
+        sender: impl FnOnce(ChannelId) -> NodeId,
+        now: Time,
+    ) {
+        let request = &mut self.requests[signal.stream().index()];
+        request.answered = Some(now);
+        request.standing = match signal {
+            Signal::Nack(_, refused) => Standing::Refused(sender(refused)),
+            _ => Standing::Admitted,
+        };
+    }
+
+    /// The run is over: so is every lease that has not been renewed.
+    pub(crate) fn settle(&mut self, now: Time) {
+        let places = self.leases.as_ref().map(Leases::places);
+        for place in places.unwrap_or_default() {
+            self.end_leases(place, now);
+        }
+    }
+
+    /// What is reserved at a place for streams whose leases are over is free again.
+    fn end_leases(&mut self, place: Place, now: Time) {
+        while let Some(Over { stream, place: (channel, end), at }) =
+            self.leases.as_mut().and_then(|leases| leases.next_over(place, now))
+        {
+            let request = &mut self.requests[stream.index()];
+            request.lapsed = Some(request.lapsed.map_or(at, |before| before.min(at)));
+            self.ledger.release(channel, end, request.rate);
+            self.changed(channel, end);
+        }
+    }
+
+    /// Enters the rate of a stream into a ledger.
+    fn enter(&mut self, stream: StreamId, place: Place, now: Time) {
+        let (channel, end) = place;
+        self.ledger.reserve(channel, end, self.request(stream).rate);
+        if let Some(leases) = &mut self.leases {
+            leases.take(stream, place, now);
+        }
+        self.changed(channel, end);
+    }
+
+    /// Strikes it from one, unless its lease was over.
+    fn strike(&mut self, stream: StreamId, place: Place) {
+        let is_held = self.leases.as_mut().is_none_or(|leases| leases.give_back(stream, place));
+        if is_held {
+            let (channel, end) = place;
+            self.ledger.release(channel, end, self.request(stream).rate);
+            self.changed(channel, end);
+        }
+    }
+
     /// Reserves the rate of a stream on a channel, if there is room for it.
-    fn reserve(&mut self, stream: StreamId, channel: ChannelId) -> bool {
+    fn reserve(&mut self, stream: StreamId, channel: ChannelId, now: Time) -> bool {
+        self.end_leases((channel, End::Leaving), now);
         let rate = self.request(stream).rate;
         let has_room =
             self.ledger.reserved(channel).saturating_add(rate) <= self.plan.limits[channel.index()];
         if has_room {
-            self.ledger.reserve(channel, End::Leaving, rate);
-            self.changed(channel, End::Leaving);
+            self.enter(stream, (channel, End::Leaving), now);
         }
         has_room
     }
 
     fn release(&mut self, stream: StreamId, input: Option<ChannelId>, output: ChannelId) {
-        let rate = self.request(stream).rate;
-        self.ledger.release(output, End::Leaving, rate);
-        self.changed(output, End::Leaving);
+        self.strike(stream, (output, End::Leaving));
         if let Some(input) = input {
-            self.ledger.release(input, End::Entering, rate);
-            self.changed(input, End::Entering);
+            self.strike(stream, (input, End::Entering));
         }
     }
 
@@ -243,8 +347,8 @@ impl Desk {
 pub(crate) enum Answer {
     /// It sends.
     Send,
-    /// It releases what is reserved up to the node before this one.
-    Release(NodeId),
+    /// It releases what is reserved up to the node before the one that sends on this channel.
+    Release(ChannelId),
     /// Nothing: only it itself had reserved anything.
     Nothing,
 }

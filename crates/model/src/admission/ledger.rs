@@ -3,7 +3,7 @@
 use gingham_topology::ChannelId;
 
 /// Which end of a channel keeps the account.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum End {
     /// The node that sends on it.
     Leaving = 0,

@@ -14,26 +14,39 @@
 //! A probe is a packet like any other, on lanes of its own; what a node decides it decides as it reads
 //! the probe, and what ends at a switch goes to the end of that switch (port 0), which answers.
 //!
+//! A host in transit has no such end. It decides as it sends the probe on: one that it refuses goes on
+//! as a NACK, to the switch behind it, which ends it.
+//!
+//! ```text
+//!   source        s0         h0         s0              the path turns at s0, by way of its host
+//!     │── probe ──►│─ probe ─►X no room
+//!     │            │          └─ NACK ──►│                s0 comes twice: a place is a channel, not a node
+//!     │◄──────── NACK(h0 to s0) ─────────┘
+//! ```
+//!
 //! Source: Yum et al. 2002, section 4.1. Ours: that the share of a link which streams may have is
-//! bounded, and that a stream sends from the instant at which the ACK has arrived whole, as late as it
-//! was admitted.
+//! bounded, that a stream sends from the instant at which the ACK has arrived whole, as late as it was
+//! admitted, and what hosts in transit do.
 //!
 //! Invariants: what is reserved of a link is the sum of the rates of the streams that have reserved
-//! and not released there; when all streams have ended, or were refused and have released, that is
-//! nothing.
+//! and not released there, and whose lease there is not over; when all streams have ended, or were
+//! refused and have released, that is nothing. A stream whose host crashes does neither, and holds what
+//! it has reserved for as long as its lease, or for ever where there is none.
 
 mod desk;
+mod leases;
 mod ledger;
 #[cfg(test)]
 mod tests;
 mod weights;
 
-pub(crate) use desk::{Answer, Desk, Onward};
+pub(crate) use desk::{Answer, Desk, Onward, Way};
 pub use desk::{Request, Standing as StreamStanding};
 pub use ledger::Ledger;
 
 use crate::{Priority, StreamId};
-use gingham_topology::NodeId;
+use gingham_kernel::Span;
+use gingham_topology::ChannelId;
 use gingham_topology::routing::VcClass;
 
 /// An admission control.
@@ -45,6 +58,9 @@ pub struct AdmissionPlan {
     pub limits: Box<[u64]>,
     /// By channel: what it carries, in bytes of payload a second.
     pub rates: Box<[u64]>,
+    /// For how long what is reserved stays so unless a packet of the stream renews it; for ever if not
+    /// given.
+    pub lease: Option<Span>,
     /// The least weight of a lane that streams do not use, in 64ths of a link.
     pub others_min: u16,
     /// Payload of a probe, and of what answers it, at least 1 B.
@@ -62,10 +78,10 @@ pub enum Signal {
     Probe(StreamId),
     /// It may.
     Ack(StreamId),
-    /// It may not, says this node.
-    Nack(StreamId, NodeId),
-    /// What it has reserved is free again, up to the node before this one.
-    Release(StreamId, NodeId),
+    /// It may not: there was no room on this channel, says the node that sends on it.
+    Nack(StreamId, ChannelId),
+    /// What it has reserved is free again, up to the node before the one that sends on this channel.
+    Release(StreamId, ChannelId),
 }
 
 impl Signal {

@@ -1,10 +1,10 @@
 //! The decisions by hand, and the ledgers under requests in any order.
 
-use super::desk::{Answer, Desk, Onward, Request, Standing};
+use super::desk::{Answer, Desk, Onward, Request, Standing, Way as Place};
 use super::*;
 use crate::ClassId;
-use gingham_kernel::Time;
-use gingham_topology::{ChannelId, EndpointId};
+use gingham_kernel::{Span, Time};
+use gingham_topology::{ChannelId, EndpointId, NodeId};
 use proptest::prelude::*;
 use std::sync::Arc;
 
@@ -22,10 +22,16 @@ fn stream(number: usize) -> StreamId {
 
 /// Streams of these rates over channels of 100 B/s each.
 fn desk(rates: &[u64], channels: usize) -> Desk {
+    leased_desk(rates, channels, None)
+}
+
+/// The same with leases of so long.
+fn leased_desk(rates: &[u64], channels: usize, lease: Option<Span>) -> Desk {
     let plan = AdmissionPlan {
         classes: [true].into(),
         limits: vec![100; channels].into(),
         rates: vec![125; channels].into(),
+        lease,
         others_min: 1,
         payload_bytes: 160,
         priority: Priority::default(),
@@ -39,25 +45,65 @@ fn desk(rates: &[u64], channels: usize) -> Desk {
         standing: Standing::Silent,
         asked: None,
         answered: None,
+        lapsed: None,
     };
     Desk::of(Arc::new(plan), rates.iter().map(request).collect(), channels)
 }
 
-/// A way: the channels that a packet takes, from its host on. Channel `c` leads to node `c + 10`,
-/// a switch but for the last.
-struct Way<'a>(&'a [usize]);
+/// Who sends on a channel.
+fn sender(channel: ChannelId) -> NodeId {
+    node(channel.index() + 10)
+}
+
+/// On ways in the middle of which it is, this channel leaves a host in transit.
+const HOST: usize = 4;
+
+/// A way: the channels that a packet takes, from its host on. Node `c + 10` sends on channel `c`; all
+/// but the first are switches. What happens on it happens at an instant.
+struct Way<'a>(&'a [usize], Time);
+
+/// A way at time zero.
+const fn over(channels: &[usize]) -> Way<'_> {
+    Way(channels, Time::ZERO)
+}
 
 impl Way<'_> {
-    /// What the switch at the end of the `place`-th channel makes of a signal.
-    fn read(&self, desk: &mut Desk, signal: Signal, place: usize) -> Onward {
-        let [input, output] = [self.0[place], self.0[place + 1]];
-        let is_last = place + 2 == self.0.len();
-        let next = (!is_last).then(|| node(output + 10));
-        desk.read(signal, (channel(input), channel(output)), (node(input + 10), next))
+    /// The same at another instant.
+    fn then(&self, ps: u64) -> Self {
+        Self(self.0, Time::from_ps(ps))
     }
 
-    fn first(&self) -> (ChannelId, NodeId) {
-        (channel(self.0[0]), node(self.0[0] + 10))
+    /// What the switch at the end of the `place`-th channel makes of a signal.
+    fn read(&self, desk: &mut Desk, signal: Signal, place: usize) -> Onward {
+        desk.read(signal, self.at(place), self.1)
+    }
+
+    /// What becomes of a signal at the end of the `place`-th channel, which a host in transit may be,
+    /// and whether it ends there. None is the first or the last node, and none is behind another.
+    fn reach(&self, desk: &mut Desk, signal: Signal, place: usize) -> (Signal, bool) {
+        let is_switch = place == 0 || place + 2 == self.0.len() || self.0[place + 1] != HOST;
+        if !is_switch {
+            return (desk.sent_on(signal, self.at(place), self.1), false);
+        }
+        match self.read(desk, signal, place) {
+            Onward::Goes => (signal, false),
+            Onward::Ends(signal) => (signal, true),
+        }
+    }
+
+    fn at(&self, place: usize) -> Place {
+        let [input, output] = [self.0[place], self.0[place + 1]].map(channel);
+        Place { input, output, after: self.0.get(place + 2).copied().map(channel) }
+    }
+
+    /// What the host makes of the answer.
+    fn answered(&self, desk: &mut Desk, answer: Signal) -> Answer {
+        let first = [self.0[0], self.0[1]].map(channel);
+        desk.answered(answer, first, sender, self.1)
+    }
+
+    fn begin(&self, desk: &mut Desk, of: StreamId) -> bool {
+        desk.ask(of, (node(0), channel(self.0[0])), self.1)
     }
 
     /// A stream asks, and all that follows happens at once. Returns whether it may send.
@@ -65,22 +111,27 @@ impl Way<'_> {
         if !desk.ask(of, (node(0), channel(self.0[0])), Time::ZERO) {
             return false;
         }
-        let probe = Signal::Probe(of);
-        let answer = (0..).find_map(|place| match self.read(desk, probe, place) {
-            Onward::Goes => None,
-            Onward::Ends(answer) => Some(answer),
-        });
-        match desk.answered(answer.unwrap(), self.first(), Time::ZERO) {
+        let answer = self.go(desk, Signal::Probe(of));
+        match self.answered(desk, answer) {
             Answer::Send => true,
             Answer::Nothing => false,
-            Answer::Release(by) => {
-                let release = Signal::Release(of, by);
-                assert!(
-                    (0..self.0.len()).any(|place| self.read(desk, release, place) != Onward::Goes)
-                );
+            Answer::Release(refused) => {
+                self.go(desk, Signal::Release(of, refused));
                 false
             }
         }
+    }
+
+    /// A signal goes until it ends. Returns as what.
+    fn go(&self, desk: &mut Desk, mut signal: Signal) -> Signal {
+        for place in 0.. {
+            let (now, ends) = self.reach(desk, signal, place);
+            if ends {
+                return now;
+            }
+            signal = now;
+        }
+        unreachable!("it ends at the last switch")
     }
 
     fn end(&self, desk: &mut Desk, of: StreamId) {
@@ -96,23 +147,22 @@ impl Way<'_> {
 #[test]
 fn a_refusal_in_the_middle_leaves_nothing_behind() {
     let mut desk = desk(&[60, 60, 40], 5);
-    let (long, other) = (Way(&[0, 1, 2, 3]), Way(&[4, 2, 3]));
+    let (long, other) = (over(&[0, 1, 2, 3]), over(&[4, 2, 3]));
     assert!(other.ask(&mut desk, stream(0)));
     assert!(desk.ask(stream(1), (node(0), channel(0)), Time::ZERO));
     let probe = Signal::Probe(stream(1));
     assert_eq!(long.read(&mut desk, probe, 0), Onward::Goes);
     let reserved = |desk: &Desk| [0, 1, 2, 3].map(|of| desk.ledger().reserved(channel(of)));
     assert_eq!(reserved(&desk), [60, 60, 60, 60]);
-    let nack = Signal::Nack(stream(1), node(11));
+    let nack = Signal::Nack(stream(1), channel(2));
     assert_eq!(long.read(&mut desk, probe, 1), Onward::Ends(nack));
     assert_eq!(reserved(&desk), [60, 60, 60, 60], "who refuses reserves nothing");
-    let answer = desk.answered(nack, long.first(), Time::ZERO);
-    assert_eq!(answer, Answer::Release(node(11)));
+    assert_eq!(long.answered(&mut desk, nack), Answer::Release(channel(2)));
     assert_eq!(reserved(&desk), [0, 60, 60, 60], "the adapter itself");
-    let release = Signal::Release(stream(1), node(11));
+    let release = Signal::Release(stream(1), channel(2));
     assert_eq!(long.read(&mut desk, release, 0), Onward::Ends(release), "s1 is next");
     assert_eq!(reserved(&desk), [0, 0, 60, 60]);
-    assert_eq!(desk.requests()[1].standing, Standing::Refused(node(11)));
+    assert_eq!(desk.requests()[1].standing, Standing::Refused(node(12)));
     // 40 more fit exactly; when both have ended nothing is left.
     assert!(long.ask(&mut desk, stream(2)));
     assert_eq!(reserved(&desk), [40, 40, 100, 100]);
@@ -124,44 +174,137 @@ fn a_refusal_in_the_middle_leaves_nothing_behind() {
 #[test]
 fn an_adapter_refuses_itself_and_the_first_switch_needs_no_release() {
     let mut desk = desk(&[101, 80, 30], 3);
-    let way = Way(&[0, 1]);
+    let way = over(&[0, 1]);
     assert!(!way.ask(&mut desk, stream(0)));
     assert_eq!(desk.requests()[0].standing, Standing::Refused(node(0)));
     assert!(desk.ledger().is_empty());
-    assert!(Way(&[2, 1]).ask(&mut desk, stream(1)));
+    assert!(over(&[2, 1]).ask(&mut desk, stream(1)));
     assert!(desk.ask(stream(2), (node(0), channel(0)), Time::ZERO));
-    let nack = Signal::Nack(stream(2), node(10));
+    let nack = Signal::Nack(stream(2), channel(1));
     assert_eq!(way.read(&mut desk, Signal::Probe(stream(2)), 0), Onward::Ends(nack));
-    assert_eq!(desk.answered(nack, way.first(), Time::ZERO), Answer::Nothing);
+    assert_eq!(way.answered(&mut desk, nack), Answer::Nothing);
     assert_eq!(desk.ledger().reserved(channel(0)), 0);
+}
+
+/// A way that turns at a switch, by way of its host: h0, s1, h2, the same switch, s4.
+const OVER_A_HOST: Way<'_> = over(&[0, 1, 2, 4, 5, 6]);
+
+/// The host has no room on its own link. Its NACK goes on to the switch, which ends it, and the release
+/// to that switch as it comes there first.
+#[test]
+fn a_host_in_transit_refuses_what_its_link_has_no_room_for() {
+    let mut desk = desk(&[60, 60], 7);
+    let (way, own) = (OVER_A_HOST, over(&[4, 6]));
+    assert!(own.ask(&mut desk, stream(0)));
+    assert!(desk.ask(stream(1), (node(0), channel(0)), Time::ZERO));
+    let (probe, nack) = (Signal::Probe(stream(1)), Signal::Nack(stream(1), channel(4)));
+    let reached = [0, 1, 2].map(|place| way.reach(&mut desk, probe, place));
+    assert_eq!(reached, [(probe, false), (probe, false), (nack, false)]);
+    assert_eq!(way.reach(&mut desk, nack, 3), (nack, true));
+    let reserved = |desk: &Desk| [0, 1, 2, 4, 5].map(|of| desk.ledger().reserved(channel(of)));
+    assert_eq!(reserved(&desk), [60, 60, 60, 60, 0], "the host's own stream has the last");
+    assert_eq!(way.answered(&mut desk, nack), Answer::Release(channel(4)));
+    let release = Signal::Release(stream(1), channel(4));
+    assert_eq!(way.reach(&mut desk, release, 0), (release, false));
+    assert_eq!(way.reach(&mut desk, release, 1), (release, true));
+    assert_eq!(reserved(&desk), [0, 0, 0, 60, 0]);
+    own.end(&mut desk, stream(0));
+    assert!(desk.ledger().is_empty());
+}
+
+/// The switch has no room when the probe comes back from the host: the release goes by the host too,
+/// at which nothing ends, and ends where the probe did.
+#[test]
+fn a_switch_refuses_what_comes_back_to_it_from_a_host_in_transit() {
+    let mut desk = desk(&[60, 60, 40], 7);
+    let (way, other) = (OVER_A_HOST, over(&[3, 5, 6]));
+    assert!(other.ask(&mut desk, stream(0)));
+    assert!(!way.ask(&mut desk, stream(1)));
+    assert_eq!(desk.requests()[1].standing, Standing::Refused(node(15)));
+    assert_eq!([0, 1, 2, 4].map(|of| desk.ledger().reserved(channel(of))), [0; 4]);
+    assert!(way.ask(&mut desk, stream(2)));
+    assert_eq!(desk.ledger().reserved(channel(4)), 40);
+    way.end(&mut desk, stream(2));
+    other.end(&mut desk, stream(0));
+    assert!(desk.ledger().is_empty());
+}
+
+/// A stream of 60 crashes after it was admitted. Its adapter and its switch hold that for a lease, from
+/// the last packet that each has seen; the next that asks finds it over.
+#[test]
+fn what_a_crashed_stream_has_reserved_ends_with_its_leases() {
+    let at = Time::from_ps;
+    let mut desk = leased_desk(&[60, 60, 60], 3, Some(Span::from_ps(10)));
+    let (way, other) = (over(&[0, 1]), over(&[2, 1]));
+    let probe = |of: usize| Signal::Probe(stream(of));
+    assert!(way.begin(&mut desk, stream(0)));
+    let ack = Onward::Ends(Signal::Ack(stream(0)));
+    assert_eq!(way.then(1).read(&mut desk, probe(0), 0), ack);
+    assert_eq!(way.then(2).answered(&mut desk, Signal::Ack(stream(0))), Answer::Send);
+    // One packet leaves at 5 and is read at 6, and no other.
+    desk.renew(stream(0), (None, channel(0)), at(5));
+    desk.renew(stream(0), (Some(channel(0)), channel(1)), at(6));
+    // At 16 the lease of the switch ends, and is not over.
+    assert!(other.then(15).begin(&mut desk, stream(1)));
+    let nack = Signal::Nack(stream(1), channel(1));
+    assert_eq!(other.then(16).read(&mut desk, probe(1), 0), Onward::Ends(nack));
+    assert_eq!(other.then(16).answered(&mut desk, nack), Answer::Nothing);
+    assert!(other.then(16).begin(&mut desk, stream(2)));
+    let ack = Onward::Ends(Signal::Ack(stream(2)));
+    assert_eq!(other.then(17).read(&mut desk, probe(2), 0), ack);
+    assert_eq!(desk.requests()[0].lapsed, Some(at(16)));
+    let reserved = |desk: &Desk| [0, 1, 2].map(|of| desk.ledger().reserved(channel(of)));
+    assert_eq!(reserved(&desk), [60, 60, 60], "nobody has asked the first adapter");
+    desk.settle(at(17));
+    assert_eq!(reserved(&desk), [0, 60, 60]);
+    assert_eq!(desk.requests()[0].lapsed, Some(at(15)), "that of its adapter was over first");
+    // It was no crash: the last packet comes late, and releases nothing that others have.
+    way.end(&mut desk, stream(0));
+    assert_eq!(reserved(&desk), [0, 60, 60]);
+    other.end(&mut desk, stream(2));
+    assert!(desk.ledger().is_empty());
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(10_000))]
-    /// Requests, refusals and ends of streams on random ways, each in parts and all mixed up: no link
-    /// is ever given away twice, and in the end nothing is reserved.
+    /// Requests, refusals, crashes and ends of streams on random ways, each in parts and all mixed up: no
+    /// link is ever given away twice, and in the end nothing is reserved. Streams that crash do so one
+    /// by one (applications) or all of a host at once (adapters): those that begin on one channel.
     #[test]
     fn ledgers_are_empty_when_all_streams_have_ended(
         ways in prop::collection::vec((prop::sample::subsequence((0..8_usize).collect::<Vec<_>>(), 2..6), 1_u64..90), 1..12),
         turns in prop::collection::vec(0_usize..12, 0..200),
+        crashes in prop::collection::vec((0_usize..200, 0_usize..12, any::<bool>()), 0..4),
+        lease in 1_u64..40,
     ) {
         let rates: Vec<u64> = ways.iter().map(|(_, rate)| *rate).collect();
-        let mut desk = desk(&rates, 8);
+        let lease = (!crashes.is_empty()).then(|| Span::from_ps(lease));
+        let mut desk = leased_desk(&rates, 8, lease);
         let mut stories: Vec<Story> = ways.iter().map(|_| Story::Begins).collect();
+        let mut now = Time::ZERO;
         let mut step = |index: usize, stories: &mut Vec<Story>| {
-            let way = Way(&ways[index].0);
+            now += Span::from_ps(1);
+            let way = Way(&ways[index].0, now);
             stories[index] = stories[index].next(&mut desk, &way, stream(index));
             for of in 0..8 {
                 prop_assert!(desk.ledger().reserved(channel(of)) <= 100);
             }
             Ok(())
         };
-        for turn in turns {
+        for (number, turn) in turns.into_iter().enumerate() {
+            for (_, index, is_adapter) in crashes.iter().filter(|(when, ..)| *when == number) {
+                let dead = index % ways.len();
+                let dies = |of: usize| of == dead || (*is_adapter && ways[of].0[0] == ways[dead].0[0]);
+                for of in (0..ways.len()).filter(|of| dies(*of)) {
+                    stories[of] = stories[of].crash();
+                }
+            }
             step(turn % ways.len(), &mut stories)?;
         }
         while let Some(index) = stories.iter().position(|story| *story != Story::Over) {
             step(index, &mut stories)?;
         }
+        desk.settle(Time::from_ps(1_000_000));
         prop_assert!(desk.ledger().is_empty());
     }
 }
@@ -173,34 +316,64 @@ enum Story {
     /// A signal is to be read by the `place`-th switch.
     Signal(Signal, usize),
     Answer(Signal),
-    /// The last packet is to pass the `place`-th node, the host first.
+    /// A packet that is not the last is to pass the `place`-th node, the host first.
     Sends(usize),
+    /// The last one is.
+    Ends(usize),
+    /// It has crashed: a probe still goes on, and what answers it is lost.
+    Crashed(Signal, usize),
     Over,
 }
 
 impl Story {
+    fn crash(self) -> Self {
+        match self {
+            Self::Signal(signal @ (Signal::Probe(_) | Signal::Nack(..)), place) => {
+                Self::Crashed(signal, place)
+            }
+            // What was sent goes on, and here it is lost before it releases anything.
+            _ => Self::Over,
+        }
+    }
+
     fn next(self, desk: &mut Desk, way: &Way<'_>, of: StreamId) -> Self {
         match self {
             Self::Begins => {
-                let goes = desk.ask(of, (node(0), channel(way.0[0])), Time::ZERO);
+                let goes = way.begin(desk, of);
                 if goes { Self::Signal(Signal::Probe(of), 0) } else { Self::Over }
             }
-            Self::Signal(signal, place) => match way.read(desk, signal, place) {
-                Onward::Goes => Self::Signal(signal, place + 1),
-                Onward::Ends(Signal::Release(..)) => Self::Over,
-                Onward::Ends(answer) => Self::Answer(answer),
+            Self::Signal(signal, place) => match way.reach(desk, signal, place) {
+                (signal, false) => Self::Signal(signal, place + 1),
+                (Signal::Release(..), true) => Self::Over,
+                (answer, true) => Self::Answer(answer),
             },
-            Self::Answer(answer) => match desk.answered(answer, way.first(), Time::ZERO) {
+            Self::Answer(answer) => match way.answered(desk, answer) {
                 Answer::Send => Self::Sends(0),
                 Answer::Release(by) => Self::Signal(Signal::Release(of, by), 0),
                 Answer::Nothing => Self::Over,
             },
             Self::Sends(place) => {
-                let input = place.checked_sub(1).map(|before| channel(way.0[before]));
-                desk.pass(of, input, channel(way.0[place]));
-                if place + 1 == way.0.len() { Self::Over } else { Self::Sends(place + 1) }
+                desk.renew(of, hop(way, place), way.1);
+                if place + 1 == way.0.len() { Self::Ends(0) } else { Self::Sends(place + 1) }
             }
+            Self::Ends(place) => {
+                let (input, output) = hop(way, place);
+                desk.pass(of, input, output);
+                if place + 1 == way.0.len() { Self::Over } else { Self::Ends(place + 1) }
+            }
+            Self::Crashed(signal, place) => match way.reach(desk, signal, place) {
+                (signal, false) => Self::Crashed(signal, place + 1),
+                (answer, true) => {
+                    desk.ignored(answer, sender, way.1);
+                    Self::Over
+                }
+            },
             Self::Over => Self::Over,
         }
     }
+}
+
+/// By which channel a packet comes to the `place`-th node of its way, and by which it goes on.
+fn hop(way: &Way<'_>, place: usize) -> (Option<ChannelId>, ChannelId) {
+    (place.checked_sub(1).map(|before| channel(way.0[before])), channel(way.0[place]))
 }

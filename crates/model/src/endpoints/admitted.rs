@@ -3,18 +3,19 @@
 //! ```text
 //!   a stream's first message is due ──► the adapter reserves: probe         or refuses
 //!   a switch reads a signal ──────────► onward, or to its own end
+//!   a host sends a signal on ─────────► onward, as it is or as a NACK
 //!   a signal comes to the end of one ─► sent back to the host that asked
 //!   ACK at the host ──────────────────► the stream sends from now on        NACK ──► release
 //!   the last packet of a stream ──────► released where it leaves, and at each switch that reads it
 //! ```
 
 use super::Endpoints;
-use crate::admission::{Answer, Onward};
+use crate::admission::{Answer, Onward, Way};
 use crate::{
     ClassId, Content, Ledger, MessageSlot, Order, Packet, PathSet, Request, Signal, StreamId,
 };
 use gingham_kernel::Time;
-use gingham_topology::{ChannelId, EndpointId, NodeId};
+use gingham_topology::{ChannelId, EndpointId, Fabric};
 
 impl Endpoints {
     /// What became of every stream that asked, by its number; nothing without an admission control.
@@ -56,14 +57,12 @@ impl Endpoints {
 
     /// A switch has read a packet: a signal is decided on, and the last packet of a stream releases.
     #[inline(never)]
-    pub(super) fn admission_read(&mut self, input: ChannelId, packet: &mut Packet) {
+    pub(super) fn admission_read(&mut self, input: ChannelId, packet: &mut Packet, now: Time) {
         match packet.content {
-            Content::Signal(signal @ (Signal::Probe(_) | Signal::Release(..))) => {
-                let (here, output) =
-                    (self.plan.ends(input).target.node, self.onward(input, packet));
-                let next = self.switch_at(output);
+            Content::Signal(signal) if !self.plan.fabric.is_port_0(packet.source) => {
+                let (here, way) = (self.plan.ends(input).target.node, self.way(input, packet));
                 let desk = self.desk.as_mut().expect("somebody decides");
-                if let Onward::Ends(signal) = desk.read(signal, (input, output), (here, next)) {
+                if let Onward::Ends(signal) = desk.read(signal, way, now) {
                     packet.content = Content::Signal(signal);
                     let end = self.plan.fabric.port_0(here);
                     packet.destination =
@@ -71,14 +70,46 @@ impl Endpoints {
                 }
                 self.order_weights();
             }
-            Content::Data(slot) if packet.is_last_of_stream => {
-                let Some(stream) = self.asking_stream(slot, packet.class) else { return };
-                let output = self.onward(input, packet);
+            Content::Data(slot) => self.data_passes(slot, input, packet, now),
+            _ => {}
+        }
+    }
+
+    /// A host sends on a packet that came to it: what holds at a switch, but that nothing ends here.
+    #[inline(never)]
+    pub(super) fn admission_sent_on(
+        &mut self,
+        endpoint: EndpointId,
+        packet: &mut Packet,
+        now: Time,
+    ) {
+        let input = Fabric::reverse(self.plan.fabric.endpoint_channel(endpoint));
+        match packet.content {
+            Content::Signal(signal) if !self.plan.fabric.is_port_0(packet.source) => {
+                let way = self.way(input, packet);
                 let desk = self.desk.as_mut().expect("somebody decides");
-                desk.pass(stream, Some(input), output);
+                packet.content = Content::Signal(desk.sent_on(signal, way, now));
                 self.order_weights();
             }
+            Content::Data(slot) => self.data_passes(slot, input, packet, now),
             _ => {}
+        }
+    }
+
+    /// A packet of a message that came by a channel goes on: the last one of a stream releases, and
+    /// others renew its leases.
+    fn data_passes(&mut self, slot: MessageSlot, input: ChannelId, packet: &Packet, now: Time) {
+        if !packet.is_last_of_stream && !self.has_leases() {
+            return;
+        }
+        let Some(stream) = self.asking_stream(slot, packet.class) else { return };
+        let Way { output, .. } = self.way(input, packet);
+        let desk = self.desk.as_mut().expect("somebody decides");
+        if packet.is_last_of_stream {
+            desk.pass(stream, Some(input), output);
+            self.order_weights();
+        } else {
+            desk.renew(stream, (Some(input), output), now);
         }
     }
 
@@ -92,6 +123,20 @@ impl Endpoints {
         self.order_weights();
     }
 
+    /// Whether what is reserved ends by itself.
+    pub(super) fn has_leases(&self) -> bool {
+        self.desk.as_ref().is_some_and(|desk| desk.plan().lease.is_some())
+    }
+
+    /// A packet has left its adapter: what its stream has reserved there stays so.
+    #[inline(never)]
+    pub(super) fn admission_renewed(&mut self, endpoint: EndpointId, slot: MessageSlot, now: Time) {
+        let class = self.messages.message(slot).class;
+        let Some(stream) = self.asking_stream(slot, class) else { return };
+        let channel = self.plan.fabric.endpoint_channel(endpoint);
+        self.desk.as_mut().expect("somebody decides").renew(stream, (None, channel), now);
+    }
+
     /// A signal has arrived where it went.
     #[inline(never)]
     pub(super) fn on_signal(&mut self, signal: Signal, packet: &Packet, now: Time) {
@@ -102,14 +147,19 @@ impl Endpoints {
             }
             return;
         }
-        let channel = self.plan.fabric.endpoint_channel(here);
-        let first = self.plan.ends(channel).target.node;
         let desk = self.desk.as_mut().expect("somebody decides");
         let destination = desk.requests()[signal.stream().index()].destination;
-        match desk.answered(signal, (channel, first), now) {
+        let plan = &self.plan;
+        let path = plan.path(packet.path_set, here, destination).expect("a probe went there");
+        let sender = |channel| plan.ends(channel).source.node;
+        let source = &self.sources[self.sources_of_streams[signal.stream().index()]];
+        if source.has_crashed(now) {
+            return desk.ignored(signal, sender, now);
+        }
+        match desk.answered(signal, [path[0], path[1]], sender, now) {
             Answer::Send => self.begin_stream(signal.stream(), now),
-            Answer::Release(by) => {
-                let release = Signal::Release(signal.stream(), by);
+            Answer::Release(refused) => {
+                let release = Signal::Release(signal.stream(), refused);
                 self.signal(release, class, (here, destination), now);
             }
             Answer::Nothing => {}
@@ -160,17 +210,11 @@ impl Endpoints {
         self.messages.part(slot).filter(|_| asks).map(|part| part.stream)
     }
 
-    /// The channel by which a packet goes on that has come by one.
-    fn onward(&self, input: ChannelId, packet: &Packet) -> ChannelId {
+    /// Where a packet is that has come by a channel; no path takes one twice.
+    fn way(&self, input: ChannelId, packet: &Packet) -> Way {
         let path = self.plan.path(packet.path_set, packet.source, packet.destination);
         let path = path.expect("a packet is on its path");
         let place = path.iter().position(|channel| *channel == input).expect("it came by its path");
-        path[place + 1]
-    }
-
-    /// The switch at the end of a channel, if there is one.
-    fn switch_at(&self, channel: ChannelId) -> Option<NodeId> {
-        let node = self.plan.ends(channel).target.node;
-        self.plan.is_switch(node).then_some(node)
+        Way { input, output: path[place + 1], after: path.get(place + 2).copied() }
     }
 }

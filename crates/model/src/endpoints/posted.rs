@@ -42,6 +42,9 @@ impl Endpoints {
     #[inline(never)]
     pub(super) fn content_left(&mut self, endpoint: EndpointId, content: Content, now: Time) {
         let Content::Data(slot) = content else { return };
+        if self.has_leases() {
+            self.admission_renewed(endpoint, slot, now);
+        }
         if (self.posts.is_none() && self.desk.is_none()) || !self.messages.leave(slot) {
             return;
         }

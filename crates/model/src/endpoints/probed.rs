@@ -134,6 +134,9 @@ impl Endpoints {
             Notice::Began { endpoint, packet } => {
                 Noted { packet: Some(**packet), ..at("began", endpoint.index()) }
             }
+            Notice::SentOn { endpoint, packet, .. } => {
+                Noted { packet: Some(**packet), ..at("sent on", endpoint.index()) }
+            }
             Notice::Left { endpoint, .. } => at("left", endpoint.index()),
             Notice::Received { packet, .. } => {
                 Noted { packet: Some(**packet), ..at("received", packet.destination.index()) }

@@ -51,9 +51,12 @@ impl Endpoints {
                 self.on_left(endpoint, now, (began, flits, flit));
                 self.content_left(endpoint, content, now);
             }
+            Notice::SentOn { endpoint, waited, packet } => {
+                self.on_sent_on(endpoint, waited, packet, now);
+            }
             Notice::Received { packet, arrival } => self.on_received(packet, arrival),
             Notice::Read { input, waiting_flits, packet, .. } => {
-                self.on_read(input, waiting_flits, packet);
+                self.on_read(input, waiting_flits, packet, now);
             }
             Notice::Queued { stay } => {
                 if let Some(marker) = &mut self.marker {
@@ -377,13 +380,21 @@ impl Endpoints {
         }
     }
 
-    fn on_read(&mut self, input: ChannelId, waiting_flits: u64, packet: &mut Packet) {
+    #[inline(never)]
+    fn on_sent_on(&mut self, endpoint: EndpointId, waited: Span, packet: &mut Packet, now: Time) {
+        self.collector.on_reinjected(endpoint, now, waited);
+        if self.desk.is_some() {
+            self.admission_sent_on(endpoint, packet, now);
+        }
+    }
+
+    fn on_read(&mut self, input: ChannelId, waiting_flits: u64, packet: &mut Packet, now: Time) {
         if let Some(marker) = &mut self.marker {
             let switch = self.plan.fabric.target(input).node;
             packet.mark |= marker.marks(Reading { switch, waiting_flits });
         }
         if self.desk.is_some() {
-            self.admission_read(input, packet);
+            self.admission_read(input, packet, now);
         }
         if self.is_probed {
             self.probe_read(input, packet);

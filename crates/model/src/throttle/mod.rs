@@ -188,12 +188,7 @@ impl Throttle {
     // At least one.
 
     /// These lanes of an output are free from now on: who was held on account of it is woken.
-    pub(crate) fn on_lanes(
-        &mut self,
-        output: ChannelId,
-        free: LaneSet,
-        orders: &mut Vec<Order>,
-    ) {
+    pub(crate) fn on_lanes(&mut self, output: ChannelId, free: LaneSet, orders: &mut Vec<Order>) {
         let Rule::AtLeastOne(of) = &mut self.rule else { return };
         if !of.on_lanes(output, free) {
             return;

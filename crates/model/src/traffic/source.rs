@@ -63,6 +63,7 @@ impl Source {
     pub fn new(plan: &Plan, class: ClassId, index: usize, streams_before: usize) -> Self {
         let class_plan = &plan.classes[class.index()];
         let source = &class_plan.sources[index];
+        let crash = plan.crashes.get(&source.endpoint).copied();
         let script = match &source.messages {
             MessagePlan::Drawn(drawn) => Script::Drawn(Drawn::new(plan, class, source, drawn)),
             MessagePlan::Scheduled(messages) => {
@@ -75,10 +76,12 @@ impl Source {
             MessagePlan::Stream(stream) => {
                 let streams = stream_of_stream(plan, class, source, stream);
                 let (id, active) = (StreamId::new(streams_before), &class_plan.active);
-                Script::Stream(Box::new(Sender::new(id, stream, active, streams)))
+                Script::Stream(Box::new(Sender::new(id, stream, active, crash, streams)))
             }
         };
-        Self { class, endpoint: source.endpoint, active: class_plan.active.clone(), script }
+        let mut active = class_plan.active.clone();
+        active.end = crash.map_or(active.end, |crash| crash.clamp(active.start, active.end));
+        Self { class, endpoint: source.endpoint, active, script }
     }
 
     /// All sources of a plan, by class and then in the order of the class.
@@ -142,6 +145,14 @@ impl Source {
         match &self.script {
             Script::Stream(sender) => Some(sender.stream()),
             _ => None,
+        }
+    }
+
+    /// Whether its application has crashed by an instant.
+    pub fn has_crashed(&self, now: Time) -> bool {
+        match &self.script {
+            Script::Stream(sender) => sender.has_crashed(now),
+            _ => now >= self.active.end,
         }
     }
 

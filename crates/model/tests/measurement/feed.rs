@@ -62,6 +62,7 @@ pub(crate) fn plan(classes: usize, time_ps: u64) -> Plan {
         marking: None,
         probe: None,
         adapters: None,
+        crashes: std::collections::BTreeMap::new(),
         admission: None,
         fabric,
     }

@@ -6,7 +6,7 @@ use crate::lanes::journey::JourneyId;
 use crate::lanes::ports::Granting;
 use crate::lanes::simulation::Simulation;
 use gingham_model::{ArbiterPlace, Notice, Order, Weighing};
-use gingham_topology::{ChannelId, EndpointId, Fabric};
+use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
 
 impl Simulation {
     /// Tells the endpoints what happens now, and carries out what they order, at the first tick
@@ -31,15 +31,16 @@ impl Simulation {
         }
     }
 
-    /// Tells the endpoints of outputs of which other lanes are held than before this stage of a tick.
-    pub(crate) fn tell_lanes(&mut self) {
-        let is_free = |output: ChannelId, lane| {
-            self.outputs[output.index()].lane(lane).holder.is_none()
-        };
-        for (output, free) in self.watched.changes(is_free) {
-            self.watched.told(output, free);
-            self.endpoints.tell(self.timeline.now, Notice::Lanes { output, free });
-            self.carry_out(self.tick() + 1);
+    /// Tells the endpoints of outputs of a switch of which other lanes are held than before this stage
+    /// of a tick.
+    pub(crate) fn tell_lanes(&mut self, node: NodeId) {
+        for output in self.channels_from(node) {
+            let state = &self.outputs[output.index()];
+            let is_free = |lane| state.lane(lane).holder.is_none();
+            if let Some(free) = self.watched.change(output, is_free) {
+                self.endpoints.tell(self.timeline.now, Notice::Lanes { output, free });
+                self.carry_out(self.tick() + 1);
+            }
         }
     }
 
@@ -74,11 +75,14 @@ impl Simulation {
         if flit.index > 0 {
             return;
         }
+        let from = self.clock.first_after(self.timeline.now);
         if let Some(packet) = self.in_transit[host.index()].packet(flit.packet) {
-            let waited = self.timeline.now.since(packet.taken.ready.expect("what begins is ready"));
-            self.endpoints.collector_mut().on_reinjected(host, self.timeline.now, waited);
+            let now = self.timeline.now;
+            let waited = now.since(packet.taken.ready.expect("what begins is ready"));
+            let packet = &mut self.journeys.get_mut(flit.packet).packet;
+            self.endpoints.tell(now, Notice::SentOn { endpoint: host, waited, packet });
+            self.carry_out(from);
         } else {
-            let from = self.clock.first_after(self.timeline.now);
             let packet = &self.journeys.get(flit.packet).packet;
             if self.endpoints.wanted().began.has(packet) {
                 self.endpoints.tell(self.timeline.now, Notice::Began { endpoint: host, packet });

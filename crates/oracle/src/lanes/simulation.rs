@@ -237,11 +237,11 @@ impl Simulation {
             Event::Begin { channel, flit } => self.begin(channel, flit),
             Event::Cross { node } => {
                 self.allocate_switch(node);
-                self.tell_lanes();
+                self.tell_lanes(node);
             }
             Event::Allocate { node } => {
                 self.allocate_lanes(node);
-                self.tell_lanes();
+                self.tell_lanes(node);
             }
         }
     }

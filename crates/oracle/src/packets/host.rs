@@ -45,10 +45,11 @@ impl Simulation {
         }
     }
 
-    /// Tells the endpoints of outputs of which other lanes have space, as far as senders know.
-    pub(crate) fn tell_lanes(&mut self) {
-        for (output, free) in self.watched.changes(|output, lane| self.has_space(output, lane)) {
-            self.watched.told(output, free);
+    /// Tells the endpoints of an output, if other lanes of it have space, as far as its sender knows.
+    pub(crate) fn tell_lanes(&mut self, output: ChannelId) {
+        let (state, space_blocks) = (&self.outputs[output.index()], self.watched.space_blocks);
+        let has_space = |lane| state.has_space(lane, space_blocks[usize::from(lane)].into());
+        if let Some(free) = self.watched.change(output, has_space) {
             self.tell(Notice::Lanes { output, free });
         }
     }

@@ -174,17 +174,17 @@ impl Simulation {
             Event::Look { channel, lane } => self.look(channel, lane),
             Event::Known { channel, lane, limit_blocks } => {
                 self.known(channel, lane, limit_blocks);
-                self.tell_lanes();
+                self.tell_lanes(channel);
             }
             Event::Heard { channel, lane, is_pause } => {
                 self.heard(channel, lane, is_pause);
-                self.tell_lanes();
+                self.tell_lanes(channel);
             }
             Event::ReadHead { channel, lane, packet } => self.read_head(channel, lane, packet),
             Event::Ready { channel, lane, packet } => self.ready(channel, lane, packet),
             Event::Start { channel } => {
                 self.choose(channel);
-                self.tell_lanes();
+                self.tell_lanes(channel);
             }
             Event::Settle { channel, lane, packet } => self.settle(channel, lane, packet),
         }

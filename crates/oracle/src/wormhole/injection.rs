@@ -32,11 +32,10 @@ impl Simulation {
         }
     }
 
-    /// Tells the endpoints of outputs that a worm has taken or released.
-    pub(crate) fn tell_lanes(&mut self) {
-        let is_free = |output: ChannelId, _| self.outputs[output.index()].owner.is_none();
-        for (output, free) in self.watched.changes(is_free) {
-            self.watched.told(output, free);
+    /// Tells the endpoints of an output, if a worm has taken or released it.
+    pub(crate) fn tell_lane(&mut self, output: ChannelId) {
+        let is_free = self.outputs[output.index()].owner.is_none();
+        if let Some(free) = self.watched.change(output, |_| is_free) {
             self.tell(Notice::Lanes { output, free });
         }
     }
@@ -87,8 +86,10 @@ impl Simulation {
         let in_transit = &mut self.hosts[endpoint.index()].in_transit;
         let (worm, ready) = in_transit.next_ready(0, self.timeline.now)?;
         in_transit.begin(0);
-        let waited = self.timeline.now.since(ready);
-        self.endpoints.collector_mut().on_reinjected(endpoint, self.timeline.now, waited);
+        let (now, waited) = (self.timeline.now, self.timeline.now.since(ready));
+        let packet = &mut self.worms.get_mut(worm).packet;
+        self.endpoints.tell(now, Notice::SentOn { endpoint, waited, packet });
+        self.carry_out();
         Some(Injection::InTransit(worm))
     }
 

@@ -193,13 +193,13 @@ impl Simulation {
             Event::FlitArrives { channel, flit } => self.receive(channel, flit),
             Event::Release { output } => {
                 self.release(output);
-                self.tell_lanes();
+                self.tell_lane(output);
             }
             Event::ReadHead { channel } => self.read_head(channel),
             Event::Request { channel } => self.request(channel),
             Event::Arbitrate { output } => {
                 self.arbitrate(output);
-                self.tell_lanes();
+                self.tell_lane(output);
             }
             Event::Transfer { channel } => self.transfer(channel),
             Event::EmitControl { channel } => self.emit_control(channel),

@@ -87,6 +87,7 @@ pub(crate) fn quiet_plan(fabric: Fabric) -> Plan {
         marking: None,
         probe: None,
         adapters: None,
+        crashes: std::collections::BTreeMap::new(),
         admission: None,
         lanes: LanePlan::free(1),
         switching: Switching::Wormhole(WormholePlan {

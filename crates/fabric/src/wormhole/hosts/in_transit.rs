@@ -16,6 +16,7 @@ use crate::wormhole::event::Event;
 use crate::wormhole::network::Network;
 use crate::wormhole::worm::Incoming;
 use gingham_kernel::Time;
+use gingham_model::Notice;
 use gingham_topology::{ChannelId, Fabric};
 
 impl Hosts {
@@ -121,10 +122,14 @@ impl Hosts {
         let in_transit = &mut self.in_transit[endpoint.index()];
         let Some((worm, ready)) = in_transit.host.next_ready(0, now) else { return false };
         in_transit.sending = Some(in_transit.host.begin(0));
-        self.endpoints.collector_mut().on_reinjected(endpoint, now, now.since(ready));
         network.links.feed_on(channel, worm, worm.first + mark, network.clock.now());
         let next = Incoming { flits: worm.flits - mark, position: worm.position + 1, ..worm };
         network.begin(channel, next, now.as_ps());
+        // Not before the channel is taken, lest it be taken twice.
+        let packet = &mut network.worms.get_mut(worm.worm).packet;
+        let notice = Notice::SentOn { endpoint, waited: now.since(ready), packet };
+        self.endpoints.tell(now, notice);
+        self.carry_out(network);
         true
     }
 }

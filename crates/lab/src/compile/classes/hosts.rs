@@ -91,7 +91,7 @@ impl Hosts {
         }
     }
 
-    pub(super) fn unknown(&self, text: &str) -> NameFault {
+    pub(in crate::compile) fn unknown(&self, text: &str) -> NameFault {
         NameFault {
             text: text.to_owned(),
             message: format!("no host is called `{text}`"),
@@ -106,7 +106,7 @@ fn host_endpoints(fabric: &Fabric) -> impl Iterator<Item = EndpointId> {
 }
 
 /// Host endpoints whose name, node name or dump id matches a pattern.
-pub(super) fn matching(fabric: &Fabric, pattern: &str) -> Vec<EndpointId> {
+pub(in crate::compile) fn matching(fabric: &Fabric, pattern: &str) -> Vec<EndpointId> {
     let wild = WildMatch::new(pattern);
     let exact = fabric.find_node(pattern).filter(|id| fabric.node(*id).kind == NodeKind::Host);
     let matches = |endpoint: &EndpointId| {

@@ -30,7 +30,7 @@ mod stagger;
 mod streams;
 mod window;
 
-pub(super) use hosts::Hosts;
+pub(super) use hosts::{Hosts, matching};
 pub(super) use lengths::payload;
 pub(super) use policing::check_packets;
 pub(super) use sending::priority_of;

@@ -1,5 +1,6 @@
 //! What a stream sends, as plans say it.
 
+use crate::traffic::ticks::whole_ps;
 use crate::traffic::{LaterPlan, PeriodPlan};
 use gingham_kernel::Span;
 use gingham_topology::EndpointId;
@@ -23,6 +24,9 @@ pub struct StreamPlan {
     pub lifetime: Option<Span>,
     /// The rate that it solicits, as a multiple of its mean rate.
     pub solicits: f64,
+    /// How likely its application is to crash: it sends no more from an instant within its time on, and
+    /// does not say that it was the last.
+    pub crashes: f64,
 }
 
 impl StreamPlan {
@@ -129,6 +133,24 @@ pub struct DeadlinePlan {
 }
 
 impl DataPlan {
+    /// Payload of its messages, but for the last one of a frame.
+    pub fn message_bytes(&self) -> u32 {
+        match self {
+            Self::Frames(frames) => frames.message_bytes,
+            Self::OnOff(bursts) => bursts.message_bytes,
+        }
+    }
+
+    /// For how long it sends nothing as a rule, between messages: from a frame at once to the next, the
+    /// mean from one message of a spread frame to the next, a mean off period.
+    pub fn silence(&self) -> Span {
+        match self {
+            Self::Frames(frames) if frames.spread == Spread::AtOnce => frames.interval,
+            Self::Frames(_) => Span::from_ps(whole_ps(1.0 / self.messages_per_ps())),
+            Self::OnOff(bursts) => bursts.periods.off_mean,
+        }
+    }
+
     /// Mean rate in bytes of payload a picosecond.
     pub fn bytes_per_ps(&self) -> f64 {
         match self {

@@ -24,6 +24,8 @@ pub(crate) struct Sender {
     ahead: Option<Ahead>,
     /// For how long it was.
     held: Span,
+    /// When its application crashes, if it does.
+    crash: Option<Time>,
     /// What the message is that was drawn last.
     drawn: Option<StreamPart>,
 }
@@ -67,11 +69,14 @@ impl Sender {
         stream: StreamId,
         plan: &StreamPlan,
         active: &Range<Time>,
+        host_crash: Option<Time>,
         stream_of: impl Fn(Purpose) -> Stream,
     ) -> Self {
         let start = active.start + plan.later.draw(&mut stream_of(Purpose::Start));
         let last = |lifetime: Span| start.as_ps().checked_add(lifetime.as_ps()).map(Time::from_ps);
         let end = plan.lifetime.and_then(last).unwrap_or(Time::MAX).min(active.end);
+        let own = (plan.crashes > 0.0).then(|| crash(plan.crashes, start..end, &stream_of));
+        let crash = own.flatten().into_iter().chain(host_crash).min();
         let cursor = match &*plan.data {
             DataPlan::Frames(frames) => Cursor::Frames(Frames {
                 data: Arc::clone(&plan.data),
@@ -90,8 +95,8 @@ impl Sender {
                 Cursor::OnOff { clock: Box::new(clock), end }
             }
         };
-        let mut sender =
-            Self { stream, plan: plan.clone(), cursor, ahead: None, held: Span::ZERO, drawn: None };
+        let (plan, held) = (plan.clone(), Span::ZERO);
+        let mut sender = Self { stream, plan, cursor, ahead: None, held, crash, drawn: None };
         sender.ahead = sender.look_ahead();
         sender
     }
@@ -110,7 +115,13 @@ impl Sender {
 
     /// When the next message is created, if there is one.
     pub(in crate::traffic) fn next_arrival(&self) -> Option<Time> {
-        self.ahead.map(|ahead| ahead.at + self.held)
+        let next = self.ahead.map(|ahead| ahead.at + self.held);
+        next.filter(|at| !self.has_crashed(*at))
+    }
+
+    /// Whether its application has crashed by an instant.
+    pub(in crate::traffic) fn has_crashed(&self, now: Time) -> bool {
+        self.crash.is_some_and(|crash| crash <= now)
     }
 
     /// The next message. Panics if there is none.
@@ -137,6 +148,13 @@ impl Sender {
             (Cursor::OnOff { .. }, DataPlan::Frames(_)) => unreachable!("made of what it sends"),
         }
     }
+}
+
+/// When an application crashes that is so likely to, within the time of its stream.
+fn crash(likely: f64, time: Range<Time>, stream_of: impl Fn(Purpose) -> Stream) -> Option<Time> {
+    let mut draw = stream_of(Purpose::Crash);
+    let lasts = time.end.as_ps().saturating_sub(time.start.as_ps());
+    (draw.unit() < likely).then(|| time.start + Span::from_ps(draw.below(lasts.max(1))))
 }
 
 /// Where in a trace a stream begins.

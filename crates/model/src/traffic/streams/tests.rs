@@ -27,13 +27,15 @@ fn plan(data: DataPlan, lifetime: Option<u64>) -> StreamPlan {
         later: LaterPlan { turn: Span::from_ps(50), jitter: Span::ZERO },
         lifetime: lifetime.map(Span::from_ps),
         solicits: 1.5,
+        crashes: 0.0,
     }
 }
 
 /// The first messages of a stream of a class that sends from 1,000 to `stop`.
 fn rows(plan: &StreamPlan, stop: Time, count: usize) -> Vec<Row> {
     let stream_of = |purpose| Stream::new(1, "h0[1]/video/0", purpose);
-    let mut sender = Sender::new(StreamId::new(5), plan, &(Time::from_ps(1_000)..stop), stream_of);
+    let mut sender =
+        Sender::new(StreamId::new(5), plan, &(Time::from_ps(1_000)..stop), None, stream_of);
     let next = || {
         let at = sender.next_arrival()?.as_ps();
         let Draft { destination, payload_bytes } = sender.draw();

@@ -44,8 +44,8 @@ impl ClassContext<'_> {
             number = if before == Some(endpoint) { number + 1 } else { 0 };
             before = Some(endpoint);
             let (data, lifetime) = (Arc::clone(&data), streams.lifetime);
-            let solicits = streams.solicits;
-            let plan = StreamPlan { destination, number, data, later, lifetime, solicits };
+            let (solicits, crashes) = (streams.solicits, streams.crashes);
+            let plan = StreamPlan { destination, number, data, later, lifetime, solicits, crashes };
             sources.push(SourcePlan { endpoint, messages: MessagePlan::Stream(plan) });
         }
         Ok(sources)
@@ -97,6 +97,11 @@ impl ClassContext<'_> {
                 "a stream solicits a multiple of its mean rate, above 0, such as 1, not {solicits}"
             );
             return refuse("solicits", message);
+        }
+        let crashes = streams.crashes;
+        if !(0.0..=1.0).contains(&crashes) {
+            let message = format!("a share of the streams crashes, from 0 to 1, not {crashes}");
+            return refuse("crashes", message);
         }
         if data.frames().is_none() {
             return Ok(());

@@ -1,0 +1,40 @@
+//! Hosts that crash while a run goes on.
+
+use super::classes::{Hosts, matching};
+use crate::error::LabError;
+use crate::scenario::ScenarioSource;
+use gingham_kernel::Time;
+use gingham_topology::{EndpointId, Fabric};
+use std::collections::BTreeMap;
+
+/// When each of them does; the earlier instant if several hold.
+pub(super) fn plan(
+    source: &ScenarioSource,
+    fabric: &Fabric,
+    end: Time,
+) -> Result<BTreeMap<EndpointId, Time>, LabError> {
+    let mut crashes = BTreeMap::new();
+    for (index, crash) in source.scenario.network.crashes.iter().enumerate() {
+        let at = Time::ZERO + crash.at;
+        if at >= end {
+            let message = format!(
+                "the run is over at {}, before these hosts crash: let them crash earlier, or leave this out",
+                end.since(Time::ZERO)
+            );
+            return Err(source.refuse(&format!("network.crashes.{index}.at"), message).into());
+        }
+        for (place, pattern) in crash.hosts.iter().enumerate() {
+            let matched = matching(fabric, pattern);
+            if matched.is_empty() {
+                let key = format!("network.crashes.{index}.hosts.{place}");
+                let fault = Hosts::of(fabric).unknown(pattern);
+                return Err(fault.within(|message| source.refuse(&key, message)));
+            }
+            for host in matched {
+                let earliest = crashes.entry(host).or_insert(at);
+                *earliest = at.min(*earliest);
+            }
+        }
+    }
+    Ok(crashes)
+}

@@ -1,0 +1,277 @@
+"""Which mechanisms go together, as the compiled core itself says.
+
+A pair is asked for under every switching kind on a ring of five switches: what compiles works, and
+what is refused is refused in the words of its error. Nothing stands here by hand but what a
+scenario says to ask for a mechanism.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from itertools import combinations
+from string import ascii_lowercase
+from typing import TYPE_CHECKING, Any
+
+from gingham import mechanisms
+from gingham.errors import InputError, meant, nearest
+from gingham.glossary import plain
+from gingham.pairs.parts import PARTS, Part
+from gingham.running import Simulation
+from gingham.scenario import Scenario
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+WORKS = "works"
+# What a message says of a value that was laid over a scenario, before the key.
+CHANGED = re.compile(r"^override of \S+: in (?=`)")
+# What every pair is laid over; a host may be in transit where the ring turns.
+BASE = """\
+seed = 1
+stop = { time = "15 us", warm_up = "0 s" }
+topology.generate.torus = { dimensions = [5] }
+traffic = [{ load = 0.1, length = { fixed = "64 B" } }]
+"""
+CLASS = {"load": 0.3, "length": {"fixed": "100 B"}}
+
+
+class Contradiction(Exception):  # noqa: N818  (it is no error: it is what was asked)
+    """A scenario cannot say both: two values of the key that it carries."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two mechanisms, or one alone as a pair with itself."""
+
+    first: str
+    second: str
+    # By the name of a switching kind: "works" or "refused: <reason>".
+    support: dict[str, str]
+
+    def kinds(self) -> list[str]:
+        """Return the switching kinds under which it works."""
+        return [kind for kind, how in self.support.items() if how == WORKS]
+
+    def reasons(self) -> dict[str, list[str]]:
+        """Return the kinds under which it is refused, by the reason."""
+        found: dict[str, list[str]] = {}
+        for kind, how in self.support.items():
+            if how != WORKS:
+                found.setdefault(how.removeprefix("refused: "), []).append(kind)
+        return found
+
+
+@cache
+def base() -> Scenario:
+    """Return what every pair is laid over."""
+    return Scenario.parse(BASE)
+
+
+def scenario(kind: mechanisms.SwitchingKind, *parts: Part) -> Scenario:
+    """Return the small scenario that asks for all of these under a switching kind.
+
+    `Contradiction` if no scenario can.
+    """
+    tables: dict[str, Any] = {"traffic": {}, **tomllib.loads(kind.example)}
+    for part in parts:
+        merge(tables, part.tables(), "")
+    left_out = {key for part in parts for key in part.without}
+    kept = {key: value for key, value in CLASS.items() if key not in left_out}
+    one = kept | tables.pop("traffic")
+    values = {f"{table}.{key}": below for table in tables for key, below in tables[table].items()}
+    return base().with_({**values, "traffic": [one]})
+
+
+def merge(into: dict[str, Any], more: Mapping[str, Any], path: str) -> None:
+    """Add values to others; `Contradiction` where they differ."""
+    for key, value in more.items():
+        at = f"{path}.{key}" if path else key
+        if isinstance(value, dict) and isinstance(into.get(key, {}), dict):
+            merge(into.setdefault(key, {}), value, at)
+        elif into.setdefault(key, value) != value:
+            raise Contradiction(at.replace("traffic.", "traffic.*."))
+
+
+@cache
+def every_pair() -> tuple[Pair, ...]:
+    """Return every part alone, as a pair with itself, and every pair."""
+    alone = ((part, part) for part in PARTS)
+    return tuple(pair_of(*two) for two in (*alone, *combinations(PARTS, 2)))
+
+
+def pair_of(first: Part, second: Part) -> Pair:
+    """Ask for two mechanisms under every switching kind."""
+    support = {kind.name: support_of(kind, first, second) for kind in mechanisms.kinds()}
+    return Pair(first.name, second.name, support)
+
+
+def support_of(kind: mechanisms.SwitchingKind, *parts: Part) -> str:
+    """Return whether the scenario of these is accepted, or why it is refused."""
+    try:
+        Simulation(scenario(kind, *parts), allow_deadlock=True)
+    except Contradiction as one:
+        return f"refused: both are values of {one}"
+    except InputError as refused:
+        return f"refused: {CHANGED.sub('', str(refused))}"
+    return WORKS
+
+
+def named(name: str) -> list[Part]:
+    """Return the parts of this name, or those of a mechanism or concept of the catalogue.
+
+    `InputError` with the nearest if there is none.
+    """
+    if found := [part for part in PARTS if plain(part.name) == plain(name)]:
+        return found
+    known = mechanisms.every_mechanism()
+    concepts = {one.concept for one in mechanisms.named(name, known)}
+    if found := [part for part in PARTS if part.concept in concepts]:
+        return found
+    names = [part.name for part in PARTS]
+    near = nearest(name, names)
+    raise InputError(
+        f'no pair is of "{name}"{meant(near, ";")} there are pairs of {", ".join(names)}',
+        key=name,
+        expected=names,
+        nearest=near,
+    )
+
+
+# The letter of a pair by the switching kinds under which it works.
+LETTERS = {
+    ("wormhole", "virtual-lanes", "packets"): "*",
+    ("wormhole", "virtual-lanes"): "f",
+    ("virtual-lanes", "packets"): "l",
+    ("wormhole", "packets"): "o",
+    ("wormhole",): "w",
+    ("virtual-lanes",): "v",
+    ("packets",): "p",
+    (): "-",
+}
+
+
+def letter(pair: Pair) -> str:
+    """Return the letter of a pair."""
+    return LETTERS[tuple(pair.kinds())]
+
+
+def legend() -> dict[str, str]:
+    """Return what each letter means that some pair has."""
+    used = {letter(pair) for pair in every_pair()}
+    words = {"*": "works under every switching kind", "-": "is refused, or one excludes the other"}
+    return {
+        sign: words.get(sign) or f"works under {listed(kinds)}"
+        for kinds, sign in LETTERS.items()
+        if sign in used
+    }
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names as a sentence has them.
+
+    >>> listed(["one"]), listed(["one", "two", "three"])
+    ('one', 'one, two and three')
+    """
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+def matrix_lines() -> Iterator[str]:
+    """Yield the lines of half a table: a mechanism with those up to it, itself being it alone."""
+    found = {frozenset((pair.first, pair.second)): letter(pair) for pair in every_pair()}
+    names = [part.name for part in PARTS]
+    wide = max(map(len, names))
+    for place, name in enumerate(names):
+        cells = " ".join(found[frozenset((name, other))] for other in names[: place + 1])
+        yield f"{ascii_lowercase[place]} {name:<{wide}}  {cells}"
+    yield f"{'':<{wide + 4}}{' '.join(ascii_lowercase[: len(names)])}"
+
+
+def refused_everywhere() -> dict[str, list[str]]:
+    """Return the pairs that no kind takes, by the reason."""
+    found: dict[str, list[str]] = {}
+    for pair in every_pair():
+        if not pair.kinds():
+            found.setdefault(why(pair), []).append(f"{pair.first} with {pair.second}")
+    return found
+
+
+def why(pair: Pair) -> str:
+    """Return why no kind takes a pair: what neither is refused for alone, or that none has both."""
+    alone_first, alone_second = alone(pair.first), alone(pair.second)
+    known = {how for one in (alone_first, alone_second) for how in one.support.values()}
+    if together := [how for how in pair.reasons() if f"refused: {how}" not in known]:
+        return "; ".join(together)
+    of_first, of_second = listed(alone_first.kinds()), listed(alone_second.kinds())
+    return (
+        f"no switching kind has both: {pair.first} goes with {of_first}, the other with {of_second}"
+    )
+
+
+def of(part: Part) -> Iterator[tuple[str, Pair]]:
+    """Yield the pairs of a part with the name of the other, itself first."""
+    for pair in every_pair():
+        if part.name in {pair.first, pair.second}:
+            yield (pair.second if pair.first == part.name else pair.first), pair
+
+
+def page() -> str:
+    """Return the reference page of pairs, in Markdown."""
+    lines = [*HEAD, "```text", *matrix_lines(), "```", "", "| letter | a pair |", "|---|---|"]
+    lines += [f"| `{sign}` | {meaning} |" for sign, meaning in legend().items()]
+    lines += ["", "The letter of a mechanism with itself is that of it alone.", ""]
+    lines += ["## Mechanisms", "", "| name | what | example |", "|---|---|---|"]
+    lines += [f"| `{part.name}` | {part.meaning} | {example(part)} |" for part in PARTS]
+    lines += ["", "## Pairs that no switching kind takes", "", "| pairs | why |", "|---|---|"]
+    for reason, names in refused_everywhere().items():
+        lines.append(f"| {', '.join(names)} | {mechanisms.cell(reason)} |")
+    lines += [
+        "",
+        "## Why a kind refuses what another takes",
+        "",
+        "| mechanism | why |",
+        "|---|---|",
+    ]
+    for part in PARTS:
+        for reason, kinds in alone(part.name).reasons().items():
+            told = f"refused under {listed(kinds)}: {mechanisms.cell(reason)}"
+            lines.append(f"| `{part.name}` | {told} |")
+    return "\n".join([*lines, ""])
+
+
+def alone(name: str) -> Pair:
+    """Return the pair of a part with itself."""
+    return next(pair for pair in every_pair() if pair.first == pair.second == name)
+
+
+def example(part: Part) -> str:
+    """Return in short what a scenario says to ask for a part."""
+    paths = [
+        f"{'traffic.*' if table == 'traffic' else table}.{key}"
+        for table, values in part.tables().items()
+        for key in values
+    ]
+    return ", ".join(f"`{path}`" for path in paths)
+
+
+HEAD = [
+    "# What goes together",
+    "",
+    "Pairs of mechanisms, made by asking for both in one small scenario under each switching kind",
+    "(`gingham.pairs.page`). A test runs each that works, engine and oracle, and both measure the",
+    "same; a reason is the message with which the other scenarios are refused. All pairs of one",
+    "mechanism, with the kinds and the reasons:",
+    "",
+    "```sh",
+    "gingham explain --pairs admission",
+    "```",
+    "",
+    "Five that work in pairs work together in the example `all-together`, on networks of virtual",
+    "lanes: in-transit hosts, segments, marks, admitted streams and windows. Its switches mark by",
+    "a threshold, and rates follow the marks as in Santos et al. 2002; switches that look for whom",
+    "a full input waits, as there, keep whole packets, which no host in transit sends on.",
+    "",
+]

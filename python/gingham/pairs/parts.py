@@ -1,0 +1,234 @@
+"""The mechanisms of which there are pairs, as a scenario asks for each.
+
+They are what a reader thinks of, not every name of the catalogue: a routing algorithm that is like
+any other, or a length of messages, goes with whatever its like goes with.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+STREAMS = {
+    "data": {"mpeg2": {"mean": "64 B", "deviation": "8 B"}},
+    "interval": "2 us",
+    "message": "64 B",
+    "count": 2,
+}
+
+
+@dataclass(frozen=True)
+class Part:
+    """A mechanism as a scenario asks for it."""
+
+    name: str
+    meaning: str
+    # The concept of the catalogue to which it belongs, if to any.
+    concept: str = ""
+    # Values by the tables in which they stand.
+    routing: Mapping[str, Any] = field(default_factory=dict)
+    network: Mapping[str, Any] = field(default_factory=dict)
+    measure: Mapping[str, Any] = field(default_factory=dict)
+    # Those of the one class, and keys that it does not have then.
+    traffic: Mapping[str, Any] = field(default_factory=dict)
+    without: Sequence[str] = ()
+
+    def tables(self) -> dict[str, Any]:
+        """Return its values by table."""
+        return {
+            "routing": self.routing,
+            "network": self.network,
+            "measure": self.measure,
+            "traffic": self.traffic,
+        }
+
+
+PARTS = (
+    Part(
+        "in-transit",
+        "hosts that send packets on",
+        "routing",
+        routing={"algorithm": "in-transit"},
+    ),
+    Part(
+        "path-choice",
+        "two paths for every pair of hosts",
+        "path-choice",
+        routing={"alternative": {"algorithm": "up-down", "choose": {"at-random": {"percent": 50}}}},
+    ),
+    Part(
+        "datelines",
+        "lanes against deadlock on a torus",
+        "lanes",
+        routing={"algorithm": "dimension-order"},
+        network={"lanes": {"count": 4, "datelines": True}},
+    ),
+    Part(
+        "lanes",
+        "several lanes a channel, and a class on some of them",
+        "lane",
+        network={"lanes": {"count": 4}},
+        traffic={"lanes": [2, 3]},
+    ),
+    Part(
+        "lane-weights",
+        "lanes that share a link by weight",
+        "scheduler",
+        network={
+            "lanes": {
+                "count": 4,
+                "link_output": {"weighted-round-robin": {"weights": [1, 2, 3, 4]}},
+                "adapter_port": {"weighted-round-robin": {"weights": [1, 2, 3, 4]}},
+            }
+        },
+    ),
+    Part(
+        "cut-through",
+        "packets that go on only where there is room for all of them",
+        "forwarding",
+        network={"lanes": {"forwarding": "virtual-cut-through"}},
+    ),
+    Part(
+        "pauses",
+        "receivers that pause lanes instead of giving credits",
+        "flow-control",
+        network={"packets": {"flow_control": {"pfc": {}}}},
+    ),
+    Part(
+        "overtaking",
+        "whole packets that overtake those in front of them",
+        "overtaking",
+        network={"packets": {"overtaking": {"at_most": 4}}},
+    ),
+    Part(
+        "output-buffers",
+        "outputs of switches that hold whole packets, too",
+        network={"packets": {"output_buffer": "8 KiB"}},
+    ),
+    Part(
+        "segments",
+        "messages that are cut",
+        "segmentation",
+        traffic={"segmentation": {"fixed": "64 B"}},
+    ),
+    Part(
+        "priorities",
+        "classes that go first at hosts and switches",
+        "arbitration",
+        network={"arbitration": "strict-priority"},
+        traffic={"priority": 1},
+    ),
+    Part(
+        "policing",
+        "excess that is delayed",
+        "policing",
+        traffic={"policing": {"rate": 0.2, "burst": "512 B", "excess": "delay"}},
+    ),
+    Part(
+        "policing-drops",
+        "excess that is dropped",
+        "policing",
+        traffic={"policing": {"rate": 0.2, "burst": "512 B", "excess": "drop"}},
+    ),
+    Part(
+        "windows",
+        "so many packets of a flow under way, with answers",
+        "flow",
+        traffic={"window": {"packets": 2}},
+    ),
+    Part(
+        "paces",
+        "packets of a flow apart from each other",
+        "flow",
+        traffic={"pace": 0.5},
+    ),
+    Part(
+        "responses",
+        "flows that lower their rate where packets were marked",
+        "response",
+        traffic={"window": {"packets": 2, "response": "lipd"}},
+    ),
+    Part(
+        "marks",
+        "switches that mark by what stands in a buffer",
+        "marking",
+        network={"marking": {"threshold": {"above": "64 B"}}},
+    ),
+    Part(
+        "marks-by-output",
+        "switches that look for whom a full buffer waits",
+        "marking",
+        network={"marking": "input-triggered"},
+    ),
+    Part(
+        "adapters",
+        "send buffers to which messages are posted",
+        "refused-post",
+        network={"adapters": {"send_buffer": 8}},
+    ),
+    Part(
+        "credits",
+        "hosts that send no more than their credits",
+        "congestion-control",
+        network={"adapters": {"send_buffer": 8, "congestion_control": "credits"}},
+        traffic={"post": {"credits": {"per-host": 4}}},
+    ),
+    Part(
+        "at-least-one",
+        "hosts that begin where a useful lane is free",
+        "congestion-control",
+        network={"adapters": {"send_buffer": 8, "congestion_control": "at-least-one"}},
+    ),
+    Part(
+        "self-tuned",
+        "hosts that begin while few buffers of the network are full",
+        "congestion-control",
+        network={"adapters": {"send_buffer": 8, "congestion_control": "self-tuned"}},
+    ),
+    Part(
+        "streams",
+        "many flows a host, of frames",
+        "stream-data",
+        traffic={"streams": STREAMS},
+        without=("load", "length"),
+    ),
+    Part(
+        "admission",
+        "streams that ask before they send",
+        "admission",
+        network={"admission": {"share": 0.8}},
+        traffic={"streams": STREAMS},
+        without=("load", "length"),
+    ),
+    Part(
+        "leases",
+        "reservations that end unless packets renew them",
+        "admission",
+        network={"admission": {"share": 0.8, "lease": "10 us"}},
+        traffic={"streams": STREAMS},
+        without=("load", "length"),
+    ),
+    Part(
+        "trees",
+        "a look at who waits for whom",
+        measure={"congestion": {"step": "1 us"}},
+    ),
+)
+
+# Concepts whose names are values of every scenario, or parameters of a part: they go with
+# whatever that goes with.
+LEFT_OUT = {
+    "generator": "a fabric",
+    "preset": "numbers of a network",
+    "arrivals": "traffic",
+    "length": "traffic",
+    "destinations": "traffic",
+    "crossbar": "of switches with virtual lanes",
+    "read": "of switches with whole packets",
+    "placement": "of streams",
+    "spread": "of streams",
+    "credits": "of credits",
+}

@@ -1,0 +1,175 @@
+"""Which mechanisms go together: what the table says is what runs do, engine and oracle."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+import gingham as package
+from gingham import mechanisms, pairs
+from gingham.cli import _main
+from gingham.pairs import parts
+from gingham.running import Engine
+from tests.conftest import Finished
+
+Command = Callable[..., Finished]
+BY_NAME = {part.name: part for part in parts.PARTS}
+KINDS = {kind.name: kind for kind in mechanisms.kinds()}
+EVENTS = 10_000_000
+
+
+@pytest.fixture
+def told(capsys: pytest.CaptureFixture[str]) -> Callable[..., Finished]:
+    """What `gingham explain` answers, without another process that would ask for all pairs anew."""
+
+    def run(*arguments: str) -> Finished:
+        code = _main.run(["explain", *arguments])
+        return Finished(code, *capsys.readouterr())
+
+    return run
+
+
+def pair(first: str, second: str) -> pairs.Pair:
+    """Return the pair of two names."""
+    wanted = {first, second}
+    return next(one for one in pairs.every_pair() if {one.first, one.second} == wanted)
+
+
+def runs() -> Iterator[tuple[pairs.Pair, package.Scenario]]:
+    """Yield every scenario of two mechanisms that is accepted."""
+    for one in pairs.every_pair():
+        for kind in one.kinds():
+            both = BY_NAME[one.first], BY_NAME[one.second]
+            yield one, pairs.scenario(KINDS[kind], *both)
+
+
+def measured(scenario: package.Scenario, engine: Engine) -> dict[str, Any]:
+    """Run a scenario to its end."""
+    simulation = package.Simulation(scenario, allow_deadlock=True, engine=engine)
+    while not (progress := simulation.advance(EVENTS)).done:
+        pass
+    summary = dict(simulation.result(with_tables=False).summary)
+    summary["delivered"] = progress.messages_delivered
+    # Both count what they do, and do it in other ways.
+    summary.pop("events", None)
+    return summary
+
+
+def test_every_pair_that_works_runs_and_engine_and_oracle_measure_the_same() -> None:
+    silent = []
+    for one, scenario in runs():
+        engine, oracle = measured(scenario, "fast"), measured(scenario, "oracle")
+        assert engine == oracle, f"{one}"
+        if not engine["delivered"]:
+            silent.append(one)
+    assert silent == []
+
+
+def test_the_example_of_all_does_all_and_measures_the_same_by_the_oracle() -> None:
+    scenario = package.Scenario.example("all-together").with_(
+        {"stop.time": "100 us", "stop.follow": "200 us"}
+    )
+    engine, oracle = measured(scenario, "fast"), measured(scenario, "oracle")
+    assert engine == oracle
+    streams, bulk = engine["classes"]
+    assert streams["streams_admitted"] > 0
+    assert streams["streams_refused_by_switch"] > 0
+    assert streams["streams_refused_by_adapter"] > 0
+    # Hosts in transit, and marks that came back in answers.
+    assert streams["in_transit_hosts_mean"] > 0
+    assert bulk["in_transit_hosts_mean"] > 0
+    assert 0 < bulk["packets_marked_share"] < 1
+
+
+def test_the_five_of_one_example_go_together_in_pairs() -> None:
+    five = ["in-transit", "segments", "marks", "admission", "responses"]
+    for place, first in enumerate(five):
+        for second in five[:place]:
+            assert "virtual-lanes" in pair(first, second).kinds(), (first, second)
+
+
+def test_what_is_refused_says_why_in_the_words_of_the_error() -> None:
+    # Said by three places of the compiler, and by none of Python.
+    [reason] = pair("admission", "path-choice").reasons()
+    assert "a probe reserves the one way of its stream" in reason
+    assert pair("admission", "policing-drops").kinds() == []
+    [reason] = pair("admission", "policing-drops").reasons()
+    assert "releases what it has reserved" in reason
+    in_transit = pair("in-transit", "in-transit").support
+    assert in_transit["wormhole"] == in_transit["virtual-lanes"] == pairs.WORKS
+    assert "whole packets go through no in-transit hosts" in in_transit["packets"]
+    # Each works, but under kinds of which none is the other's.
+    assert pair("in-transit", "marks-by-output").kinds() == []
+    assert pair("marks-by-output", "responses").kinds() == ["packets"]
+
+
+def test_two_values_of_one_key_exclude_each_other() -> None:
+    assert pair("in-transit", "datelines").kinds() == []
+    assert list(pair("in-transit", "datelines").reasons()) == [
+        "both are values of routing.algorithm"
+    ]
+
+
+def test_every_mechanism_works_alone_under_some_kind() -> None:
+    assert [part.name for part in parts.PARTS if not pairs.alone(part.name).kinds()] == []
+
+
+def test_every_concept_of_the_catalogue_has_its_place() -> None:
+    concepts = {one.concept for one in mechanisms.every_mechanism()}
+    placed = {part.concept for part in parts.PARTS} - {""}
+    assert placed & parts.LEFT_OUT.keys() == set()
+    assert placed | parts.LEFT_OUT.keys() == concepts
+
+
+def test_the_table_is_readable_in_eighty_columns(told: Command) -> None:
+    shown = told("--pairs")
+    assert shown.code == 0
+    lines = shown.out.splitlines()
+    assert max(map(len, pairs.matrix_lines())) <= 80
+    assert max(map(len, lines)) <= 100
+    # Half a table: a cell more a line; the last line has the letters of the columns.
+    rows = lines[: len(BY_NAME)]
+    assert [len(row.split()) - 2 for row in rows] == list(range(1, len(rows) + 1))
+    assert len(lines[len(rows)].split()) == len(rows)
+    letters = {cell for row in rows for cell in row.split()[2:]}
+    legend = pairs.legend()
+    assert letters == legend.keys()
+    assert len(set(pairs.LETTERS.values())) == len(pairs.LETTERS)
+    assert all(meaning in shown.out for meaning in legend.values())
+    assert all(name in shown.out for name in BY_NAME)
+
+
+def test_all_pairs_of_one_are_told_by_its_name_or_what_belongs_to_it(told: Command) -> None:
+    shown = told("--pairs", "admission").out
+    assert shown.startswith("admission: streams that ask before they send\n")
+    assert all(name in shown for name in BY_NAME)
+    assert "a probe reserves the one way of its stream" in " ".join(shown.split())
+    found = json.loads(told("--pairs", "lipd", "--json").out)
+    assert [one["name"] for one in found["mechanisms"]] == ["responses"]
+    others = [one["first"] for one in found["pairs"]] + [one["second"] for one in found["pairs"]]
+    assert set(others) == BY_NAME.keys()
+    whole = json.loads(told("--pairs", "--json").out)
+    # 23 mechanisms alone, and all pairs of them.
+    assert len(whole["pairs"]) == len(BY_NAME) * (len(BY_NAME) + 1) // 2
+    assert all(set(one["support"]) == KINDS.keys() for one in whole["pairs"])
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        (("--pairs", "no-such"), 'no pair is of "no-such"; there are pairs of in-transit, '),
+        (("--pairs", "admision"), 'did you mean "admission"?'),  # typos: on purpose
+        (("--pairs", "poisson"), 'no pair is of "poisson"'),
+        (("--pairs", "--stripe"), "leave out --stripe"),
+    ],
+)
+def test_what_has_no_pairs_is_answered_with_what_has(
+    told: Command, asked: tuple[str, ...], expected: str
+) -> None:
+    refused = told(*asked)
+    assert refused.code == 2
+    assert refused.out == ""
+    assert expected in " ".join(refused.err.split())
