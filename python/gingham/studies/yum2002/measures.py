@@ -203,14 +203,6 @@ def less_affected(
     return minus(*factors)
 
 
-def refused(evidence: Evidence, sweep: str, at: Mapping[str, Any]) -> Measurement:
-    """Return the share of the streams that asked and were refused."""
-    rows = found_rows(evidence, sweep, "video", at)
-    asked = sum(row["streams_asked"] for row in rows)
-    admitted = sum(row["streams_admitted"] for row in rows)
-    return Measurement(1 - admitted / asked, note=f"{admitted} of {asked} were admitted")
-
-
 def scaled_ratio(
     evidence: Evidence,
     sweeps: Sequence[str],
