@@ -7,7 +7,7 @@ use super::throttle;
 use crate::error::LabError;
 use crate::scenario::{Adapters, CongestionControl, ScenarioSource};
 use gingham_model::traffic::SourcePlan;
-use gingham_model::{AdapterPlan, ClassPlan, Credits, DmaPlan, Plan, REFILL_BYTES};
+use gingham_model::{AdapterPlan, ClassPlan, Credits, DmaPlan, Excess, Plan, REFILL_BYTES};
 use gingham_topology::EndpointId;
 use std::ops::RangeInclusive;
 
@@ -69,7 +69,26 @@ pub(super) fn check(
             return Err(source.refuse("network.adapters", message).into());
         }
     }
+    check_demoted(source, plan)?;
     note_unlimited(source, plan, gathered);
+    Ok(())
+}
+
+/// Refuses credits of flows where a message may be sent as one of another class, in which it is of no
+/// flow that has any.
+fn check_demoted(source: &ScenarioSource, plan: &Plan) -> Result<(), LabError> {
+    for (index, class) in plan.classes.iter().enumerate() {
+        let excess = class.policing.as_ref().map(|policing| policing.excess);
+        if let (Credits::OfFlow(_), Some(Excess::Demote(other))) = (&class.post.credits, excess) {
+            let message = format!(
+                "credits belong to flows of `{}` here, and excess is sent as messages of `{}`, which are of none: give the credits to the \
+                 host (per-host), or say excess = \"delay\"",
+                class.name,
+                plan.classes[other.index()].name
+            );
+            return Err(source.refuse(&format!("traffic.{index}.post.credits"), message).into());
+        }
+    }
     Ok(())
 }
 
