@@ -8,11 +8,11 @@ A row is a scenario of `benches/rows` at a fraction of its fabric's own saturati
 measured once and stands in `benches/loads.json`; rows of virtual lanes (`lanes-*`), of channel
 adapters (`hca-*`) and of whole packets (`packets-*`) have the load that they say. Instructions are
 counted by valgrind, which gives the same number whatever else the machine does; times are of a run
-without it. What setting up costs is measured by itself and taken off. A flit-hop is a flit that leaves a switch:
-what a host sends is none. A packet-hop, of whole packets, is one that was delivered and left a
-queue, its host's included. `sections` is the share of the instructions that the ends of sections
-take: the counts of channels, and what the collector makes of them. What it counts a message stands
-in line where messages are created and delivered.
+without it. What setting up costs is measured by itself and taken off. A flit-hop is a flit that
+leaves a switch: what a host sends is none. A packet-hop, of whole packets, is one that was
+delivered and left a queue, its host's included. `sections` is the share of the instructions that
+the ends of sections take: the counts of channels, and what the collector makes of them. What it
+counts a message stands in line where messages are created and delivered.
 
 Set-up is told in its steps, each with its time and the peak of the process's memory after it:
 `generate` (or `read`) makes the fabric, `route` the routes, `prove` proves them free of deadlock,

@@ -60,12 +60,12 @@ impl Network {
     #[inline(never)]
     pub(crate) fn tell_gathered(&mut self) {
         let before_ps = self.clock.now() - 1;
-        let has_space = |channel: ChannelId, lane: u8| match &self.pauses {
-            Some(pauses) => !pauses.is_paused(channel, lane),
-            None => {
-                let blocks = self.watched.space_blocks[usize::from(lane)];
-                self.credits.free_until(channel, lane, before_ps) >= blocks
+        let has_space = |channel: ChannelId, lane: u8| {
+            if let Some(pauses) = &self.pauses {
+                return !pauses.is_paused(channel, lane);
             }
+            let blocks = self.watched.space_blocks[usize::from(lane)];
+            self.credits.free_until(channel, lane, before_ps) >= blocks
         };
         let lanes = 0..self.plan.lanes.count;
         let of_channel = |channel: &ChannelId| {

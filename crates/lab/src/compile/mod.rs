@@ -103,11 +103,11 @@ pub fn compile_observed(
         Links { fabric: &fabric, channels: &channels, parameters: &parameters, kind: &kind };
     let adapters = adapters::plan(source, links)?;
     let classes = classes::classes(source, links, &mut gathered)?;
-    let crashes = crashes::plan(source, &fabric, stop.latest_end())?;
     paths::note_unused(&path_choice, &classes, &mut gathered);
     measure::check_messages(source, |host| links.byte_ps(host), &classes)?;
     let mut plan = Plan {
         seed: scenario.seed,
+        crashes: crashes::plan(source, &fabric, stop.latest_end())?,
         lanes: kind.lanes.plan(lanes),
         switching: network::over(kind.switching, &channels),
         channels,
@@ -123,7 +123,6 @@ pub fn compile_observed(
         probe: None,
         adapters,
         admission,
-        crashes,
     };
     check(source, &plan, &mut gathered)?;
     network::settle(source, &parameters, &mut plan)?;

@@ -155,7 +155,7 @@ pub(crate) fn agree_on_admission_in_transit(draw: impl Fn(u64) -> Option<Plan>) 
 
 fn agree_on_admission_and<const N: usize>(
     draw: impl Fn(u64) -> Option<Plan>,
-    reaches: impl Fn(Plan) -> [(&'static str, bool); N],
+    of: impl Fn(Plan) -> [(&'static str, bool); N],
 ) {
     let (cases, first) = (number("CASES", 60), number("FIRST", 0));
     let mut reached: BTreeMap<&str, u64> = BTreeMap::new();
@@ -164,7 +164,7 @@ fn agree_on_admission_and<const N: usize>(
         let found = std::panic::catch_unwind(|| difference(&plan));
         let found = found.unwrap_or_else(|_| Some("panic".into()));
         assert_eq!(found, None, "seed {seed}\n{:?}", plan.admission);
-        for (what, holds) in reaches(plan) {
+        for (what, holds) in of(plan) {
             *reached.entry(what).or_insert(0) += u64::from(holds);
         }
     }

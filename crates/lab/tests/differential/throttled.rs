@@ -52,14 +52,15 @@ fn small(draw: &mut Stream, below: u64) -> u32 {
 
 /// A plan of each kind by its seed: every third of closed loops.
 fn worms(seed: u64) -> Plan {
-    let case = if seed % 5 == 0 { Case::in_transit(seed) } else { Case::random(seed) };
+    let case = if seed.is_multiple_of(5) { Case::in_transit(seed) } else { Case::random(seed) };
     laid_over(&case, seed)
 }
 
 fn over_lanes(seed: u64) -> Plan {
-    let case = if seed % 5 == 0 { Case::lanes_in_transit(seed) } else { Case::lanes(seed) };
+    let case =
+        if seed.is_multiple_of(5) { Case::lanes_in_transit(seed) } else { Case::lanes(seed) };
     let plan = laid_over(&case, seed);
-    if seed % 7 == 0 { tables::with_random_tables(&plan, seed) } else { plan }
+    if seed.is_multiple_of(7) { tables::with_random_tables(&plan, seed) } else { plan }
 }
 
 fn whole_packets(seed: u64) -> Plan {
@@ -68,7 +69,7 @@ fn whole_packets(seed: u64) -> Plan {
 
 fn laid_over(case: &Case, seed: u64) -> Plan {
     let plan = compile(&case.source(), true).unwrap().plan;
-    if seed % 3 == 0 {
+    if seed.is_multiple_of(3) {
         with_throttle(&closed::with_closed_loops(&plan, seed), seed)
     } else {
         with_throttle(&plan, seed)
@@ -104,8 +105,9 @@ fn agree_on(draw: fn(u64) -> Plan) {
 /// woken again, and messages were delivered all the same.
 #[test]
 fn random_hosts_are_held_and_woken() {
+    type Draw = fn(u64) -> Plan;
     let mut reached: BTreeMap<&str, u32> = BTreeMap::new();
-    let kinds: [(_, fn(u64) -> Plan); 3] =
+    let kinds: [(_, Draw); 3] =
         [("worms", worms), ("lanes", over_lanes), ("packets", whole_packets)];
     for (kind, draw) in kinds {
         for seed in 0..150 {

@@ -21,7 +21,7 @@ traffic = [{{ load = 0.1, length.fixed = "64 B", {class} }}]
 }
 
 fn self_tuned(preset: &str, control: &str) -> SelfTunedPlan {
-    let plan = compiled(preset, control, "").unwrap().plan;
+    let plan = compiled(preset, control, "").expect("a scenario").plan;
     let Some(ThrottlePlan::SelfTuned(of)) = plan.throttle() else { panic!("it is self-tuned") };
     of
 }
