@@ -64,7 +64,6 @@ COLUMNS_IF_ASKED = {
     "frame_interval_mean_ns",
     "frame_interval_half_width_ns",
     "frame_interval_deviation_ns",
-    "posted_ps",
     "posted_latency_mean_ns",
     "posted_latency_half_width_ns",
     "posting_mean_ns",
@@ -80,6 +79,9 @@ COLUMNS_IF_ASKED = {
     "set_up_half_width_ns",
     "set_up_max_ns",
 }
+
+# Columns that tell nothing where they are the same as another.
+COLUMNS_IF_DIFFERENT = {"posted_ps": "created_ps"}
 
 # Digests of a run by table and column.
 Digests = dict[str, dict[str, str]]
@@ -134,6 +136,9 @@ def columns(table: pa.Table) -> Iterator[tuple[str, str]]:
     """Yield each column with the digest of type and values, however Arrow stores them."""
     for field, column in zip(table.schema, table.columns, strict=True):
         if field.name in COLUMNS_IF_ASKED and not any(map(is_measured, column.to_pylist())):
+            continue
+        same = COLUMNS_IF_DIFFERENT.get(field.name)
+        if same is not None and column.equals(table[same]):
             continue
         is_coded = pa.types.is_dictionary(field.type)
         type_ = field.type.value_type if is_coded else field.type

@@ -103,7 +103,7 @@ post = { credits = {} }"#),
 load = 0.1
 length = { fixed = "64 B" }
 post = { refused = {} }"#),
-    concept::<LaneName>("lane", by_lane, r#"[[traffic]]
+    concept::<LaneName>("lane", by_any, r#"[[traffic]]
 load = 0.1
 length = { fixed = "64 B" }
 lane = {}"#),
@@ -152,11 +152,6 @@ const fn by_any(_name: &str, _kind: &SwitchingKind) -> Support {
 /// What is of lanes.
 fn by_lanes(_name: &str, kind: &SwitchingKind) -> Support {
     of(Feature::Lanes, kind)
-}
-
-/// Where there are lanes to choose among.
-fn by_lane(name: &str, kind: &SwitchingKind) -> Support {
-    if name == "any" { Works } else { of(Feature::Lanes, kind) }
 }
 
 /// What is of the switch of five stages.

@@ -171,7 +171,7 @@ struct Row {
 }
 
 fn requests(names: &Names, rows: &[Row]) -> Table {
-    let Names { classes, endpoints, .. } = names.clone();
+    let Names { classes, endpoints } = names.clone();
     let ps = |of: fn(&Request) -> Option<u64>| {
         move |row: &Row| of(&row.request).map(|ps| real(u128::from(ps)))
     };

@@ -135,7 +135,7 @@ pub(super) fn series_columns(names: &Names, rows: &[OfFlow<FlowStep>]) -> Table 
 
 /// The columns that say which flow.
 pub(super) fn of_flows<'a, T>(names: &Names, rows: &'a [OfFlow<T>]) -> Builder<'a, OfFlow<T>> {
-    let Names { classes, endpoints, .. } = names.clone();
+    let Names { classes, endpoints } = names.clone();
     Builder::new(rows)
         .words("class", "traffic class as which it is sent", classes, |(flow, _)| {
             flow.class.index()

@@ -1,15 +1,13 @@
 //! One row a message: of the sample, or of all that were delivered.
 
 use gingham_model::{Conformance, Delivery, Plan};
-use gingham_results::{Builder, Table, real};
+use gingham_results::{Builder, Table};
 
-/// What stands in the columns of words, by class and by endpoint, and which columns have values.
+/// What stands in the columns of words, by class and by endpoint.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Names {
     pub(super) classes: Vec<String>,
     pub(super) endpoints: Vec<String>,
-    /// Whether messages are posted to adapters.
-    pub(super) has_adapters: bool,
 }
 
 impl Names {
@@ -18,7 +16,6 @@ impl Names {
         Self {
             classes: plan.classes.iter().map(|class| class.name.clone()).collect(),
             endpoints: plan.fabric.endpoint_ids().map(endpoint_name).collect(),
-            has_adapters: plan.adapters.is_some(),
         }
     }
 }
@@ -38,7 +35,7 @@ fn policing(delivery: &Delivery) -> usize {
 
 /// The table of these deliveries, in their order.
 pub(super) fn table(names: &Names, rows: &[Delivery]) -> Table {
-    let Names { classes, endpoints, has_adapters } = names.clone();
+    let Names { classes, endpoints } = names.clone();
     Builder::new(rows)
         .integers(("message", ""), "running number in order of creation", |d| {
             d.message.id.index() as u64
@@ -54,9 +51,11 @@ pub(super) fn table(names: &Names, rows: &[Delivery]) -> Table {
         })
         .words("policing", "what policing did to it", POLICING.map(str::to_owned).into(), policing)
         .integers(("created_ps", "ps"), "created at its source", |d| d.message.created.as_ps())
-        .known(("posted_ps", "ps"), "accepted by its channel adapter, where there are any", |d| {
-            has_adapters.then(|| real(u128::from(d.posted.as_ps())))
-        })
+        .integers(
+            ("posted_ps", "ps"),
+            "accepted by its channel adapter; created where there are none",
+            |d| d.posted.as_ps(),
+        )
         .integers(
             ("entered_ps", "ps"),
             "first flit of its first packet starts on the host's cable",

@@ -37,7 +37,7 @@ pub(super) fn table(names: &Names, view: &RunView<'_>) -> Table {
 }
 
 pub(super) fn columns(names: &Names, rows: &[Row<'_>]) -> Table {
-    let Names { classes, endpoints, .. } = names.clone();
+    let Names { classes, endpoints } = names.clone();
     let columns = Builder::new(rows)
         .integers(("stream", ""), "running number of the stream in the run", |row| row.number)
         .words("class", "traffic class", classes, |row| row.class.index())

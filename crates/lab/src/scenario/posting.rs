@@ -147,7 +147,7 @@ pub enum Credits {
     #[schemars(extend("x-example" = r#"network.adapters = { congestion_control = "credits" }
 
 [[traffic]]
-load = 0.2
+load = 0.5
 streams = { data = { mpeg2 = { mean = "1280 B", deviation = "200 B" } }, interval = "20 us" }
 post = { credits = "by-rate" }"#))]
     ByRate,
