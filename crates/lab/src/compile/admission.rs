@@ -8,7 +8,7 @@ use crate::scenario::{Admission, ScenarioSource};
 use gingham_kernel::{Bytes, Rate, Span};
 use gingham_model::{AdmissionPlan, ChannelPlan, ClassId, ClassPlan, Excess, PathSet, Plan};
 use gingham_results::real;
-use gingham_topology::routing::Lanes;
+use gingham_topology::routing::{LaneSet, Lanes};
 use gingham_topology::{ChannelId, Fabric};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -129,6 +129,7 @@ pub(super) fn check(
         check_lease(source, plan, lease, gathered)?;
     }
     check_rates(source, plan)?;
+    note_promises(source, plan, gathered);
     let refuse = |message: &str| -> Result<(), LabError> {
         Err(source.refuse("network.admission", message.to_owned()).into())
     };
@@ -155,6 +156,31 @@ pub(super) fn check(
             );
             Err(source.refuse(&format!("traffic.{index}.policing.excess"), message).into())
         }
+    }
+}
+
+/// Notes where streams and other lanes are promised more than a link together.
+fn note_promises(source: &ScenarioSource, plan: &Plan, gathered: &mut Gathered) {
+    let (Some(admission), Some(written)) = (&plan.admission, &source.scenario.network.admission)
+    else {
+        return;
+    };
+    let lanes = |asks: bool| {
+        let of = plan.classes.iter().zip(&admission.classes).filter(|(_, asked)| **asked == asks);
+        of.fold(LaneSet::EMPTY, |all, (class, _)| all | plan.lanes_of(class))
+    };
+    let streams = lanes(true);
+    let others = lanes(false).lanes().filter(|lane| !streams.contains(*lane)).count();
+    let least = f64::from(admission.others_min) * real(others as u128) / 64.0;
+    let over = written.share + least;
+    let default = Admission::default().best_effort_min;
+    if written.best_effort_min > default && over > 1.0 {
+        let note = format!(
+            "streams may reserve {} of a link, and {others} lanes of others have {least:.2} of it at least: where both are used, streams \
+             do not have what they were promised (network.admission.share, best_effort_min)",
+            written.share
+        );
+        gathered.notes.push(note);
     }
 }
 

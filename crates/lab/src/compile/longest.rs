@@ -2,7 +2,7 @@
 
 use super::paths::hosts;
 use gingham_model::traffic::{DestinationPlan, MessagePlan, SourcePlan};
-use gingham_model::{AnswerPlan, ClassPlan, Excess, Plan, SegmentationPlan};
+use gingham_model::{AdmissionPlan, AnswerPlan, ClassPlan, Excess, Plan, SegmentationPlan};
 use gingham_topology::EndpointId;
 use gingham_topology::routing::LaneSet;
 
@@ -54,15 +54,21 @@ pub(super) fn longest_anywhere(class: &ClassPlan, message_bytes: u32) -> u32 {
     }
 }
 
-/// The lanes of all classes and answers.
+/// The lanes on which probes and answers of an admission control may go.
+pub(super) fn lanes_of_probes(plan: &Plan, admission: &AdmissionPlan) -> LaneSet {
+    plan.lanes.allowed.anywhere(&plan.fabric, admission.vc_class)
+}
+
+/// The lanes of all classes, answers and probes.
 pub(super) fn used_lanes(plan: &Plan) -> LaneSet {
     let classes = plan.classes.iter().map(|class| plan.lanes_of(class));
     let answers = plan.classes.iter().filter_map(|class| class.window.as_ref());
     let answers = answers.map(|window| lanes_of_answers(plan, window.answer));
-    classes.chain(answers).fold(LaneSet::EMPTY, |all, of| all | of)
+    let probes = plan.admission.as_deref().map(|admission| lanes_of_probes(plan, admission));
+    classes.chain(answers).chain(probes).fold(LaneSet::EMPTY, |all, of| all | of)
 }
 
-/// The most payload of a packet or an answer that may go on one of some lanes.
+/// The most payload of a packet, an answer or a probe that may go on one of some lanes.
 pub(super) fn longest_on(plan: &Plan, lanes: LaneSet) -> Option<u32> {
     let uses = |class: &&ClassPlan| !(plan.lanes_of(class) & lanes).is_empty();
     let payload = |class: &ClassPlan| {
@@ -74,7 +80,10 @@ pub(super) fn longest_on(plan: &Plan, lanes: LaneSet) -> Option<u32> {
     let packets = plan.classes.iter().filter(uses).map(payload);
     let answers = plan.classes.iter().filter_map(|class| Some(class.window.as_ref()?.answer));
     let goes = |answer: &AnswerPlan| !(lanes_of_answers(plan, *answer) & lanes).is_empty();
-    packets.chain(answers.filter(goes).map(|answer| answer.payload_bytes)).max()
+    let answers = answers.filter(goes).map(|answer| answer.payload_bytes);
+    let probes = plan.admission.as_deref();
+    let probes = probes.filter(|of| !(lanes_of_probes(plan, of) & lanes).is_empty());
+    packets.chain(answers).chain(probes.map(|of| of.payload_bytes)).max()
 }
 
 /// Where messages of a source may go.

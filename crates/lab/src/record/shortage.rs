@@ -7,7 +7,6 @@
 //! The first that holds is the reason of `not-converged`: those in front make those behind worth
 //! less. The length of run that is advised is the longest that any of those asks for that hold. `docs/concepts/measurement.md` says how often each is wrong.
 
-use super::admission::refusals;
 use super::advice::{self, Need, percent};
 use super::classes::estimate_of;
 use super::verdict::Asked;
@@ -46,8 +45,6 @@ pub(super) fn shortage(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> Op
 fn lacks(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> Vec<Lack> {
     if of.created.messages == 0 {
         let reason = "its sources created no message in the window".to_owned();
-        let refusals = refusals(view, asked.class).map(|refusals| format!("; {refusals}"));
-        let reason = reason + &refusals.unwrap_or_default();
         return vec![(reason, Need::Window(10.0))];
     }
     let mut lacks = Vec::new();

@@ -68,7 +68,10 @@ pub(super) fn of_class(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> (V
         return (Verdict::Saturated, saturated(asked, left, &less, limit));
     }
     match shortage(view, asked, of) {
-        Some(reason) => (Verdict::NotConverged, reason),
+        Some(reason) => {
+            let refusals = refusals(view, asked.class).map(|refusals| format!("; {refusals}"));
+            (Verdict::NotConverged, reason + &refusals.unwrap_or_default())
+        }
         None => (Verdict::Ok, sound(view, asked, of)),
     }
 }

@@ -6,7 +6,7 @@
 //! ```
 
 use super::Place as _;
-use crate::compile::longest::{destinations, lanes_of_answers, sent_as};
+use crate::compile::longest::{destinations, lanes_of_answers, lanes_of_probes, sent_as};
 use crate::error::LabError;
 use crate::scenario::ScenarioSource;
 use gingham_model::{AnswerPlan, ArbiterPlace, ClassPlan, Plan, Scheduler};
@@ -36,6 +36,16 @@ pub(in crate::compile) fn check(source: &ScenarioSource, plan: &Plan) -> Result<
         unserved.check(source, &of_answers, used, |(from, to)| {
             answers().find_map(|answer| unserved.between((to, from), answer.vc_class))
         })?;
+        let admission = plan.admission.as_deref().filter(|of| of.classes[index]);
+        if let Some(admission) = admission {
+            let (whose, key) = ("the admission control", "network.admission.lanes".to_owned());
+            let probes = Who { called: "probes", whose, key, class };
+            let used = lanes_of_probes(plan, admission);
+            unserved.check(source, &probes, used, |(from, to)| {
+                let ways = [(from, to), (to, from)];
+                ways.into_iter().find_map(|pair| unserved.between(pair, admission.vc_class))
+            })?;
+        }
     }
     Ok(())
 }

@@ -4,13 +4,13 @@
 //! would wait for ever.
 
 use crate::compile::longest::{
-    destinations, lanes_of_answers, longest_anywhere, longest_as, sent_as,
+    destinations, lanes_of_answers, lanes_of_probes, longest_anywhere, longest_as, sent_as,
 };
 use crate::error::LabError;
 use crate::scenario::ScenarioSource;
 use gingham_kernel::Bytes;
 use gingham_model::traffic::SourcePlan;
-use gingham_model::{AnswerPlan, ClassPlan, Plan};
+use gingham_model::{ClassPlan, Plan};
 use gingham_topology::EndpointId;
 use gingham_topology::routing::{LANES_MAX, LaneSet};
 
@@ -68,31 +68,40 @@ pub(in crate::compile) fn check(
             return Err(source.refuse(key, message).into());
         }
         if let Some(window) = &class.window {
-            check_answer(source, plan, room, (index, class), window.answer)?;
+            let answer = window.answer;
+            let lanes = lanes_of_answers(plan, answer);
+            let what = format!("an answer of class `{}`", class.name);
+            let cure = format!("make answers shorter (traffic.{index}.window.answer.length)");
+            check_short(source, room, (lanes, answer.payload_bytes), (&what, &cure))?;
         }
     }
-    Ok(())
+    match &plan.admission {
+        None => Ok(()),
+        Some(of) => {
+            let (what, cure) = ("a probe", "make probes shorter (network.admission.length)");
+            let lanes = lanes_of_probes(plan, of);
+            check_short(source, room, (lanes, of.payload_bytes), (what, cure))
+        }
+    }
 }
 
-/// The same of answers.
-fn check_answer(
+/// The same of packets of one length that no message is behind.
+fn check_short(
     source: &ScenarioSource,
-    plan: &Plan,
     room: &Room<'_>,
-    (index, class): (usize, &ClassPlan),
-    answer: AnswerPlan,
+    (lanes, payload_bytes): (LaneSet, u32),
+    (what, cure): (&str, &str),
 ) -> Result<(), LabError> {
-    let smallest = room.smallest(lanes_of_answers(plan, answer));
-    let takes = (room.takes)(answer.payload_bytes);
+    let takes = (room.takes)(payload_bytes);
+    let smallest = room.smallest(lanes);
     let Some((lane, held)) = smallest.filter(|(_, held)| u64::from(*held) < takes) else {
         return Ok(());
     };
     let Room { key, kind, unit, .. } = room;
     let message = format!(
-        "an answer of class `{}` has {} of payload, {takes} {unit}, and lane {lane}{kind} holds {held} {unit}, so that it \
-         would wait for ever: raise {key}, or make answers shorter (traffic.{index}.window.answer.length)",
-        class.name,
-        Bytes(answer.payload_bytes.into())
+        "{what} has {} of payload, {takes} {unit}, and lane {lane}{kind} holds {held} {unit}, so that it would wait for ever: \
+         raise {key}, or {cure}",
+        Bytes(payload_bytes.into())
     );
     Err(source.refuse(key, message).into())
 }
