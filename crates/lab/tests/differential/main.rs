@@ -324,6 +324,9 @@ fn engine_and_oracle_agree_on_diverted_packets_over_tables_of_lanes() {
     });
 }
 
+/// Seeds by which a host once sent a worm on before it had read what stood behind it.
+const SENT_ON_BEFORE_ALL_WAS_READ: [u64; 2] = [5_232, 5_373];
+
 fn agree_on_closed_loops(draw: fn(u64) -> Case, in_transit: fn(u64) -> Case) {
     agree_on_closed_loops_with(draw, in_transit, |plan, _| plan.clone());
 }
@@ -334,7 +337,7 @@ fn agree_on_closed_loops_with(
     more: fn(&Plan, u64) -> Plan,
 ) {
     let (cases, first) = (number("CASES", 60), number("FIRST", 0));
-    for seed in first..first + cases {
+    for seed in (first..first + cases).chain(SENT_ON_BEFORE_ALL_WAS_READ) {
         let case = if seed % 3 == 0 { in_transit(seed) } else { draw(seed) };
         let plan = compile(&case.source(), true).unwrap().plan;
         let plan = more(&closed::with_closed_loops(&plan, seed), seed);

@@ -91,9 +91,12 @@ fn engine_and_oracle_agree_on_throttled_whole_packets() {
     agree_on(whole_packets);
 }
 
+/// The seed by which over lanes a class once waited for the tokens of a flow that was held meanwhile.
+const SHORT_OF_TOKENS: u64 = 5_242;
+
 fn agree_on(draw: fn(u64) -> Plan) {
     let (cases, first) = (number("CASES", 150), number("FIRST", 0));
-    for seed in first..first + cases {
+    for seed in (first..first + cases).chain([SHORT_OF_TOKENS]) {
         let plan = draw(seed);
         let found = std::panic::catch_unwind(|| difference(&plan));
         let found = found.unwrap_or_else(|_| Some("panic".into()));

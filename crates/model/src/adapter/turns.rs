@@ -127,10 +127,9 @@ impl Turns {
             Some(throttle) => throttle.may(messages, slot, now),
         };
         let mut soonest: Option<Time> = None;
-        let sooner =
-            |soonest: Option<Time>, at: Time| Some(soonest.map_or(at, |other| at.min(other)));
         // A class that waits for tokens waits for those of its first flow that may go but for them,
-        // lest short packets take them away from long ones.
+        // lest short packets take them away from long ones; the network is looked at last, so that
+        // what a class waits for does not change with it.
         let mut short_classes = Vec::new();
         for (place, member) in self.ring.iter().enumerate() {
             let (flow, slot) = match *member {
@@ -139,23 +138,9 @@ impl Turns {
             };
             let slot = slot.expect("who is in the ring has something");
             let mut allowed = flow.map_or(now, |id| flows.get(id).earliest);
-            if allowed <= now {
-                match may(messages, slot) {
-                    May::Begin => {}
-                    May::BeginAt(at) => allowed = at,
-                    May::BeHeld => continue,
-                }
-            }
-            let Some(id) = flow else {
-                if allowed <= now {
-                    return Ok(Who::Shared(place));
-                }
-                soonest = sooner(soonest, allowed);
-                continue;
-            };
-            let flow = flows.get_mut(id);
             let class = messages.message(slot).class;
             if allowed <= now
+                && let Some(id) = flow
                 && let Some(bucket) = delaying(policers, class)
             {
                 if short_classes.contains(&class) {
@@ -164,14 +149,20 @@ impl Turns {
                 allowed = bucket.holds_at(now, messages.next_bytes(slot));
                 if allowed > now {
                     messages.delay(slot);
-                    flow.short_since.get_or_insert(now);
+                    flows.get_mut(id).short_since.get_or_insert(now);
                     short_classes.push(class);
                 }
             }
             if allowed <= now {
-                return Ok(Who::Flow(place, id));
+                match may(messages, slot) {
+                    May::Begin => {
+                        return Ok(flow.map_or(Who::Shared(place), |id| Who::Flow(place, id)));
+                    }
+                    May::BeginAt(at) => allowed = at,
+                    May::BeHeld => continue,
+                }
             }
-            soonest = sooner(soonest, allowed);
+            soonest = Some(soonest.map_or(allowed, |other| other.min(allowed)));
         }
         Err(soonest)
     }

@@ -90,14 +90,11 @@ impl Hosts {
         }
     }
 
-    /// The worm that came by `channel` may be sent on from an instant on, which is now or later.
+    /// The worm that came by `channel` may be sent on from an instant on, which is now or later: after
+    /// all that is still read at the host.
     fn send_on_from(&mut self, network: &mut Network, channel: ChannelId, ready: Time) {
         let own = Fabric::reverse(channel);
-        if ready == network.clock.time() {
-            self.start_soon(network, own);
-        } else {
-            network.clock.schedule(ready.as_ps(), Event::StartWorm { channel: own });
-        }
+        network.clock.schedule(ready.as_ps(), Event::StartWorm { channel: own });
     }
 
     /// The tail of a worm has left the host by `channel`: one in transit gives back its space.
