@@ -90,6 +90,19 @@ impl ClassPlan {
         let policed = self.policing.as_ref().map_or(u32::MAX, |policing| policing.longest_bytes);
         policed.min(self.segmentation.longest_bytes(switches))
     }
+
+    /// The most payload of a packet of a message that is sent as those of this class are, over
+    /// whatever path is the worst, in bytes.
+    pub fn longest_anywhere_bytes(&self, message_bytes: u32) -> u32 {
+        let longest = match &self.segmentation {
+            // A list need not grow with the switches.
+            SegmentationPlan::ByHops(list) => {
+                (1..=list.len()).map(|switches| self.longest_packet_bytes(|| switches)).max()
+            }
+            _ => Some(self.longest_packet_bytes(|| usize::MAX)),
+        };
+        message_bytes.min(longest.expect("a list has a first entry"))
+    }
 }
 
 /// A mean that a stop rule asks about.

@@ -6,9 +6,10 @@ use super::network::NetworkKind;
 use crate::error::LabError;
 use crate::scenario::{Admission, ScenarioSource};
 use gingham_kernel::{Bytes, Rate, Span};
+use gingham_model::traffic::{SourcePlan, StreamPlan};
 use gingham_model::{AdmissionPlan, ChannelPlan, ClassId, ClassPlan, Excess, PathSet, Plan};
 use gingham_results::real;
-use gingham_topology::routing::{LaneSet, Lanes};
+use gingham_topology::routing::Lanes;
 use gingham_topology::{ChannelId, Fabric};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -93,14 +94,18 @@ pub(super) fn settled(source: &ScenarioSource, plan: Plan) -> Result<Plan, LabEr
     Ok(plan)
 }
 
+/// Streams that ask, one of each class between each two hosts: others are like it.
+fn asking(plan: &Plan) -> impl Iterator<Item = (ClassId, &SourcePlan, &StreamPlan)> {
+    let mut seen = BTreeSet::new();
+    let asks = |class: ClassId| plan.admission.as_ref().is_some_and(|of| of.classes[class.index()]);
+    plan.streams().filter(move |(class, sender, stream)| {
+        asks(*class) && seen.insert((*class, sender.endpoint, stream.destination))
+    })
+}
+
 /// Refuses routes by which a switch cannot answer a stream that it may refuse.
 fn check_answers(source: &ScenarioSource, plan: &Plan) -> Result<(), LabError> {
-    let mut seen = BTreeSet::new();
-    for (class, sender, stream) in plan.streams() {
-        let asks = plan.admission.as_ref().is_some_and(|of| of.classes[class.index()]);
-        if !asks || !seen.insert((sender.endpoint, stream.destination)) {
-            continue;
-        }
+    for (_, sender, stream) in asking(plan) {
         let path = plan.path(PathSet::default(), sender.endpoint, stream.destination);
         for channel in path.unwrap_or_default() {
             let Some(end) = plan.fabric.port_0(plan.ends(channel).target.node) else { continue };
@@ -165,13 +170,9 @@ fn note_promises(source: &ScenarioSource, plan: &Plan, gathered: &mut Gathered) 
     else {
         return;
     };
-    let lanes = |asks: bool| {
-        let of = plan.classes.iter().zip(&admission.classes).filter(|(_, asked)| **asked == asks);
-        of.fold(LaneSet::EMPTY, |all, (class, _)| all | plan.lanes_of(class))
-    };
-    let streams = lanes(true);
-    let others = lanes(false).lanes().filter(|lane| !streams.contains(*lane)).count();
-    let least = f64::from(admission.others_min) * real(others as u128) / 64.0;
+    let [_, others] = admission.lanes(plan);
+    let others = others.len();
+    let least = f64::from(admission.others_min) * f64::from(others) / 64.0;
     let over = written.share + least;
     let default = Admission::default().best_effort_min;
     if written.best_effort_min > default && over > 1.0 {
@@ -187,12 +188,12 @@ fn note_promises(source: &ScenarioSource, plan: &Plan, gathered: &mut Gathered) 
 /// Refuses streams that could never be admitted, were they alone.
 fn check_rates(source: &ScenarioSource, plan: &Plan) -> Result<(), LabError> {
     let Some(admission) = &plan.admission else { return Ok(()) };
-    for (class, sender, stream) in plan.streams() {
+    for (class, sender, stream) in asking(plan) {
         let rate = stream.solicited_bytes_per_s();
         let path = plan.path(PathSet::default(), sender.endpoint, stream.destination);
         let too_small = |channel: &ChannelId| admission.limits[channel.index()] < rate;
         let link = path.unwrap_or_default().iter().copied().find(too_small);
-        if let (true, Some(link)) = (admission.classes[class.index()], link) {
+        if let Some(link) = link {
             let [asked, limit] =
                 [rate, admission.limits[link.index()]].map(Rate::from_bytes_per_second);
             let message = format!(
@@ -214,9 +215,7 @@ fn check_lease(
     lease: Span,
     gathered: &mut Gathered,
 ) -> Result<(), LabError> {
-    let asks = |class: ClassId| plan.admission.as_ref().is_some_and(|of| of.classes[class.index()]);
-    let asking = || plan.streams().filter(|(class, ..)| asks(*class));
-    let longest = asking().map(|(.., stream)| stream.data.message_bytes()).max();
+    let longest = asking(plan).map(|(.., stream)| stream.data.message_bytes()).max();
     let slowest = plan.channels.iter().map(|channel| plan.switching.byte_ps(channel));
     let slowest = slowest.fold(0.0, f64::max);
     let takes = f64::from(longest.unwrap_or(0)) * slowest;
@@ -229,7 +228,7 @@ fn check_lease(
         );
         return Err(source.refuse("network.admission.lease", message).into());
     }
-    let silence = asking().map(|(.., stream)| stream.data.silence()).max();
+    let silence = asking(plan).map(|(.., stream)| stream.data.silence()).max();
     if let Some(silence) = silence.filter(|silence| lease < *silence) {
         let note = format!(
             "streams send nothing for {silence} between messages, and what they have reserved is free again after {lease} \

@@ -2,7 +2,7 @@
 
 use super::paths::hosts;
 use gingham_model::traffic::{DestinationPlan, MessagePlan, SourcePlan};
-use gingham_model::{AdmissionPlan, AnswerPlan, ClassPlan, Excess, Plan, SegmentationPlan};
+use gingham_model::{AdmissionPlan, AnswerPlan, ClassPlan, Excess, Plan};
 use gingham_topology::EndpointId;
 use gingham_topology::routing::LaneSet;
 
@@ -41,19 +41,6 @@ pub(super) fn longest_as(
     message_bytes.min(class.longest_packet_bytes(switches))
 }
 
-/// The same over whatever path is the worst.
-pub(super) fn longest_anywhere(class: &ClassPlan, message_bytes: u32) -> u32 {
-    match &class.segmentation {
-        // A list need not grow with the switches.
-        SegmentationPlan::ByHops(list) => {
-            let over =
-                (1..=list.len()).map(|switches| longest_as(class, message_bytes, || switches));
-            over.max().expect("a list has a first entry")
-        }
-        _ => longest_as(class, message_bytes, || usize::MAX),
-    }
-}
-
 /// The lanes on which probes and answers of an admission control may go.
 pub(super) fn lanes_of_probes(plan: &Plan, admission: &AdmissionPlan) -> LaneSet {
     plan.lanes.allowed.anywhere(&plan.fabric, admission.vc_class)
@@ -73,8 +60,9 @@ pub(super) fn longest_on(plan: &Plan, lanes: LaneSet) -> Option<u32> {
     let uses = |class: &&ClassPlan| !(plan.lanes_of(class) & lanes).is_empty();
     let payload = |class: &ClassPlan| {
         let messages = class.sources.iter().map(|source| *source.payload_bytes().end());
-        let sent =
-            |message| sent_as(plan, class).map(move |other| longest_anywhere(other, message)).max();
+        let sent = |message| {
+            sent_as(plan, class).map(move |other| other.longest_anywhere_bytes(message)).max()
+        };
         messages.filter_map(sent).max().unwrap_or(0)
     };
     let packets = plan.classes.iter().filter(uses).map(payload);

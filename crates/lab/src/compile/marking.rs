@@ -1,7 +1,6 @@
 //! Marks and what flows make of them: what no switch can do, and what comes to nothing.
 
 use super::gathered::Gathered;
-use super::longest::longest_anywhere;
 use crate::catalogue::name_of;
 use crate::error::LabError;
 use crate::scenario::ScenarioSource;
@@ -109,7 +108,7 @@ fn most_inputs(plan: &Plan) -> u64 {
 /// The most payload of a packet of a class, if it sends any.
 fn longest_of(class: &ClassPlan) -> Option<u32> {
     let messages = class.sources.iter().map(|source| *source.payload_bytes().end());
-    messages.map(|message| longest_anywhere(class, message)).max()
+    messages.map(|message| class.longest_anywhere_bytes(message)).max()
 }
 
 /// Says where marks change nothing: nobody hears of them, or nobody makes anything of them, or there

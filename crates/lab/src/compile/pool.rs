@@ -3,7 +3,7 @@
 //! Invariant: under `stop` no packet waits for more room than the pool of a host has; under `spill`
 //! only a class whose messages may be of any length has packets for which there never is room.
 
-use super::longest::{answers, destinations, longest_anywhere, longest_as, sent_as};
+use super::longest::{answers, destinations, longest_as, sent_as};
 use super::paths::sets_used;
 use crate::error::LabError;
 use crate::scenario::ScenarioSource;
@@ -71,7 +71,7 @@ struct Packet {
 fn without_room(plan: &Plan, class: &ClassPlan) -> Option<Packet> {
     class.sources.iter().find_map(|source| {
         let messages = source.payload_bytes();
-        let sent = sent_as(plan, class).map(|other| longest_anywhere(other, *messages.end()));
+        let sent = sent_as(plan, class).map(|other| other.longest_anywhere_bytes(*messages.end()));
         if has_room_anywhere(plan, sent.max().expect("its packets are sent as its own")) {
             return None;
         }

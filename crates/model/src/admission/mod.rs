@@ -44,10 +44,10 @@ pub(crate) use desk::{Answer, Desk, Onward, Way};
 pub use desk::{Request, Standing as StreamStanding};
 pub use ledger::Ledger;
 
-use crate::{Priority, StreamId};
+use crate::{Plan, Priority, StreamId};
 use gingham_kernel::Span;
 use gingham_topology::ChannelId;
-use gingham_topology::routing::VcClass;
+use gingham_topology::routing::{LaneSet, VcClass};
 
 /// An admission control.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -69,6 +69,18 @@ pub struct AdmissionPlan {
     pub priority: Priority,
     /// Their VC class; that which the lanes say of the pair if not given.
     pub vc_class: Option<VcClass>,
+}
+
+impl AdmissionPlan {
+    /// The lanes of classes whose streams ask, and those that only others have.
+    pub fn lanes(&self, plan: &Plan) -> [LaneSet; 2] {
+        let of = |asks: bool| {
+            let of = plan.classes.iter().zip(&self.classes).filter(|(_, asked)| **asked == asks);
+            of.fold(LaneSet::EMPTY, |all, (class, _)| all | plan.lanes_of(class))
+        };
+        let streams = of(true);
+        [streams, LaneSet::from_bits(of(false).bits() & !streams.bits())]
+    }
 }
 
 /// What packets of an admission control say of a stream.

@@ -44,14 +44,7 @@ impl Weights {
         if places.iter().all(Vec::is_empty) {
             return None;
         }
-        let lanes = |asks: bool| {
-            let of =
-                plan.classes.iter().zip(&admission.classes).filter(|(_, asked)| **asked == asks);
-            of.fold(LaneSet::EMPTY, |all, (class, _)| all | plan.lanes_of(class))
-        };
-        let streams = lanes(true);
-        let is_other = |lane: &u8| !streams.contains(*lane);
-        let others = lanes(false).lanes().filter(is_other).map(LaneSet::one);
+        let [streams, others] = admission.lanes(plan);
         let channels = ChannelId::first(admission.limits.len());
         let switches = channels.map(|channel| {
             let ends = plan.ends(channel);
@@ -60,7 +53,7 @@ impl Weights {
         Some(Self {
             places,
             streams,
-            others: others.fold(LaneSet::EMPTY, |all, one| all | one),
+            others,
             others_min: admission.others_min,
             switches: switches.collect(),
             known: vec![[(0, 0); 2]; admission.limits.len()],

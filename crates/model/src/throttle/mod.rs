@@ -25,9 +25,7 @@ pub use self_tuned::SelfTunedPlan;
 
 use crate::messages::Messages;
 use crate::posting::Posts;
-use crate::{
-    ClassPlan, Credits, LaneBlocks, MessageSlot, Order, PacketsPlan, Plan, SegmentationPlan,
-};
+use crate::{ClassPlan, Credits, LaneBlocks, MessageSlot, Order, PacketsPlan, Plan};
 use at_least_one::AtLeastOne;
 use gingham_kernel::Time;
 use gingham_topology::routing::LaneSet;
@@ -73,7 +71,11 @@ impl Plan {
     /// By lane, in a network of whole packets: the blocks that hold a packet as long as the longest of
     /// the run, or all that the buffer has.
     pub fn space_blocks(&self, packets: &PacketsPlan) -> LaneBlocks {
-        let longest = self.classes.iter().map(longest_packet_bytes).max().unwrap_or(1);
+        let of_class = |class: &ClassPlan| {
+            let messages = class.sources.iter().map(|source| *source.payload_bytes().end());
+            class.longest_anywhere_bytes(messages.max().unwrap_or(1))
+        };
+        let longest = self.classes.iter().map(of_class).max().unwrap_or(1);
         let needed = PacketsPlan::blocks(packets.wire_bytes(longest));
         let needed = u32::try_from(needed).unwrap_or(u32::MAX);
         packets.buffer_blocks.map(|blocks| blocks.min(needed))
@@ -91,19 +93,6 @@ impl Plan {
         };
         ChannelId::first(self.channels.len()).filter(is_between).collect()
     }
-}
-
-/// The most payload of a packet of a class.
-fn longest_packet_bytes(class: &ClassPlan) -> u32 {
-    let messages = class.sources.iter().map(|source| *source.payload_bytes().end());
-    let longest = match &class.segmentation {
-        // A list need not grow with the switches.
-        SegmentationPlan::ByHops(list) => {
-            (1..=list.len()).map(|switches| class.longest_packet_bytes(|| switches)).max()
-        }
-        _ => Some(class.longest_packet_bytes(|| usize::MAX)),
-    };
-    messages.max().unwrap_or(1).min(longest.unwrap_or(u32::MAX))
 }
 
 /// Whether a message may begin.

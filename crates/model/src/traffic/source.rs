@@ -148,12 +148,9 @@ impl Source {
         }
     }
 
-    /// Whether its application has crashed by an instant.
+    /// Whether it is a stream whose application has crashed by an instant.
     pub fn has_crashed(&self, now: Time) -> bool {
-        match &self.script {
-            Script::Stream(sender) => sender.has_crashed(now),
-            _ => now >= self.active.end,
-        }
+        matches!(&self.script, Script::Stream(sender) if sender.has_crashed(now))
     }
 
     /// Its stream was admitted and begins `now`, as late as that is. Panics if it is none.

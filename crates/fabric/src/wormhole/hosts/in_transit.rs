@@ -66,7 +66,7 @@ impl Hosts {
             self.endpoints.collector_mut().on_pool(endpoint, pool_bytes);
         }
         if let Some(ready) = taken.ready {
-            self.send_on_from(network, channel, ready);
+            send_on_from(network, channel, ready);
         }
         true
     }
@@ -86,15 +86,8 @@ impl Hosts {
         if let Some((worm, mut taken)) = in_transit.spilled.take() {
             let ready = in_transit.host.tail_received(worm, &mut taken, Time::from_ps(arrival));
             let ready = ready.expect("what spilled is sent on once it is there");
-            self.send_on_from(network, channel, ready);
+            send_on_from(network, channel, ready);
         }
-    }
-
-    /// The worm that came by `channel` may be sent on from an instant on, which is now or later: after
-    /// all that is still read at the host.
-    fn send_on_from(&mut self, network: &mut Network, channel: ChannelId, ready: Time) {
-        let own = Fabric::reverse(channel);
-        network.clock.schedule(ready.as_ps(), Event::StartWorm { channel: own });
     }
 
     /// The tail of a worm has left the host by `channel`: one in transit gives back its space.
@@ -129,4 +122,10 @@ impl Hosts {
         self.carry_out(network);
         true
     }
+}
+
+/// The worm that came by `channel` may be sent on from an instant on, which is now or later: after all
+/// that is still read at the host.
+fn send_on_from(network: &mut Network, channel: ChannelId, ready: Time) {
+    network.clock.schedule(ready.as_ps(), Event::StartWorm { channel: Fabric::reverse(channel) });
 }

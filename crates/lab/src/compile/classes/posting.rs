@@ -52,22 +52,6 @@ impl ClassContext<'_> {
         };
         match (control, written) {
             (_, Some(Credits::Exempt)) => Ok(model::Credits::Exempt),
-            (
-                CongestionControl::None
-                | CongestionControl::AtLeastOne
-                | CongestionControl::SelfTuned(_),
-                None,
-            ) => Ok(model::Credits::OfBuffer),
-            (
-                CongestionControl::None
-                | CongestionControl::AtLeastOne
-                | CongestionControl::SelfTuned(_),
-                Some(_),
-            ) => {
-                let message = "without credits all classes share the send buffer: say network.adapters.congestion_control = \
-                               \"credits\", or leave this out";
-                Err(self.error("post.credits", message).into())
-            }
             (CongestionControl::Credits, None) => {
                 let message = format!(
                     "class `{}` has no credits, so that it could send nothing: say post = {{ credits = {{ per-host = 200 }} }}, {{ per-flow \
@@ -91,6 +75,12 @@ impl ClassContext<'_> {
             }
             (CongestionControl::Credits, Some(Credits::PerFlow(credits))) => {
                 Ok(model::Credits::OfFlow(so_many("post.credits.per-flow", credits)?))
+            }
+            (_, None) => Ok(model::Credits::OfBuffer),
+            (_, Some(_)) => {
+                let message = "without credits all classes share the send buffer: say network.adapters.congestion_control = \
+                               \"credits\", or leave this out";
+                Err(self.error("post.credits", message).into())
             }
         }
     }

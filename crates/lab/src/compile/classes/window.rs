@@ -2,7 +2,7 @@
 
 use super::context::ClassContext;
 use crate::catalogue::name_of;
-use crate::compile::longest::{longest_anywhere, sent_as};
+use crate::compile::longest::sent_as;
 use crate::compile::measure::TIME_MAX;
 use crate::error::LabError;
 use crate::scenario::{Answer, ScenarioSource, Window};
@@ -167,7 +167,7 @@ fn too_long(
     let most = u128::from(TIME_MAX.as_ps()) * u128::from(REFILL_BYTES);
     class.sources.iter().find_map(|sender| {
         let refill_ps = slowest_ps(pace.refill[sender.endpoint.index()].as_ps(), lowest);
-        let longest = longest_anywhere(paced, *sender.payload_bytes().end());
+        let longest = paced.longest_anywhere_bytes(*sender.payload_bytes().end());
         let bytes = u64::from(longest).max(REFILL_BYTES);
         (u128::from(refill_ps) * u128::from(bytes) > most).then_some(longest)
     })

@@ -4,7 +4,7 @@
 //! would wait for ever.
 
 use crate::compile::longest::{
-    destinations, lanes_of_answers, lanes_of_probes, longest_anywhere, longest_as, sent_as,
+    destinations, lanes_of_answers, lanes_of_probes, longest_as, sent_as,
 };
 use crate::error::LabError;
 use crate::scenario::ScenarioSource;
@@ -117,7 +117,7 @@ fn too_long(
     let is_too_long = |payload: &u32| (room.takes)(*payload) > u64::from(held);
     class.sources.iter().find_map(|source: &SourcePlan| {
         let message = *source.payload_bytes().end();
-        Some(longest_anywhere(other, message)).filter(is_too_long)?;
+        Some(other.longest_anywhere_bytes(message)).filter(is_too_long)?;
         let over =
             |to: EndpointId| longest_as(other, message, || plan.switches(source.endpoint, to));
         destinations(plan, source).map(over).find(is_too_long)
