@@ -15,6 +15,7 @@ expected, and the nearest name where one was misspelt.
 
 from __future__ import annotations
 
+import re
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -85,6 +86,15 @@ class InputError(GinghamError):
     def about(self, message: str, key: str) -> InputError:
         """Return the error as one about `key`, in words that hold its own."""
         return InputError(message, key=key, expected=self.expected, nearest=self.nearest)
+
+
+def unlaid(message: str) -> str:
+    """Return what an error says without the words with which the core names a changed value.
+
+    >>> unlaid("override of traffic: in `traffic[0].load`: at most 1")
+    'in `traffic[0].load`: at most 1'
+    """
+    return re.sub(r"^override of [^:]*: ", "", message)
 
 
 class DamageError(InputError):

@@ -7,7 +7,6 @@ scenario says to ask for a mechanism.
 
 from __future__ import annotations
 
-import re
 import tomllib
 from dataclasses import dataclass
 from functools import cache
@@ -16,7 +15,7 @@ from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
 
 from gingham import mechanisms
-from gingham.errors import InputError, meant, nearest
+from gingham.errors import InputError, meant, nearest, unlaid
 from gingham.glossary import plain
 from gingham.pairs.parts import PARTS, Part
 from gingham.running import Simulation
@@ -26,8 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 WORKS = "works"
-# What a message says of a value that was laid over a scenario, before the key.
-CHANGED = re.compile(r"^override of \S+: in (?=`)")
 # What every pair is laid over; a host may be in transit where the ring turns.
 BASE = """\
 seed = 1
@@ -115,7 +112,7 @@ def support_of(kind: mechanisms.SwitchingKind, *parts: Part) -> str:
     except Contradiction as one:
         return f"refused: both are values of {one}"
     except InputError as refused:
-        return f"refused: {CHANGED.sub('', str(refused))}"
+        return f"refused: {unlaid(str(refused)).removeprefix('in ')}"
     return WORKS
 
 

@@ -13,7 +13,7 @@ import time
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from gingham.errors import GinghamError, InputError, nearest, unknown
+from gingham.errors import GinghamError, InputError, nearest, unknown, unlaid
 from gingham.kinds import kind_of
 from gingham.scenario import touches
 from gingham.sweeps._grid import changes
@@ -95,8 +95,7 @@ def refused(
     axis = grid.axes[place]
     number = axis.alternatives.index(combination[place])
     within = f".values.{number}" if number else ".key"
-    # The core speaks of a change by a word of its own.
-    words = re.sub(r"^override of [^:]*: ", "", str(error))
+    words = unlaid(str(error))
     value = f", value {', '.join(map(str, combination[place].values))}" if named else ""
     message = f"axis {place + 1} ({', '.join(axis.columns)}){value}: {words}"
     return error.about(message, f"axis.{place}{within}")

@@ -59,7 +59,8 @@ pub(crate) fn with_admission(plan: &Plan, seed: u64) -> Option<Plan> {
         lease,
         others_min: 1 + u16::from(below(&mut draw, 9)),
         limits: limits.collect(),
-        payload_bytes: 1 + u32::from(below(&mut draw, 3)),
+        // Pools and buffers hold as much.
+        payload_bytes: (1 + u32::from(below(&mut draw, 3))).min(longest_bytes(&plan.classes)),
         priority: Priority::new(below(&mut draw, 8)).unwrap(),
         vc_class: model.vc_class,
     }));

@@ -3,7 +3,7 @@
 
 use gingham_kernel::{Purpose, Span, Stream};
 use gingham_model::{
-    AdapterPlan, Credits, DmaPlan, LaneChoice, Plan, PostPlan, REFILL_BYTES, Refused,
+    AdapterPlan, Credits, DmaPlan, Excess, LaneChoice, Plan, PostPlan, REFILL_BYTES, Refused,
 };
 use gingham_topology::routing::VcClass;
 
@@ -33,10 +33,14 @@ pub(crate) fn with_adapters(plan: &Plan, seed: u64) -> Plan {
         let mut by_endpoint = |most| (0..endpoints).map(|_| 1 + small(&mut draw, most)).collect();
         let all = [by_endpoint(3), by_endpoint(2)];
         let [of_class, of_flow] = all;
+        // What is demoted is of no flow of its own class, and a scenario that gives flows credits is
+        // refused.
+        let demotes =
+            class.policing.as_ref().is_some_and(|of| matches!(of.excess, Excess::Demote(_)));
         let credits = match draw.below(5) {
             0 => Credits::Exempt,
             1 => Credits::OfClass(of_class),
-            2 => Credits::OfFlow(of_flow),
+            2 if !demotes => Credits::OfFlow(of_flow),
             _ => Credits::OfBuffer,
         };
         let period = |draw: &mut Stream| Span::from_ps(byte_ps * (1 + draw.below(900)));

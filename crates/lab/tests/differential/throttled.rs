@@ -4,7 +4,7 @@ use crate::case::Case;
 use crate::{closed, difference, number, packets, posting, tables};
 use gingham_kernel::{Purpose, Span, Stream};
 use gingham_lab::compile;
-use gingham_model::{Credits, Excess, Plan, SelfTunedPlan, ThrottlePlan};
+use gingham_model::{Plan, SelfTunedPlan, ThrottlePlan};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -17,14 +17,6 @@ fn with_throttle(plan: &Plan, seed: u64) -> Plan {
     let Some(adapters) = &mut plan.adapters else { return plan };
     // Not so short that nothing goes but posts.
     adapters.send_buffer += small(&mut draw, 6);
-    for class in &mut plan.classes {
-        // What is demoted is of a flow of the other class, which may tell none apart.
-        let demotes =
-            class.policing.as_ref().is_some_and(|of| matches!(of.excess, Excess::Demote(_)));
-        if demotes && matches!(class.post.credits, Credits::OfFlow(_)) {
-            class.post.credits = Credits::OfBuffer;
-        }
-    }
     let tuning_gathers = 1 + small(&mut draw, 4);
     let gather = Span::from_ps(flit_ps * (20 + draw.below(700)));
     let side_band = Span::from_ps(draw.below(1 + gather.as_ps() * u64::from(tuning_gathers)));

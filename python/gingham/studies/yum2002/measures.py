@@ -25,7 +25,7 @@ WITHIN = 0.005
 BEST = "best credits"
 
 
-def number(
+def value(
     evidence: Evidence, sweep: str, of: str, traffic: str, at: Mapping[str, Any]
 ) -> Measurement:
     """Return a number of a class in the runs at a point."""
@@ -52,7 +52,7 @@ def best_credits(evidence: Evidence) -> int:
 
 def throughput(evidence: Evidence, control: str) -> Measurement:
     """Return what is accepted at load 1.0."""
-    return number(evidence, "figure-3", "accepted", "best", {"control": control, "load": 1.0})
+    return value(evidence, "figure-3", "accepted", "best", {"control": control, "load": 1.0})
 
 
 def best_of_four(evidence: Evidence) -> Measurement:
@@ -69,7 +69,7 @@ def row_of(evidence: Evidence, control: str) -> str:
 def slower(evidence: Evidence, of: str, one: str, than: str, load: float) -> Measurement:
     """Return by how much a latency on the mesh is longer under one control than under another."""
     found = [
-        number(
+        value(
             evidence,
             "figure-3",
             of,
@@ -125,7 +125,7 @@ def more(
     than: Mapping[str, Any],
 ) -> Measurement:
     """Return by how much a number of a class is more at one point than at another."""
-    return minus(*(number(evidence, sweep, of, traffic, at) for at in (one, than)))
+    return minus(*(value(evidence, sweep, of, traffic, at) for at in (one, than)))
 
 
 def times(
@@ -137,14 +137,7 @@ def times(
     to: Mapping[str, Any],
 ) -> Measurement:
     """Return a number of a class at one point as a multiple of that at another."""
-    return over(*(number(evidence, sweep, of, traffic, at) for at in (one, to)))
-
-
-def value(
-    evidence: Evidence, sweep: str, of: str, traffic: str, at: Mapping[str, Any]
-) -> Measurement:
-    """Return a number of a class at a point."""
-    return number(evidence, sweep, of, traffic, at)
+    return over(*(value(evidence, sweep, of, traffic, at) for at in (one, to)))
 
 
 def shortfall(evidence: Evidence, sweep: str, traffic: str, at: Mapping[str, Any]) -> Measurement:
@@ -175,7 +168,7 @@ def longest_run(
 
 def grows(evidence: Evidence, of: str, traffic: str, at: Mapping[str, Any]) -> Measurement:
     """Return a latency in a run as a multiple of that in one of half the length."""
-    long, short = (number(evidence, sweep, of, traffic, at) for sweep in ("scaled", "shorter"))
+    long, short = (value(evidence, sweep, of, traffic, at) for sweep in ("scaled", "shorter"))
     return over(long, short)
 
 
@@ -211,6 +204,6 @@ def scaled_ratio(
     at: Mapping[str, Any],
 ) -> Measurement:
     """Return a number with k-fold streams as a multiple of that without scaling."""
-    found = [number(evidence, sweep, of, traffic, at) for sweep in sweeps]
+    found = [value(evidence, sweep, of, traffic, at) for sweep in sweeps]
     assert all(known(one.value) for one in found), "both are measured"
     return over(*found)
