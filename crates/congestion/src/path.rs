@@ -1,0 +1,243 @@
+//! A path as its sender sees it: what is in flight on it, and whether a packet may go.
+//!
+//! ```text
+//!   sent     |----------------------------------------------->|
+//!   counted  |----------------------->| come or lost
+//!   in flight                         |<--------------------->|   at most the window
+//! ```
+//!
+//! Invariant: what came is never more than what is accounted for, nor that than what was sent; what
+//! says otherwise is not taken.
+
+use core::time::Duration;
+
+use crate::controller::{Acknowledged, Control, Controller, RateSample, Sent};
+use crate::deliveries::Deliveries;
+use crate::pacer::Pacer;
+use crate::round_trip::RoundTrip;
+
+/// How a path is paced and recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PathPlan {
+    /// The longest packet.
+    pub longest_bytes: u64,
+    /// What goes at once: packets of so much time at the pace.
+    pub burst: Duration,
+    /// Packets in flight of which there is a record each; where there are more, some have one.
+    pub records: usize,
+    /// The most that may be in flight, whatever the controller says.
+    pub window_bytes_max: u64,
+}
+
+impl PathPlan {
+    /// For packets of at most this length: a millisecond at once, as what the segmentation of a
+    /// network card sends; 1,024 records; a gibibyte.
+    pub const fn new(longest_bytes: u64) -> Self {
+        Self {
+            longest_bytes,
+            burst: Duration::from_millis(1),
+            records: 1_024,
+            window_bytes_max: 1 << 30,
+        }
+    }
+}
+
+/// What the other end says: counts only grow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Acknowledgement {
+    /// Packets accounted for, come or lost.
+    pub accounted_packets: u64,
+    /// Their bytes.
+    pub accounted_bytes: u64,
+    /// Bytes that came.
+    pub received_bytes: u64,
+    /// When the last of them came, by the receiver's clock.
+    pub came_at_ns: u64,
+    /// How long the other end kept it to itself; nothing where it does not say.
+    pub held_ns: Option<u64>,
+}
+
+/// A path as its sender sees it.
+#[derive(Clone, Debug)]
+pub struct Path {
+    plan: PathPlan,
+    control: Control,
+    round_trip: RoundTrip,
+    deliveries: Deliveries,
+    pacer: Pacer,
+    sent_packets: u64,
+    sent_bytes: u64,
+    counted: Acknowledgement,
+}
+
+impl Path {
+    /// A path under a controller.
+    pub fn new(plan: PathPlan, control: Control) -> Self {
+        let burst_ns = u64::try_from(plan.burst.as_nanos()).unwrap_or(u64::MAX);
+        Self {
+            plan,
+            control,
+            round_trip: RoundTrip::default(),
+            deliveries: Deliveries::new(plan.records.max(2)),
+            pacer: Pacer::new(burst_ns),
+            sent_packets: 0,
+            sent_bytes: 0,
+            counted: Acknowledgement::default(),
+        }
+    }
+
+    /// Counts begin anew, nothing is in flight, and what was learned of the path stays.
+    pub fn restart(&mut self) {
+        (self.sent_packets, self.sent_bytes) = (0, 0);
+        self.counted = Acknowledgement::default();
+        self.deliveries.restart();
+    }
+
+    /// What says how much may be in flight.
+    pub const fn control(&self) -> &Control {
+        &self.control
+    }
+
+    /// Another controller takes over.
+    pub fn set_control(&mut self, control: Control) {
+        self.control = control;
+    }
+
+    /// The time there and back.
+    pub const fn round_trip(&self) -> &RoundTrip {
+        &self.round_trip
+    }
+
+    /// Bytes that were sent and are not accounted for.
+    pub const fn in_flight_bytes(&self) -> u64 {
+        self.sent_bytes - self.counted.accounted_bytes
+    }
+
+    /// Bytes that may be.
+    pub fn window_bytes(&self) -> u64 {
+        self.control.window_bytes().min(self.plan.window_bytes_max).max(self.plan.longest_bytes)
+    }
+
+    /// What the path is taken to carry.
+    pub fn bytes_per_second(&self) -> Option<u64> {
+        self.control.bytes_per_second()
+    }
+
+    /// How fast packets go.
+    pub fn pace_bytes_per_second(&self) -> Option<u64> {
+        self.control.pace_bytes_per_second()
+    }
+
+    /// Bytes that were found to have been lost.
+    pub const fn lost_bytes(&self) -> u64 {
+        self.deliveries.lost_bytes
+    }
+
+    /// Whether the window lets a packet of the longest go.
+    pub fn has_room(&self) -> bool {
+        self.in_flight_bytes() + self.plan.longest_bytes <= self.window_bytes()
+    }
+
+    /// From when on the pace lets a packet go.
+    pub const fn paced_until_ns(&self) -> u64 {
+        self.pacer.next_ns()
+    }
+
+    /// Whether a packet may go.
+    pub fn admits(&self, now_ns: u64) -> bool {
+        self.pacer.next_ns() <= now_ns && self.has_room()
+    }
+
+    /// A packet goes.
+    pub fn sent(&mut self, now_ns: u64, bytes: u64) {
+        let in_flight_bytes = self.in_flight_bytes();
+        let was_idle = in_flight_bytes == 0;
+        self.control.sent(&Sent {
+            now_ns,
+            bytes,
+            in_flight_bytes,
+            delivered_bytes: self.deliveries.delivered_bytes,
+            was_idle,
+        });
+        self.deliveries.sent(now_ns, in_flight_bytes + bytes, was_idle);
+        self.sent_packets += 1;
+        self.sent_bytes += bytes;
+        self.pacer.sent(now_ns, bytes, self.control.pace_bytes_per_second());
+    }
+
+    /// The source has nothing to send though packets might go.
+    pub fn limit_by_source(&mut self, now_ns: u64) {
+        if self.admits(now_ns) {
+            self.deliveries.limit_by_source(self.in_flight_bytes());
+        }
+    }
+
+    /// Bytes go beside the packets that are counted, at the same pace.
+    pub fn sent_beside(&mut self, now_ns: u64, bytes: u64) {
+        self.pacer.sent(now_ns, bytes, self.control.pace_bytes_per_second());
+    }
+
+    /// A time there and back that something else than a packet took.
+    pub fn timed(&mut self, round_trip_ns: u64) {
+        self.round_trip.take(round_trip_ns);
+    }
+
+    /// The other end acknowledges: whether it can be so.
+    pub fn acknowledged(&mut self, now_ns: u64, said: &Acknowledgement) -> bool {
+        let before = self.counted;
+        let can_be = said.accounted_packets <= self.sent_packets
+            && said.accounted_bytes <= self.sent_bytes
+            && said.received_bytes <= said.accounted_bytes
+            && said.accounted_packets >= before.accounted_packets
+            && said.accounted_bytes >= before.accounted_bytes
+            && said.received_bytes >= before.received_bytes;
+        if !can_be {
+            return false;
+        }
+        let prior_in_flight_bytes = self.in_flight_bytes();
+        self.counted = *said;
+        let came_bytes = said.received_bytes - before.received_bytes;
+        let lost = |counts: &Acknowledgement| counts.accounted_bytes - counts.received_bytes;
+        let lost_bytes = lost(said).saturating_sub(lost(&before));
+        let (times, counts) = ((now_ns, said.came_at_ns), (came_bytes, lost_bytes));
+        let last = self.deliveries.acknowledged(times, said.accounted_packets, counts);
+        let round_trip_ns = last.and_then(|(record, _)| {
+            now_ns.checked_sub(record.sent_at_ns)?.checked_sub(said.held_ns?)
+        });
+        if let Some(round_trip_ns) = round_trip_ns.filter(|_| came_bytes > 0) {
+            self.round_trip.take(round_trip_ns);
+        }
+        self.control.acknowledged(&Acknowledged {
+            now_ns,
+            acknowledged_bytes: came_bytes,
+            lost_bytes,
+            prior_in_flight_bytes,
+            in_flight_bytes: self.in_flight_bytes(),
+            delivered_bytes: self.deliveries.delivered_bytes,
+            round_trip_ns,
+            least_round_trip_ns: self.round_trip.least_ns(),
+            smoothed_round_trip_ns: self.round_trip.smoothed_ns(),
+            rate: last.map(|(_, sample)| self.believed(sample)),
+        });
+        true
+    }
+
+    /// What came in less than a round trip came in a bunch, and tells no rate.
+    const fn believed(&self, sample: RateSample) -> RateSample {
+        if sample.interval_ns < self.round_trip.least_ns() {
+            RateSample { interval_ns: 0, ..sample }
+        } else {
+            sample
+        }
+    }
+
+    /// When the controller wants to be asked though nothing happens.
+    pub fn poll_timeout(&self) -> Option<u64> {
+        self.control.poll_timeout()
+    }
+
+    /// That time has come.
+    pub fn handle_timeout(&mut self, now_ns: u64) {
+        self.control.handle_timeout(now_ns);
+    }
+}
