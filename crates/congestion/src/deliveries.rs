@@ -109,13 +109,18 @@ impl Deliveries {
             delivered_bytes: self.delivered_bytes,
             lost_bytes: self.lost_bytes,
             in_flight_bytes,
-            is_app_limited: self.app_limited_until_bytes > 0,
+            is_app_limited: self.is_limited_by_source(),
         });
     }
 
     /// The source has nothing to send, and so much is in flight.
     pub(crate) fn limit_by_source(&mut self, in_flight_bytes: u64) {
         self.app_limited_until_bytes = (self.delivered_bytes + in_flight_bytes).max(1);
+    }
+
+    /// Whether what goes now is less than the path would take.
+    pub(crate) const fn is_limited_by_source(&self) -> bool {
+        self.app_limited_until_bytes > 0
     }
 
     /// So many packets are accounted for, so much of them came newly or was lost, the last at

@@ -157,7 +157,7 @@ impl Path {
             bytes,
             in_flight_bytes,
             delivered_bytes: self.deliveries.delivered_bytes,
-            was_idle,
+            was_idle: was_idle && self.deliveries.is_limited_by_source(),
         });
         self.deliveries.sent(now_ns, in_flight_bytes + bytes, was_idle);
         self.sent_packets += 1;
@@ -197,8 +197,8 @@ impl Path {
         let prior_in_flight_bytes = self.in_flight_bytes();
         self.counted = *said;
         let came_bytes = said.received_bytes - before.received_bytes;
-        let lost = |counts: &Acknowledgement| counts.accounted_bytes - counts.received_bytes;
-        let lost_bytes = lost(said).saturating_sub(lost(&before));
+        let not_come = |counts: &Acknowledgement| counts.accounted_bytes - counts.received_bytes;
+        let lost_bytes = not_come(said).saturating_sub(not_come(&before));
         let (times, counts) = ((now_ns, said.came_at_ns), (came_bytes, lost_bytes));
         let last = self.deliveries.acknowledged(times, said.accounted_packets, counts);
         let round_trip_ns = last.and_then(|(record, _)| {

@@ -10,6 +10,7 @@ use crate::units::smooth;
 const SAMPLE_NS_MAX: u64 = 24 * 60 * 60 * 1_000_000_000;
 
 /// What is known of the time there and back.
+#[expect(clippy::struct_field_names, reason = "a plain number's name ends in its unit")]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RoundTrip {
     least_ns: u64,
