@@ -1,6 +1,6 @@
 //! What a controller is told and what it answers.
 
-use crate::Told;
+use crate::{Bbr, Told};
 
 /// A packet goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,18 +105,22 @@ pub trait Controller {
 pub enum Control {
     /// A rate that somebody knows.
     Told(Told),
+    /// A model of the path. It is large beside the others, and there is one a path.
+    Bbr(Box<Bbr>),
 }
 
 impl Control {
     fn as_dyn(&self) -> &dyn Controller {
         match self {
             Self::Told(told) => told,
+            Self::Bbr(bbr) => bbr.as_ref(),
         }
     }
 
     fn as_dyn_mut(&mut self) -> &mut dyn Controller {
         match self {
             Self::Told(told) => told,
+            Self::Bbr(bbr) => bbr.as_mut(),
         }
     }
 }

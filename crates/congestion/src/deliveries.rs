@@ -117,13 +117,18 @@ impl Deliveries {
             lost_bytes: self.lost_bytes,
             in_flight_bytes,
             sent_bytes,
-            is_app_limited: self.app_limited_until_bytes > 0,
+            is_app_limited: self.is_limited_by_source(),
         });
     }
 
     /// The source has nothing to send, and so much is in flight.
     pub(crate) fn limit_by_source(&mut self, in_flight_bytes: u64) {
         self.app_limited_until_bytes = (self.delivered_bytes + in_flight_bytes).max(1);
+    }
+
+    /// Whether what goes now is less than the path would take.
+    pub(crate) const fn is_limited_by_source(&self) -> bool {
+        self.app_limited_until_bytes > 0
     }
 
     /// So many packets are accounted for: the record of the last of them that has one.

@@ -20,6 +20,7 @@
 //! Invariants: no clock, no I/O, no randomness but what the caller seeds; no allocation after
 //! set-up; whole numbers wherever times and bytes are counted.
 
+mod bbr;
 mod controller;
 mod deliveries;
 mod pacer;
@@ -28,6 +29,7 @@ mod round_trip;
 mod told;
 mod units;
 
+pub use bbr::{Bbr, BbrParameters, Thousandths};
 pub use controller::{Acknowledged, Control, Controller, RateSample, Sent};
 pub use path::{Acknowledgement, Path, PathPlan};
 pub use round_trip::RoundTrip;

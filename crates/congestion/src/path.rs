@@ -162,7 +162,7 @@ impl Path {
             bytes,
             in_flight_bytes,
             delivered_bytes: self.deliveries.delivered_bytes,
-            was_idle,
+            was_idle: was_idle && self.deliveries.is_limited_by_source(),
         });
         self.sent_packets += 1;
         self.sent_bytes += bytes;
@@ -199,8 +199,8 @@ impl Path {
         let accounted_bytes = said.accounted_bytes.max(sent_bytes).max(before.accounted_bytes);
         self.counted = Acknowledgement { accounted_bytes, ..*said };
         let came_bytes = said.received_bytes - before.received_bytes;
-        let lost = |counts: &Acknowledgement| counts.accounted_bytes - counts.received_bytes;
-        let lost_bytes = lost(&self.counted).saturating_sub(lost(&before));
+        let not_come = |counts: &Acknowledgement| counts.accounted_bytes - counts.received_bytes;
+        let lost_bytes = not_come(&self.counted).saturating_sub(not_come(&before));
         let times = (now_ns, said.came_at_ns);
         let sample = self.deliveries.acknowledged(times, record, (came_bytes, lost_bytes));
         let round_trip_ns = record

@@ -1,0 +1,145 @@
+//! ProbeRTT: half of the path's content for 200 ms, so that the least time there and back shows.
+//! And what happens when a path has been idle.
+//!
+//! Source: draft-ietf-ccwg-bbr, sections "ProbeRTT" and "Restarting From Idle".
+
+use super::probe_bw::AckPhase;
+use super::{Bbr, State};
+
+/// The least time there and back, and when it was last looked for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ProbeRtt {
+    /// The least of the filter's length; nothing before there is a sample (`Infinity`).
+    pub(super) min_rtt_ns: Option<u64>,
+    min_rtt_stamp_ns: u64,
+    min_rtt_expired: bool,
+    done_stamp_ns: Option<u64>,
+    round_done: bool,
+    /// What may be in flight meanwhile, fixed when it begins (`probe_rtt_cwnd`).
+    pub(super) cwnd: u64,
+    idle_restart: bool,
+    /// Of what was sent when so much was delivered, samples are low on purpose.
+    limited: Option<(u64, u64)>,
+}
+
+impl ProbeRtt {
+    pub(super) const fn new(initial_bytes: u64) -> Self {
+        Self {
+            min_rtt_ns: None,
+            min_rtt_stamp_ns: 0,
+            min_rtt_expired: false,
+            done_stamp_ns: None,
+            round_done: false,
+            cwnd: initial_bytes,
+            idle_restart: false,
+            limited: None,
+        }
+    }
+
+    /// Whether what was sent when so much was delivered was limited on purpose.
+    pub(super) fn limited(&self, prior_delivered_bytes: u64) -> bool {
+        self.limited.is_some_and(|(from, to)| (from..=to).contains(&prior_delivered_bytes))
+    }
+}
+
+impl Bbr {
+    /// `UpdateMinRTT`.
+    pub(super) fn update_min_rtt(&mut self) {
+        let now_ns = self.seen.now_ns;
+        let age_ns = now_ns.saturating_sub(self.probe_rtt.min_rtt_stamp_ns);
+        self.probe_rtt.min_rtt_expired =
+            self.probe_rtt.min_rtt_ns.is_some() && age_ns > self.parameters.min_rtt_filter_ns;
+        if self.probe_rtt.min_rtt_expired && self.state != State::ProbeRtt {
+            self.save_probe_rtt_cwnd();
+        }
+        let expired = self.probe_rtt.min_rtt_expired;
+        let Some(sample_ns) = self.seen.round_trip_ns else { return };
+        if expired || self.probe_rtt.min_rtt_ns.is_none_or(|least_ns| sample_ns < least_ns) {
+            if self.probe_rtt.min_rtt_ns.is_none() {
+                self.init_pacing_rate();
+            }
+            self.probe_rtt.min_rtt_ns = Some(sample_ns.max(1));
+            self.probe_rtt.min_rtt_stamp_ns = now_ns;
+        }
+    }
+
+    /// `SaveProbeRTTCwnd`.
+    fn save_probe_rtt_cwnd(&mut self) {
+        let half = self.bdp_multiple(self.bw, self.parameters.probe_rtt_cwnd_gain);
+        self.probe_rtt.cwnd = half.max(self.min_pipe_cwnd());
+    }
+
+    /// `CheckProbeRTT`.
+    pub(super) fn check_probe_rtt(&mut self) {
+        if self.state != State::ProbeRtt
+            && self.probe_rtt.min_rtt_expired
+            && !self.probe_rtt.idle_restart
+        {
+            self.save_cwnd();
+            self.state = State::ProbeRtt;
+            self.probe_rtt.done_stamp_ns = None;
+            self.probe_rtt.limited = Some((self.seen.delivered_bytes, self.seen.delivered_bytes));
+            self.cycle.ack_phase = AckPhase::ProbeStopping;
+            self.start_round();
+        }
+        if self.state == State::ProbeRtt {
+            self.handle_probe_rtt();
+        }
+        if self.seen.rate.is_some_and(|rate| rate.delivered_bytes > 0) {
+            self.probe_rtt.idle_restart = false;
+        }
+    }
+
+    /// `HandleProbeRTT`.
+    fn handle_probe_rtt(&mut self) {
+        let until = self.seen.delivered_bytes.saturating_add(self.seen.inflight_bytes);
+        if let Some((_, to)) = &mut self.probe_rtt.limited {
+            *to = until;
+        }
+        if self.probe_rtt.done_stamp_ns.is_none() {
+            if self.seen.inflight_bytes <= self.probe_rtt.cwnd {
+                let done_ns = self.seen.now_ns.saturating_add(self.parameters.probe_rtt_ns);
+                self.probe_rtt.done_stamp_ns = Some(done_ns);
+                self.probe_rtt.round_done = false;
+                self.start_round();
+            }
+            return;
+        }
+        self.probe_rtt.round_done |= self.round.is_start;
+        if self.probe_rtt.round_done {
+            self.check_probe_rtt_done(self.seen.now_ns);
+        }
+    }
+
+    /// `CheckProbeRTTDone`.
+    fn check_probe_rtt_done(&mut self, now_ns: u64) {
+        if self.probe_rtt.done_stamp_ns.is_some_and(|done_ns| now_ns > done_ns) {
+            self.probe_rtt.min_rtt_stamp_ns = now_ns;
+            self.restore_cwnd();
+            self.exit_probe_rtt();
+        }
+    }
+
+    /// `ExitProbeRTT`.
+    fn exit_probe_rtt(&mut self) {
+        self.reset_short_term_model();
+        if self.full_pipe.full_bw_reached {
+            self.start_probe_bw_down();
+            self.start_probe_bw_cruise();
+        } else {
+            self.enter_startup();
+        }
+    }
+
+    /// `HandleRestartFromIdle`.
+    pub(super) fn handle_restart_from_idle(&mut self, now_ns: u64) {
+        self.probe_rtt.idle_restart = true;
+        self.aggregation.restart(now_ns);
+        if self.state.is_probe_bw() {
+            self.set_pacing_rate_with_gain(super::Thousandths(1_000));
+        } else if self.state == State::ProbeRtt {
+            self.seen.now_ns = self.seen.now_ns.max(now_ns);
+            self.check_probe_rtt_done(now_ns);
+        }
+    }
+}
