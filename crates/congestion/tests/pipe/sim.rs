@@ -56,13 +56,21 @@ impl Pipe {
         }
     }
 
+    /// What the pipe carries over a time there and back.
     pub(crate) fn content_bytes(&self) -> u64 {
         carried(self.bits_per_second, 2 * self.delay_ns)
     }
 }
 
+/// A count as a number with a point; none here is above 2^52.
+#[expect(clippy::cast_precision_loss, reason = "counts of a test are small")]
+pub(crate) fn as_f64(count: u64) -> f64 {
+    count as f64
+}
+
 fn carried(bits_per_second: u64, span_ns: u64) -> u64 {
-    u64::try_from(u128::from(bits_per_second) * u128::from(span_ns) / 8_000_000_000).unwrap()
+    u64::try_from(u128::from(bits_per_second) * u128::from(span_ns) / 8_000_000_000)
+        .expect("it fits")
 }
 
 /// What came in the time of one bucket.
@@ -99,7 +107,7 @@ pub(crate) struct Flow {
 
 impl Flow {
     fn bucket(&mut self, now_ns: u64) -> &mut Bucket {
-        let index = usize::try_from(now_ns / BUCKET_NS).unwrap();
+        let index = usize::try_from(now_ns / BUCKET_NS).expect("it fits");
         if self.buckets.len() <= index {
             self.buckets.resize(index + 1, Bucket::default());
         }
@@ -109,7 +117,7 @@ impl Flow {
     /// Bits a second that came between two times.
     pub(crate) fn goodput(&self, from_ns: u64, to_ns: u64) -> f64 {
         let came = self.sum(from_ns, to_ns, |bucket| bucket.came_bytes);
-        came as f64 * 8e9 / (to_ns - from_ns) as f64
+        as_f64(came) * 8e9 / as_f64(to_ns - from_ns)
     }
 
     /// A sum over the buckets between two times.
@@ -118,7 +126,7 @@ impl Flow {
     }
 
     pub(crate) fn between(&self, from_ns: u64, to_ns: u64) -> impl Iterator<Item = &Bucket> {
-        let index = |at_ns| usize::try_from(at_ns / BUCKET_NS).unwrap();
+        let index = |at_ns| usize::try_from(at_ns / BUCKET_NS).expect("it fits");
         self.buckets.iter().take(index(to_ns)).skip(index(from_ns))
     }
 }
@@ -140,7 +148,6 @@ pub(crate) struct Sim {
     pub(crate) now_ns: u64,
     backlog_bytes: u64,
     served_ns: u64,
-    /// What a byte's time leaves over, in bit-nanoseconds.
     last_arrival_ns: u64,
     random: u64,
     /// The queue as packets met it, in microseconds.
@@ -188,7 +195,7 @@ impl Sim {
         self
     }
 
-    /// The last flow's source gives so much.
+    /// From now on a flow's source gives so much.
     pub(crate) fn limit(&mut self, flow: usize, megabits: Option<u64>) {
         let flow = &mut self.flows[flow];
         flow.source_bits_per_second = megabits.map(|megabits| megabits * 1_000_000);
@@ -274,7 +281,9 @@ impl Sim {
         match self.pipe.wake_ns {
             0 => Some(at_ns),
             // What was admitted at this very time goes in one burst.
-            _ if at_ns == self.now_ns && self.now_ns % self.pipe.wake_ns == 0 => Some(at_ns),
+            _ if at_ns == self.now_ns && self.now_ns.is_multiple_of(self.pipe.wake_ns) => {
+                Some(at_ns)
+            }
             wake_ns => Some(at_ns.div_ceil(wake_ns) * wake_ns),
         }
     }
@@ -283,7 +292,7 @@ impl Sim {
         self.serve();
         let is_lost =
             self.pipe.lost_millionths > 0 && self.draw() % 1_000_000 < self.pipe.lost_millionths;
-        let is_full = self.backlog_bytes + PACKET > self.pipe.queue_bytes + PACKET;
+        let is_full = self.backlog_bytes > self.pipe.queue_bytes;
         let jitter_ns = if self.pipe.jitter_ns > 0 { self.draw() % self.pipe.jitter_ns } else { 0 };
         let now_ns = self.now_ns;
         let flow = &mut self.flows[index];
@@ -301,7 +310,7 @@ impl Sim {
             bucket.lost_bytes += PACKET;
         } else {
             let wait_ns = time_ns(self.backlog_bytes, self.pipe.bits_per_second);
-            self.waits_us.push(u32::try_from(wait_ns / 1_000).unwrap());
+            self.waits_us.push(u32::try_from(wait_ns / 1_000).expect("it fits"));
             self.backlog_bytes += PACKET;
             let served_ns = self.served_ns + time_ns(self.backlog_bytes, self.pipe.bits_per_second);
             let arrival_ns = served_ns + self.pipe.delay_ns + jitter_ns;
@@ -325,7 +334,7 @@ impl Sim {
     fn arrive(&mut self, index: usize) {
         let now_ns = self.now_ns;
         let flow = &mut self.flows[index];
-        let (_, number) = flow.forth.pop_front().unwrap();
+        let (_, number) = flow.forth.pop_front().expect("it was next");
         flow.received_packets += 1;
         flow.expected = number + 1;
         flow.last_came_ns = now_ns;
@@ -362,7 +371,7 @@ impl Sim {
     fn acknowledged(&mut self, index: usize) {
         let now_ns = self.now_ns;
         let flow = &mut self.flows[index];
-        let (_, said) = flow.back.pop_front().unwrap();
+        let (_, said) = flow.back.pop_front().expect("it was next");
         flow.heard_ns = now_ns;
         assert!(flow.path.acknowledged(now_ns, &said), "{said:?}");
         let estimate = flow.path.bytes_per_second().unwrap_or(0) * 8;
@@ -387,6 +396,9 @@ impl Sim {
     }
 }
 
+/// How long a rate takes for so many bytes: for ever at none.
 fn time_ns(bytes: u64, bits_per_second: u64) -> u64 {
-    u64::try_from(u128::from(bytes) * 8_000_000_000 / u128::from(bits_per_second)).unwrap()
+    let bit_ns = u128::from(bytes) * 8_000_000_000;
+    let span_ns = bit_ns.checked_div(u128::from(bits_per_second));
+    span_ns.map_or(u64::MAX / 2, |span_ns| u64::try_from(span_ns).expect("it fits"))
 }
