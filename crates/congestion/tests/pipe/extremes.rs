@@ -1,7 +1,8 @@
 //! Any numbers at all: nothing overflows, and there is always a window and a pace.
 
 use gingham_congestion::{
-    Acknowledged, BbrParameters, Control, Controller, RateSample, Sent, Told,
+    Acknowledged, Acknowledgement, BbrParameters, Control, Controller, Path, PathPlan, RateSample,
+    Sent, Told,
 };
 
 /// Numbers at the ends and between, by a seed.
@@ -110,5 +111,43 @@ fn no_time_there_and_back_is_no_division_by_nothing() {
             });
         }
         assert!(control.window_bytes() >= 2 * 1_250);
+    }
+}
+
+/// The other end may say what it likes: what cannot be is not taken, and the rest does no harm.
+#[test]
+fn whatever_the_other_end_says_is_counted_or_refused() {
+    let mut numbers = Numbers(9);
+    for control in controls(1_250, 1) {
+        let mut path = Path::new(PathPlan::new(1_250), control);
+        let mut now_ns = u64::MAX - 2_000_000_000;
+        let mut accounted = 0;
+        for step in 0..2_000 {
+            now_ns += numbers.draw() % 1_000_000;
+            path.sent(now_ns, 1_250);
+            path.timed(numbers.any());
+            path.limit_by_source(now_ns);
+            let before = path.in_flight_bytes();
+            let anything = Acknowledgement {
+                accounted_packets: numbers.any(),
+                accounted_bytes: numbers.any() | 1 << 40,
+                received_bytes: numbers.any(),
+                came_at_ns: numbers.any(),
+                held_ns: numbers.some().then(|| numbers.any()),
+            };
+            assert!(!path.acknowledged(now_ns, &anything), "more than was sent");
+            assert_eq!(path.in_flight_bytes(), before);
+            if step % 3 == 0 {
+                accounted += 1;
+                let can_be = Acknowledgement {
+                    accounted_packets: accounted,
+                    accounted_bytes: accounted * 1_250,
+                    received_bytes: accounted / 2 * 1_250,
+                    ..anything
+                };
+                assert!(path.acknowledged(now_ns, &can_be));
+            }
+            assert!(path.window_bytes() >= 1_250);
+        }
     }
 }
