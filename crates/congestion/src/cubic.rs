@@ -353,24 +353,25 @@ mod tests {
     }
 
     /// What the source does not fill does not grow, and the time does not count: three seconds of
-    /// little traffic leave the window where it was.
+    /// little traffic after an epoch began leave the window where it was, and then it grows from
+    /// there. Had the time run, W(3.1) would be 99.4 packets.
     #[test]
     fn a_window_that_is_not_used_does_not_grow() {
         let mut cubic = avoiding();
         cubic.acknowledged(&told(1, 0, PACKET, 500_000, 400_000));
-        for tenth in 1..=30 {
-            let delivered = 500_000 + tenth * PACKET;
-            cubic.acknowledged(&told(
-                tenth * SECOND / 10,
-                PACKET,
-                0,
-                delivered,
-                delivered - PACKET,
-            ));
-        }
-        assert_eq!(cubic.cwnd, 70 * PACKET);
         cubic.limited_until_delivered = Some(u64::MAX);
-        cubic.acknowledged(&told(3 * SECOND, 70 * PACKET, 0, 700_000, 600_000));
+        cubic.acknowledged(&told(SECOND / 10, PACKET, 0, 500_000, 500_000));
+        let begun = cubic.cwnd;
+        cubic.limited_until_delivered = None;
+        for tenth in 2..=31 {
+            let delivered = 500_000 + tenth * PACKET;
+            let mut little = told(tenth * SECOND / 10, PACKET, 0, delivered, delivered - PACKET);
+            little.prior_in_flight_bytes = PACKET;
+            cubic.acknowledged(&little);
+        }
+        assert_eq!(cubic.cwnd, begun);
+        cubic.limited_until_delivered = Some(u64::MAX);
+        cubic.acknowledged(&told(31 * SECOND / 10, 70 * PACKET, 0, 700_000, 600_000));
         assert!(cubic.cwnd < 71 * PACKET, "{}", cubic.cwnd);
     }
 }

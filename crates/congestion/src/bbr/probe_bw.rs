@@ -51,7 +51,7 @@ pub(super) struct Cycle {
     bw_probe_up_acked: u64,
     probe_up_acked_per_inc: u64,
     /// Cycles that are over (`cycle_count`).
-    count: u64,
+    pub(super) count: u64,
 }
 
 impl Bbr {

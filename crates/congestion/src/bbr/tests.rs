@@ -354,3 +354,31 @@ fn an_idle_path_goes_on_at_its_rate_without_a_probe() {
     trace.rounds(1, 5_000_000);
     assert_ne!(trace.bbr.state, State::ProbeRtt);
 }
+
+/// A source that gives too little: its samples are not taken unless they are higher, and no cycle
+/// ends by them, so that nothing is forgotten.
+#[test]
+fn what_the_source_limits_is_no_sample_and_ends_no_cycle() {
+    let little = Step {
+        came: 20_000,
+        bytes_per_second: 1_000_000,
+        tx_in_flight: 20_000,
+        in_flight: 20_000,
+        is_app_limited: true,
+        ..Step::default()
+    };
+    let mut trace = Trace::probing();
+    let cycles = trace.bbr.cycle.count;
+    let queued = Step { came: 100_000, bytes_per_second: 5_000_000, ..little };
+    (0..3).for_each(|_| trace.round(Step { is_app_limited: false, in_flight: 150_000, ..queued }));
+    assert_eq!(trace.bbr.state, State::ProbeBwDown);
+    (0..3).for_each(|_| trace.round(little));
+    assert_eq!(trace.bbr.cycle.count, cycles);
+    for _ in 0..2 {
+        trace.bbr.max_bw_filter.advance();
+        trace.round(little);
+    }
+    assert_eq!(trace.bbr.bytes_per_second(), Some(5_000_000));
+    trace.round(Step { bytes_per_second: 6_000_000, ..little });
+    assert_eq!(trace.bbr.bytes_per_second(), Some(6_000_000));
+}
