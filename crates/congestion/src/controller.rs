@@ -1,6 +1,6 @@
 //! What a controller is told and what it answers.
 
-use crate::{Bbr, Told};
+use crate::{Bbr, BbrParameters, Cubic, Told};
 
 /// A packet goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,13 +107,26 @@ pub enum Control {
     Told(Told),
     /// A model of the path. It is large beside the others, and there is one a path.
     Bbr(Box<Bbr>),
+    /// A window that losses cut.
+    Cubic(Box<Cubic>),
 }
 
 impl Control {
+    /// BBR with these parameters, for packets of at most this length.
+    pub fn bbr(parameters: BbrParameters, longest_bytes: u64) -> Self {
+        Self::Bbr(Box::new(Bbr::new(parameters, longest_bytes)))
+    }
+
+    /// CUBIC, for packets of at most this length.
+    pub fn cubic(longest_bytes: u64) -> Self {
+        Self::Cubic(Box::new(Cubic::new(longest_bytes)))
+    }
+
     fn as_dyn(&self) -> &dyn Controller {
         match self {
             Self::Told(told) => told,
             Self::Bbr(bbr) => bbr.as_ref(),
+            Self::Cubic(cubic) => cubic.as_ref(),
         }
     }
 
@@ -121,6 +134,7 @@ impl Control {
         match self {
             Self::Told(told) => told,
             Self::Bbr(bbr) => bbr.as_mut(),
+            Self::Cubic(cubic) => cubic.as_mut(),
         }
     }
 }

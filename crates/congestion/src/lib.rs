@@ -22,7 +22,9 @@
 
 mod bbr;
 mod controller;
+mod cubic;
 mod deliveries;
+mod hystart;
 mod pacer;
 mod path;
 mod round_trip;
@@ -31,6 +33,7 @@ mod units;
 
 pub use bbr::{Bbr, BbrParameters, Thousandths};
 pub use controller::{Acknowledged, Control, Controller, RateSample, Sent};
+pub use cubic::Cubic;
 pub use path::{Acknowledgement, Path, PathPlan};
 pub use round_trip::RoundTrip;
 pub use told::Told;

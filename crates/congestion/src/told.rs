@@ -34,7 +34,8 @@ impl Controller for Told {
             0 => 1_000_000_000,
             least_ns => least_ns.saturating_mul(3) / 2,
         };
-        carried(self.bytes_per_second, span_ns).saturating_add(10 * self.longest_bytes)
+        carried(self.bytes_per_second, span_ns)
+            .saturating_add(self.longest_bytes.saturating_mul(10))
     }
 
     fn pace_bytes_per_second(&self) -> Option<u64> {
@@ -43,5 +44,38 @@ impl Controller for Told {
 
     fn bytes_per_second(&self) -> Option<u64> {
         Some(self.bytes_per_second)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A megabyte a second and 20 ms: 30 ms of it and ten packets. Before, a second of it.
+    #[test]
+    fn in_flight_is_one_and_a_half_round_trips_and_ten_packets() {
+        let mut told = Told::new(1_000_000, 1_500);
+        assert_eq!(told.window_bytes(), 1_015_000);
+        let acknowledged = Acknowledged {
+            least_round_trip_ns: 20_000_000,
+            lost_bytes: 20_000,
+            ..Acknowledged::default()
+        };
+        told.acknowledged(&acknowledged);
+        assert_eq!(told.window_bytes(), 45_000);
+        assert_eq!(told.pace_bytes_per_second(), Some(1_000_000), "losses change nothing");
+        assert_eq!((told.bytes_per_second(), told.poll_timeout()), (Some(1_000_000), None));
+    }
+
+    /// The largest numbers are no overflow.
+    #[test]
+    fn extremes_are_bounded() {
+        let mut told = Told::new(u64::MAX, 65_535);
+        assert_eq!(told.window_bytes(), u64::MAX);
+        let acknowledged =
+            Acknowledged { least_round_trip_ns: u64::MAX, ..Acknowledged::default() };
+        told.acknowledged(&acknowledged);
+        assert_eq!(told.window_bytes(), u64::MAX);
+        assert_eq!(Told::new(0, u64::MAX).window_bytes(), u64::MAX);
     }
 }

@@ -41,7 +41,8 @@ impl Window {
 pub(super) struct Aggregation {
     interval_start_ns: u64,
     delivered_bytes: u64,
-    filter: MaxFilter,
+    /// `extra_acked`, over the filter's length.
+    pub(super) filter: MaxFilter,
     slot_started_round: u64,
 }
 

@@ -40,6 +40,8 @@ mod probe_bw;
 mod probe_rtt;
 mod random;
 mod startup;
+#[cfg(test)]
+mod tests;
 
 pub use parameters::{BbrParameters, Thousandths};
 
@@ -89,6 +91,8 @@ struct Seen {
     delivered_bytes: u64,
     newly_acked_bytes: u64,
     inflight_bytes: u64,
+    /// Before the acknowledgement: the most since the one before it.
+    prior_inflight_bytes: u64,
     round_trip_ns: Option<u64>,
     smoothed_round_trip_ns: u64,
     /// The rate sample, if there is one.
@@ -222,6 +226,7 @@ impl Bbr {
             delivered_bytes: acknowledged.delivered_bytes,
             newly_acked_bytes: acknowledged.acknowledged_bytes,
             inflight_bytes: acknowledged.in_flight_bytes,
+            prior_inflight_bytes: acknowledged.prior_in_flight_bytes,
             round_trip_ns: acknowledged.round_trip_ns,
             smoothed_round_trip_ns: acknowledged.smoothed_round_trip_ns,
             rate,

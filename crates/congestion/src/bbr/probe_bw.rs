@@ -46,12 +46,12 @@ pub(super) struct Cycle {
     pub(super) rounds_since_probe_up: u64,
     /// When it began (`cycle_stamp`).
     stamp_ns: u64,
-    bw_probe_wait_ns: u64,
+    pub(super) bw_probe_wait_ns: u64,
     bw_probe_up_rounds: u32,
     bw_probe_up_acked: u64,
     probe_up_acked_per_inc: u64,
     /// Cycles that are over (`cycle_count`).
-    count: u64,
+    pub(super) count: u64,
 }
 
 impl Bbr {
@@ -118,7 +118,7 @@ impl Bbr {
     }
 
     /// `PickProbeWait`.
-    fn pick_probe_wait(&mut self) {
+    pub(super) fn pick_probe_wait(&mut self) {
         self.cycle.rounds_since_probe_up = self.random.up_to(1);
         let spread_ns = self.random.up_to(self.parameters.bw_probe_wait_spread_ns);
         self.cycle.bw_probe_wait_ns = self.parameters.bw_probe_wait_ns.saturating_add(spread_ns);
@@ -142,7 +142,7 @@ impl Bbr {
     /// `IsTimeToGoDown`.
     fn is_time_to_go_down(&mut self) -> bool {
         let longterm = self.bounds.inflight_longterm;
-        if self.cycle.previous.too_high && self.seen.inflight_bytes >= longterm {
+        if self.cycle.previous.too_high && self.seen.prior_inflight_bytes >= longterm {
             self.cycle.previous.precautionary = true;
             return true;
         }

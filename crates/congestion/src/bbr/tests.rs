@@ -1,0 +1,384 @@
+//! Hand-traced: the draft's example test cases (appendix "BBR Example Test Cases"), and what can be
+//! worked out on paper.
+//!
+//! The path takes 20 ms there and back and 1,000 bytes a packet; a round is one acknowledgement of
+//! what was sent after the round before it.
+
+use super::*;
+
+const PACKET: u64 = 1_000;
+const MILLISECOND: u64 = 1_000_000;
+const ROUND_TRIP: u64 = 20 * MILLISECOND;
+
+/// A controller, and what was told it so far.
+struct Trace {
+    bbr: Bbr,
+    now_ns: u64,
+    delivered: u64,
+}
+
+/// One round: bytes that come, the rate, what is lost of what was in flight, what is in flight.
+#[derive(Clone, Copy, Default)]
+struct Step {
+    came: u64,
+    bytes_per_second: u64,
+    lost: u64,
+    tx_in_flight: u64,
+    in_flight: u64,
+    is_app_limited: bool,
+}
+
+impl Trace {
+    fn new() -> Self {
+        let bbr = Bbr::new(BbrParameters::default(), PACKET);
+        Self { bbr, now_ns: MILLISECOND, delivered: 0 }
+    }
+
+    /// An acknowledgement of what was sent when so much was delivered.
+    fn acknowledge(&mut self, prior_delivered_bytes: u64, step: Step) {
+        self.delivered += step.came;
+        self.bbr.acknowledged(&Acknowledged {
+            now_ns: self.now_ns,
+            acknowledged_bytes: step.came,
+            lost_bytes: step.lost,
+            prior_in_flight_bytes: step.in_flight + step.came + step.lost,
+            in_flight_bytes: step.in_flight,
+            delivered_bytes: self.delivered,
+            round_trip_ns: Some(ROUND_TRIP),
+            least_round_trip_ns: ROUND_TRIP,
+            smoothed_round_trip_ns: ROUND_TRIP,
+            rate: Some(RateSample {
+                delivered_bytes: step.bytes_per_second / 50,
+                interval_ns: ROUND_TRIP,
+                prior_delivered_bytes,
+                tx_in_flight_bytes: step.tx_in_flight,
+                lost_bytes: step.lost,
+                is_app_limited: step.is_app_limited,
+            }),
+        });
+    }
+
+    /// A round trip passes.
+    fn round(&mut self, step: Step) {
+        self.now_ns += ROUND_TRIP;
+        self.acknowledge(self.delivered, step);
+    }
+
+    /// Rounds at a rate, of which all is in flight that a round trip carries.
+    fn rounds(&mut self, count: u32, bytes_per_second: u64) {
+        let came = bytes_per_second / 50;
+        let full =
+            Step { came, bytes_per_second, tx_in_flight: came, in_flight: came, ..Step::default() };
+        (0..count).for_each(|_| self.round(full));
+    }
+
+    /// 5 MB/s, of which 100 packets are a round trip's; in ProbeBW_CRUISE, as nothing is queued that
+    /// Drain and DOWN would wait for.
+    fn cruising() -> Self {
+        let mut trace = Self::new();
+        trace.rounds(4, 5_000_000);
+        assert_eq!(trace.bbr.state, State::ProbeBwCruise);
+        trace
+    }
+
+    /// The same until ProbeBW_UP begins.
+    fn probing() -> Self {
+        let mut trace = Self::cruising();
+        while trace.bbr.state != State::ProbeBwUp {
+            trace.rounds(1, 5_000_000);
+        }
+        trace
+    }
+}
+
+/// Ten packets in a millisecond, 2.77 times; then in the first time there and back.
+#[test]
+fn the_first_pace_is_the_initial_window_over_a_millisecond() {
+    let mut trace = Trace::new();
+    assert_eq!((trace.bbr.window_bytes(), trace.bbr.bytes_per_second()), (10 * PACKET, None));
+    assert_eq!(trace.bbr.pace_bytes_per_second(), Some(27_700_000));
+    trace.round(Step { came: 4_000, bytes_per_second: 100_000, ..Step::default() });
+    assert_eq!(
+        trace.bbr.pace_bytes_per_second(),
+        Some(1_385_000),
+        "10,000 bytes in 20 ms, 2.77 times"
+    );
+}
+
+/// Each round a quarter more goes on; three that bring less end Startup.
+#[test]
+fn three_rounds_without_a_quarter_more_end_startup() {
+    let mut trace = Trace::new();
+    for bytes_per_second in [1_000_000, 2_000_000, 4_000_000, 5_000_000, 6_200_000, 6_000_000] {
+        trace.rounds(1, bytes_per_second);
+        assert_eq!(trace.bbr.state, State::Startup);
+    }
+    assert!(!trace.bbr.full_pipe.full_bw_now);
+    trace.rounds(1, 6_249_999);
+    assert_eq!(trace.bbr.state, State::Drain);
+    assert!(trace.bbr.full_pipe.full_bw_now && trace.bbr.full_pipe.full_bw_reached);
+    // Half of the highest rate, a hundredth less.
+    let pace = trace.bbr.pace_bytes_per_second();
+    assert_eq!(pace, Some(6_249_950 / 2 * 99 / 100));
+}
+
+/// A source that gives too little never ends Startup by its rate.
+#[test]
+fn what_the_source_limits_does_not_end_startup() {
+    let mut trace = Trace::new();
+    for _ in 0..50 {
+        let little = Step { came: 20_000, bytes_per_second: 1_000_000, ..Step::default() };
+        trace.round(Step { is_app_limited: true, ..little });
+    }
+    assert_eq!(trace.bbr.state, State::Startup);
+}
+
+/// Six acknowledgements of a round tell of losses, together more than .02 of what was in flight:
+/// at the end of that round Startup is over, whether or not the source limits it. Five do not.
+#[test]
+fn losses_told_six_times_in_a_round_end_startup() {
+    for (told, expected) in [(5, State::Startup), (6, State::Drain)] {
+        let mut trace = Trace::new();
+        trace.rounds(2, 5_000_000);
+        let begun = trace.delivered;
+        let losing = Step {
+            came: 10_000,
+            bytes_per_second: 5_000_000,
+            lost: 3 * PACKET,
+            tx_in_flight: 100_000,
+            in_flight: 250_000,
+            is_app_limited: true,
+        };
+        for _ in 1..told {
+            trace.acknowledge(begun - 1, losing);
+            assert_eq!(trace.bbr.state, State::Startup);
+        }
+        trace.round(losing);
+        assert_eq!(trace.bbr.state, expected, "{told}");
+        if expected == State::Drain {
+            assert_eq!(trace.bbr.bounds.inflight_longterm, 100_000, "what a round trip delivered");
+        }
+    }
+}
+
+/// Drain ends when no more is in flight than the path holds, or after three rounds all the same.
+#[test]
+fn drain_ends_with_the_queue_or_after_three_rounds() {
+    let queued =
+        Step { came: 100_000, bytes_per_second: 5_000_000, in_flight: 200_000, ..Step::default() };
+    let mut trace = Trace::new();
+    trace.rounds(3, 5_000_000);
+    trace.round(queued);
+    assert_eq!(trace.bbr.state, State::Drain);
+    let begun = trace.bbr.clone();
+    trace.round(Step { in_flight: 100_001, ..queued });
+    assert_eq!(trace.bbr.state, State::Drain);
+    trace.round(Step { in_flight: 100_000, ..queued });
+    assert_eq!(trace.bbr.state, State::ProbeBwCruise, "by way of DOWN");
+    trace.bbr = begun;
+    for _ in 0..3 {
+        trace.round(queued);
+        assert_eq!(trace.bbr.state, State::Drain);
+    }
+    trace.round(queued);
+    assert_eq!(trace.bbr.state, State::ProbeBwDown);
+}
+
+/// 100 packets are a round trip's: a probe each 63 rounds, counted from 0 or 1, since 1.26 s are
+/// less than two. With more packets in the path the clock comes first: 2 to 3 s.
+#[test]
+fn probes_are_63_rounds_apart_or_2_to_3_seconds() {
+    let mut trace = Trace::cruising();
+    let begun_ns = trace.now_ns;
+    while trace.bbr.state == State::ProbeBwCruise {
+        trace.rounds(1, 5_000_000);
+    }
+    assert_eq!(trace.bbr.state, State::ProbeBwRefill);
+    let rounds = (trace.now_ns - begun_ns) / ROUND_TRIP;
+    assert!((62..=63).contains(&rounds), "{rounds}");
+    for seed in 0..100 {
+        trace.bbr.random = Random(seed);
+        trace.bbr.pick_probe_wait();
+        let wait_ms = trace.bbr.cycle.bw_probe_wait_ns / MILLISECOND;
+        assert!((2_000..=3_000).contains(&wait_ms), "{wait_ms}");
+    }
+}
+
+/// REFILL takes a round, UP goes 1.25 times as fast until three rounds bring no quarter more, and
+/// DOWN .9 times until nothing is queued.
+#[test]
+fn a_probe_without_losses_ends_by_the_plateau() {
+    let mut trace = Trace::probing();
+    assert_eq!(trace.bbr.pace_bytes_per_second(), Some(5_000_000 * 5 / 4 * 99 / 100));
+    // 2.25 times what the path holds, and two packets; what comes at once is beside it.
+    let extra = trace.bbr.aggregation.filter.get();
+    let queued =
+        Step { came: 100_000, bytes_per_second: 5_000_000, in_flight: 150_000, ..Step::default() };
+    trace.round(queued);
+    assert!(trace.bbr.window_bytes() <= 227_000 + extra, "{}", trace.bbr.window_bytes());
+    trace.round(queued);
+    assert_eq!(trace.bbr.state, State::ProbeBwUp);
+    trace.round(queued);
+    assert_eq!(trace.bbr.state, State::ProbeBwDown);
+    assert_eq!(trace.bbr.pace_bytes_per_second(), Some(5_000_000 * 9 / 10 * 99 / 100));
+    trace.round(Step { in_flight: 100_000, ..queued });
+    assert_eq!(trace.bbr.state, State::ProbeBwCruise);
+    assert_eq!(trace.bbr.bounds.inflight_longterm, INFINITY, "nothing was lost");
+}
+
+/// 125 packets in flight of which three are lost cross .02: the bound is what was in flight before
+/// the last of them, for the two before it are more than .02 of 124 already. CRUISE keeps .85 of it.
+#[test]
+fn a_probe_that_loses_too_much_sets_the_long_term_bound() {
+    let mut trace = Trace::probing();
+    let lossy = Step {
+        came: 97_000,
+        bytes_per_second: 5_000_000,
+        lost: 3 * PACKET,
+        tx_in_flight: 125_000,
+        in_flight: 125_000,
+        ..Step::default()
+    };
+    trace.round(Step { lost: 2 * PACKET, ..lossy });
+    assert_eq!(trace.bbr.state, State::ProbeBwUp, "2 of 125 are below .02");
+    trace.round(lossy);
+    assert_eq!(trace.bbr.state, State::ProbeBwDown);
+    // Of 124 before, .02 are 2.48; 2 were lost; .48 / .98 of a packet may be.
+    assert_eq!(trace.bbr.bounds.inflight_longterm, 124_000 + 489);
+    assert_eq!(trace.bbr.inflight_with_headroom(), 124_489 - 18_673);
+    trace.round(Step { lost: 0, in_flight: 90_000, tx_in_flight: 90_000, ..lossy });
+    assert_eq!(trace.bbr.state, State::ProbeBwCruise);
+    assert!(trace.bbr.window_bytes() <= 124_489 - 18_673);
+}
+
+/// The probe after it ends when that much is in flight, and if that loses nothing, the next follows
+/// at once.
+#[test]
+fn the_probe_after_a_loss_is_a_precaution() {
+    let mut trace = Trace::probing();
+    let lossy = Step {
+        came: 97_000,
+        bytes_per_second: 5_000_000,
+        lost: 4 * PACKET,
+        tx_in_flight: 125_000,
+        in_flight: 125_000,
+        ..Step::default()
+    };
+    trace.round(lossy);
+    while trace.bbr.state != State::ProbeBwUp {
+        trace.rounds(1, 5_000_000);
+    }
+    let bound = trace.bbr.bounds.inflight_longterm;
+    let reached = Step {
+        came: 100_000,
+        bytes_per_second: 5_000_000,
+        in_flight: bound - 100_000,
+        tx_in_flight: bound,
+        ..Step::default()
+    };
+    trace.acknowledge(0, reached);
+    assert_eq!(trace.bbr.state, State::ProbeBwDown);
+    trace.round(reached);
+    assert_eq!(trace.bbr.state, State::ProbeBwRefill);
+}
+
+/// Losses while cruising: the rate of the last round, no less than .7 of what it was; the window
+/// likewise. The next probe forgets both.
+#[test]
+fn losses_between_probes_bound_the_short_term() {
+    let mut trace = Trace::cruising();
+    let lossy = Step {
+        came: 50_000,
+        bytes_per_second: 4_000_000,
+        lost: 5_000,
+        tx_in_flight: 100_000,
+        in_flight: 100_000,
+        ..Step::default()
+    };
+    // A round of losses runs from the first that is told. The first one has the old rate in it, and
+    // with one acknowledgement a round trip, every other round trip begins one.
+    (0..4).for_each(|_| trace.round(lossy));
+    assert_eq!(trace.bbr.bounds.bw_shortterm, 4_000_000);
+    assert_eq!(trace.bbr.bytes_per_second(), Some(4_000_000));
+    (0..4).for_each(|_| trace.round(Step { bytes_per_second: 1_000_000, ..lossy }));
+    assert_eq!(trace.bbr.bounds.bw_shortterm, 2_800_000, "no less than .7 of it");
+    while trace.bbr.state == State::ProbeBwCruise {
+        trace.rounds(1, 2_000_000);
+    }
+    assert_eq!(trace.bbr.bytes_per_second(), Some(5_000_000));
+}
+
+/// 10 s after the last least time there and back: half of what the path holds, until 200 ms after
+/// that is so; then as before.
+#[test]
+fn the_round_trip_is_probed_each_ten_seconds() {
+    let mut trace = Trace::cruising();
+    let full = Step {
+        came: 100_000,
+        bytes_per_second: 5_000_000,
+        in_flight: 100_000,
+        tx_in_flight: 100_000,
+        ..Step::default()
+    };
+    while trace.bbr.state != State::ProbeRtt {
+        trace.round(full);
+    }
+    let began_ms = trace.now_ns / MILLISECOND;
+    assert!((10_000..10_100).contains(&began_ms), "{began_ms}");
+    assert_eq!(trace.bbr.window_bytes(), 50_000);
+    let half = Step { in_flight: 50_000, came: 50_000, bytes_per_second: 2_500_000, ..full };
+    trace.round(half);
+    let waits_ns = trace.now_ns;
+    while trace.bbr.state == State::ProbeRtt {
+        trace.round(half);
+    }
+    assert_eq!((trace.now_ns - waits_ns) / MILLISECOND, 220, "more than 200 ms, in round trips");
+    assert_eq!(trace.bbr.state, State::ProbeBwCruise);
+    assert_eq!(trace.bbr.bytes_per_second(), Some(5_000_000), "low on purpose, so no sample");
+}
+
+/// After it was idle it goes at the estimate, and a least time there and back that is old by then is
+/// no reason to probe for it.
+#[test]
+fn an_idle_path_goes_on_at_its_rate_without_a_probe() {
+    let mut trace = Trace::probing();
+    trace.now_ns += 11 * 1_000 * MILLISECOND;
+    trace.bbr.sent(&Sent {
+        now_ns: trace.now_ns,
+        bytes: PACKET,
+        in_flight_bytes: 0,
+        delivered_bytes: trace.delivered,
+        was_idle: true,
+    });
+    assert_eq!(trace.bbr.pace_bytes_per_second(), Some(4_950_000));
+    trace.rounds(1, 5_000_000);
+    assert_ne!(trace.bbr.state, State::ProbeRtt);
+}
+
+/// A source that gives too little: its samples are not taken unless they are higher, and no cycle
+/// ends by them, so that nothing is forgotten.
+#[test]
+fn what_the_source_limits_is_no_sample_and_ends_no_cycle() {
+    let little = Step {
+        came: 20_000,
+        bytes_per_second: 1_000_000,
+        tx_in_flight: 20_000,
+        in_flight: 20_000,
+        is_app_limited: true,
+        ..Step::default()
+    };
+    let mut trace = Trace::probing();
+    let cycles = trace.bbr.cycle.count;
+    let queued = Step { came: 100_000, bytes_per_second: 5_000_000, ..little };
+    (0..3).for_each(|_| trace.round(Step { is_app_limited: false, in_flight: 150_000, ..queued }));
+    assert_eq!(trace.bbr.state, State::ProbeBwDown);
+    (0..3).for_each(|_| trace.round(little));
+    assert_eq!(trace.bbr.cycle.count, cycles);
+    for _ in 0..2 {
+        trace.bbr.max_bw_filter.advance();
+        trace.round(little);
+    }
+    assert_eq!(trace.bbr.bytes_per_second(), Some(5_000_000));
+    trace.round(Step { bytes_per_second: 6_000_000, ..little });
+    assert_eq!(trace.bbr.bytes_per_second(), Some(6_000_000));
+}

@@ -1,0 +1,153 @@
+//! HyStart++: slow start ends before the queue overflows, when times there and back grow.
+//!
+//! ```text
+//!   slow start --(round trips grew by an eighth, 4 to 16 ms)--> conservative slow start --5 rounds-->
+//!        ^                                                            |            avoidance
+//!        '----------------(they are shorter again)--------------------'
+//! ```
+//!
+//! Source: RFC 9406, section 4, by whose names things go. Packets are paced, so that `L` is
+//! infinite, as section 4.3 lets it be.
+
+/// `MIN_RTT_THRESH` and `MAX_RTT_THRESH`.
+const RTT_THRESH_NS: (u64, u64) = (4_000_000, 16_000_000);
+/// `MIN_RTT_DIVISOR`.
+const MIN_RTT_DIVISOR: u64 = 8;
+/// `N_RTT_SAMPLE`.
+const N_RTT_SAMPLE: u32 = 8;
+/// `CSS_GROWTH_DIVISOR`.
+const CSS_GROWTH_DIVISOR: u64 = 4;
+/// `CSS_ROUNDS`.
+const CSS_ROUNDS: u32 = 5;
+const INFINITY: u64 = u64::MAX;
+
+/// Where slow start is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    SlowStart,
+    /// Conservative slow start, with `cssBaselineMinRtt` and the rounds in it.
+    Conservative {
+        baseline_min_rtt_ns: u64,
+        rounds: u32,
+    },
+}
+
+/// When slow start ends.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Hystart {
+    phase: Phase,
+    last_round_min_rtt_ns: u64,
+    current_round_min_rtt_ns: u64,
+    rtt_sample_count: u32,
+}
+
+impl Default for Hystart {
+    fn default() -> Self {
+        Self {
+            phase: Phase::SlowStart,
+            last_round_min_rtt_ns: INFINITY,
+            current_round_min_rtt_ns: INFINITY,
+            rtt_sample_count: 0,
+        }
+    }
+}
+
+impl Hystart {
+    /// A time there and back; `RttThresh` is an eighth of the round's before, 4 to 16 ms.
+    pub(crate) fn timed(&mut self, round_trip_ns: u64) {
+        self.current_round_min_rtt_ns = self.current_round_min_rtt_ns.min(round_trip_ns);
+        self.rtt_sample_count = self.rtt_sample_count.saturating_add(1);
+        if self.rtt_sample_count < N_RTT_SAMPLE {
+            return;
+        }
+        let (current_ns, last_ns) = (self.current_round_min_rtt_ns, self.last_round_min_rtt_ns);
+        match self.phase {
+            Phase::SlowStart if last_ns != INFINITY => {
+                let thresh_ns = (last_ns / MIN_RTT_DIVISOR).clamp(RTT_THRESH_NS.0, RTT_THRESH_NS.1);
+                if current_ns >= last_ns.saturating_add(thresh_ns) {
+                    self.phase = Phase::Conservative { baseline_min_rtt_ns: current_ns, rounds: 0 };
+                }
+            }
+            Phase::Conservative { baseline_min_rtt_ns, .. } if current_ns < baseline_min_rtt_ns => {
+                self.phase = Phase::SlowStart;
+            }
+            _ => {}
+        }
+    }
+
+    /// A round begins: whether slow start is over.
+    pub(crate) const fn start_round(&mut self) -> bool {
+        self.last_round_min_rtt_ns = self.current_round_min_rtt_ns;
+        self.current_round_min_rtt_ns = INFINITY;
+        self.rtt_sample_count = 0;
+        if let Phase::Conservative { rounds, .. } = &mut self.phase {
+            *rounds += 1;
+            return *rounds >= CSS_ROUNDS;
+        }
+        false
+    }
+
+    /// What the window grows by for so much that came.
+    pub(crate) const fn growth(&self, acked_bytes: u64) -> u64 {
+        match self.phase {
+            Phase::SlowStart => acked_bytes,
+            Phase::Conservative { .. } => acked_bytes / CSS_GROWTH_DIVISOR,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MILLISECOND: u64 = 1_000_000;
+
+    /// A round of so many samples, each of the same time: whether slow start is over before it.
+    fn round(hystart: &mut Hystart, milliseconds: u64, samples: u32) -> bool {
+        let is_over = hystart.start_round();
+        (0..samples).for_each(|_| hystart.timed(milliseconds * MILLISECOND));
+        is_over
+    }
+
+    /// An eighth of 40 ms is 5, of 44 ms 5.5. Rounds of 40, 44 and 49 go on, one of 49 + 6.125 makes
+    /// it cautious, here of 56: a quarter of the growth, for five rounds in all.
+    #[test]
+    fn five_cautious_rounds_end_slow_start() {
+        let mut hystart = Hystart::default();
+        for milliseconds in [40, 44, 49, 56] {
+            assert_eq!(hystart.growth(4_000), 4_000);
+            assert!(!round(&mut hystart, milliseconds, 8));
+        }
+        assert_eq!(hystart.growth(4_000), 1_000);
+        let over: Vec<bool> = (0..5).map(|_| round(&mut hystart, 60, 8)).collect();
+        assert_eq!(over, [false, false, false, false, true]);
+    }
+
+    /// What was a burst is over: as fast as before.
+    #[test]
+    fn shorter_round_trips_end_caution() {
+        let mut hystart = Hystart::default();
+        round(&mut hystart, 40, 8);
+        round(&mut hystart, 45, 8);
+        assert_eq!(hystart.growth(4_000), 1_000);
+        round(&mut hystart, 44, 8);
+        assert_eq!(hystart.growth(4_000), 4_000);
+    }
+
+    /// The thresholds at both ends: 4 ms of 8, 16 ms of 400; and seven samples say nothing.
+    #[test]
+    fn the_threshold_is_at_least_4_and_at_most_16_ms() {
+        for (before, after, samples, is_cautious) in [
+            (8, 11, 8, false),
+            (8, 12, 8, true),
+            (400, 415, 8, false),
+            (400, 416, 8, true),
+            (400, 416, 7, false),
+        ] {
+            let mut hystart = Hystart::default();
+            round(&mut hystart, before, 8);
+            round(&mut hystart, after, samples);
+            assert_eq!(hystart.growth(4_000) == 1_000, is_cautious, "{before} {after} {samples}");
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! One flow: it fills the pipe, and BBR does not fill the queue.
+
+use crate::sim::{MILLISECOND, Pipe, SECOND, as_f64};
+use crate::{alone, bbr, bbr_with_headroom, cubic, share};
+
+/// A queue of what the pipe holds. BBR carries .95 from 2 s on, and what its packets find queued in
+/// the middle is below a quarter of it. Null: CUBIC, which carries all, through a queue that is two
+/// thirds full, save where HyStart++ ended slow start early and it is still growing.
+#[test]
+fn bbr_fills_the_pipe_and_not_the_queue() {
+    for (megabits, delay_ms) in [(10, 10), (10, 50), (100, 10), (100, 25), (300, 10), (300, 50)] {
+        let mut pipe = Pipe::new(megabits, delay_ms, 0);
+        pipe.queue_bytes = pipe.content_bytes();
+        let queue_ns = 2 * delay_ms * MILLISECOND;
+        let mut sim = alone(pipe.clone(), bbr(1), 2 * SECOND);
+        let from = sim.waits_us.len();
+        sim.run(8 * SECOND);
+        let (carried, wait_ns) = (share(&sim, 0, 2 * SECOND, 8 * SECOND), sim.wait_median_ns(from));
+        assert!(carried >= 0.95, "{megabits} Mbit/s, {delay_ms} ms: {carried}");
+        assert!(wait_ns < queue_ns / 4, "{megabits} Mbit/s, {delay_ms} ms: {wait_ns} ns");
+    }
+}
+
+#[test]
+fn cubic_fills_pipe_and_queue() {
+    for (megabits, delay_ms) in [(10, 10), (100, 10)] {
+        let mut pipe = Pipe::new(megabits, delay_ms, 0);
+        pipe.queue_bytes = pipe.content_bytes();
+        let mut sim = alone(pipe, cubic(), 3 * SECOND);
+        let from = sim.waits_us.len();
+        sim.run(12 * SECOND);
+        let (carried, wait_ns) =
+            (share(&sim, 0, 3 * SECOND, 12 * SECOND), sim.wait_median_ns(from));
+        assert!(carried >= 0.99, "{megabits} Mbit/s: {carried}");
+        assert!(wait_ns > delay_ms * MILLISECOND, "{megabits} Mbit/s: {wait_ns} ns");
+    }
+}
+
+/// Queues much shorter than what the pipe holds, at rates in Mbit/s and delays in ms one way.
+const SHORT: [(u64, u64, u64); 7] = [
+    (100, 10, 64_000),
+    (300, 10, 64_000),
+    (100, 25, 128_000),
+    (300, 25, 128_000),
+    (100, 50, 256_000),
+    (300, 50, 256_000),
+    (20, 150, 64_000),
+];
+
+/// Between probes the draft keeps (1 - Headroom) of what was in flight when losses grew too many,
+/// and that is what pipe and queue hold. So of a queue of a tenth of the pipe it carries
+/// .85 * 1.1 = .935. This is the closed form, give or take .015; no more than .97, for the pace is a
+/// hundredth below the estimate and probes for the round trip cost as much.
+#[test]
+fn short_queues_cost_the_draft_its_headroom() {
+    for (megabits, delay_ms, queue_bytes) in SHORT {
+        for seed in 1..=10 {
+            let mut pipe = Pipe::new(megabits, delay_ms, queue_bytes);
+            pipe.seed = seed;
+            let holds = as_f64(pipe.content_bytes() + queue_bytes) / as_f64(pipe.content_bytes());
+            let sim = alone(pipe, bbr(seed), 8 * SECOND);
+            let carried = share(&sim, 0, 3 * SECOND, 8 * SECOND);
+            let expected = (0.85 * holds).min(0.97) - 0.015;
+            let place = format!("{megabits} Mbit/s, {delay_ms} ms, seed {seed}");
+            assert!(carried >= expected, "{place}: {carried} of {expected}");
+        }
+    }
+}
+
+/// With a twentieth of headroom the same queues cost next to nothing, whether losses are told at
+/// once or each 20 ms. Null: the draft's headroom, .91 to .93 (above).
+#[test]
+fn less_headroom_fills_pipes_with_short_queues() {
+    for (megabits, delay_ms, queue_bytes) in SHORT {
+        for (seed, told_each_ns) in [(1, None), (2, Some(20 * MILLISECOND))] {
+            let mut pipe = Pipe::new(megabits, delay_ms, queue_bytes);
+            (pipe.seed, pipe.told_each_ns) = (seed, told_each_ns);
+            let sim = alone(pipe, bbr_with_headroom(seed, 50), 8 * SECOND);
+            let carried = share(&sim, 0, 3 * SECOND, 8 * SECOND);
+            assert!(carried >= 0.94, "{megabits} Mbit/s, {delay_ms} ms, seed {seed}: {carried}");
+        }
+    }
+}
+
+/// A sender that looks once a millisecond sends 37 kB at a time at 300 Mbit/s, more than half of a
+/// queue of 64 kB. One that looks four times as often carries .02 more at least.
+#[test]
+fn bursts_cost_what_they_take_of_a_short_queue() {
+    let carried = |wake_ns| {
+        let mut pipe = Pipe::new(300, 10, 64_000);
+        (pipe.wake_ns, pipe.burst_ns) = (wake_ns, wake_ns);
+        let sim = alone(pipe, bbr(1), 8 * SECOND);
+        share(&sim, 0, 3 * SECOND, 8 * SECOND)
+    };
+    let (coarse, fine) = (carried(MILLISECOND), carried(MILLISECOND / 4));
+    assert!(fine > coarse + 0.02, "{fine} and {coarse}");
+    assert!(coarse > 0.87, "{coarse}");
+}
+
+/// Packets whose delay varies by 2 ms, in order: the pipe is filled all the same.
+#[test]
+fn jitter_is_no_congestion() {
+    let mut pipe = Pipe::new(100, 25, 625_000);
+    pipe.jitter_ns = 2 * MILLISECOND;
+    let sim = alone(pipe, bbr(1), 8 * SECOND);
+    let carried = share(&sim, 0, 2 * SECOND, 8 * SECOND);
+    assert!(carried >= 0.95, "{carried}");
+}

@@ -1,0 +1,53 @@
+//! The pipe's rate falls to a half at 10 s and doubles at 25 s.
+
+use gingham_congestion::Control;
+
+use crate::sim::{Pipe, SECOND, Sim, as_f64};
+use crate::{alone, bbr, cubic};
+
+const FELL: u64 = 10 * SECOND;
+const ROSE: u64 = 25 * SECOND;
+
+fn story(queue_contents: u64, control: Control) -> Sim {
+    let mut pipe = Pipe::new(100, 25, 0);
+    pipe.queue_bytes = queue_contents * pipe.content_bytes();
+    let mut sim = alone(pipe, control, FELL);
+    sim.set_rate(50);
+    sim.run(ROSE);
+    sim.set_rate(100);
+    sim.run(32 * SECOND);
+    sim
+}
+
+/// The most in flight between two times, as a multiple of what half of the rate holds.
+fn most_in_flight(sim: &Sim, from_ns: u64, to_ns: u64) -> f64 {
+    let most = sim.flows[0].between(from_ns, to_ns).map(|bucket| bucket.in_flight_max).max();
+    2.0 * as_f64(most.expect("there are buckets")) / as_f64(sim.pipe.content_bytes())
+}
+
+/// In flight is at most twice what the estimate holds, 2.25 times while probing, and what
+/// acknowledgements keep. The estimate is that of two cycles, at most 8 s; until they are over after
+/// a fall, that is four (4.5) times what the pipe holds then, where queues are deep enough for it.
+/// Null: CUBIC, whose in flight is what pipe and queue hold: 9 times.
+#[test]
+fn in_flight_follows_the_rate_in_two_cycles() {
+    for queue_contents in [1, 4] {
+        let sim = story(queue_contents, bbr(1));
+        let falling = most_in_flight(&sim, FELL, FELL + 8 * SECOND);
+        let fallen = most_in_flight(&sim, FELL + 8 * SECOND, ROSE);
+        assert!(falling <= 4.6, "{queue_contents}: {falling} while the estimate is old");
+        assert!(fallen <= 2.0, "{queue_contents}: {fallen}");
+    }
+    let cubic = most_in_flight(&story(4, cubic()), FELL + 8 * SECOND, ROSE);
+    assert!(cubic > 6.0, "{cubic}");
+}
+
+/// A doubled rate is found by the next probe: within 3 s and the round trips that it takes.
+#[test]
+fn a_rate_that_doubles_is_found_by_the_next_probe() {
+    for queue_contents in [1, 4] {
+        let sim = story(queue_contents, bbr(1));
+        let carried = sim.flows[0].goodput(ROSE + 4 * SECOND, 32 * SECOND);
+        assert!(carried >= 90e6, "{queue_contents}: {carried}");
+    }
+}
