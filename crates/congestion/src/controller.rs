@@ -89,6 +89,11 @@ pub trait Controller {
     /// What the path is taken to carry, if that is known.
     fn bytes_per_second(&self) -> Option<u64>;
 
+    /// Whether it is still finding out what the path carries.
+    fn is_starting(&self) -> bool {
+        false
+    }
+
     /// When it wants to be asked again though nothing happens.
     fn poll_timeout(&self) -> Option<u64> {
         None
@@ -158,6 +163,10 @@ impl Controller for Control {
 
     fn bytes_per_second(&self) -> Option<u64> {
         self.as_dyn().bytes_per_second()
+    }
+
+    fn is_starting(&self) -> bool {
+        self.as_dyn().is_starting()
     }
 
     fn poll_timeout(&self) -> Option<u64> {

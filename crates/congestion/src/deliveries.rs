@@ -82,8 +82,13 @@ impl Deliveries {
 
     /// Counts of packets begin anew; what was delivered stays counted.
     pub(crate) fn restart(&mut self) {
+        self.restart_at(0);
+    }
+
+    /// The next packet has this number; what is under way has no record.
+    pub(crate) fn restart_at(&mut self, number: u64) {
         self.records.clear();
-        (self.next_number, self.spacing) = (0, 1);
+        (self.next_number, self.spacing) = (number, 1);
         (self.came_at_ns, self.app_limited_until_bytes) = (None, 0);
     }
 

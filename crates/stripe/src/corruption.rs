@@ -17,7 +17,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 
 use crate::{
-    FlightPlan, Guarantee, ReceiverOptions, RepairPlan, RepairRequests, SenderOptions, SharePlan,
+    ControlPlan, Guarantee, ReceiverOptions, RepairPlan, RepairRequests, SenderOptions, SharePlan,
 };
 use pair::{LONGEST_BYTES, Pair, Scheduler, Words, milliseconds};
 
@@ -81,7 +81,7 @@ proptest! {
         };
         let sender = SenderOptions {
             credits: follows[0],
-            flight: follows[1].then(FlightPlan::default),
+            control: follows[1].then(ControlPlan::default),
             shares: (follows[1] && follows[2]).then(SharePlan::default),
             repair: (guarantees[0] && guarantees[1]).then(RepairPlan::default),
             ..SenderOptions::default()

@@ -49,11 +49,13 @@ pub enum Discard {
     CopiesFull,
     /// A reset is asked for again right after one was begun.
     TooSoon,
+    /// A report of more than was sent, or of less than was said before.
+    BadCounts,
 }
 
 impl Discard {
     /// How many reasons there are.
-    pub const COUNT: usize = 21;
+    pub const COUNT: usize = 22;
 
     const fn index(self) -> usize {
         match self {
@@ -78,6 +80,7 @@ impl Discard {
             Self::TooLate => 18,
             Self::CopiesFull => 19,
             Self::TooSoon => 20,
+            Self::BadCounts => 21,
         }
     }
 }
@@ -106,6 +109,9 @@ impl fmt::Display for Discard {
             Self::TooLate => write!(f, "the turn of the packet is over"),
             Self::CopiesFull => write!(f, "there is no room for another copy"),
             Self::TooSoon => write!(f, "a reset was begun a moment ago"),
+            Self::BadCounts => {
+                write!(f, "it counts more than was sent, or less than was counted before")
+            }
         }
     }
 }

@@ -101,14 +101,21 @@ pub(crate) const fn check_packets(
 /// Why an end is not built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OptionsError {
-    /// Quanta are to follow rates that nothing measures.
-    NoFlight,
     /// Quanta are to follow rates in bytes, and count packets.
     QuantaOfPackets,
     /// Reports hold the sender back, and a channel of which none comes is never taken out.
     EndlessSilence {
         /// The option by which they do.
         option: &'static str,
+    },
+    /// A free choice of channels, or quanta that follow rates, with nothing that finds rates.
+    NoControl,
+    /// A free choice of channels without tags, whose numbers give the order.
+    NoTags,
+    /// Less may be in flight than the longest packet.
+    SmallWindow {
+        /// The longest packet.
+        longest_bytes: u32,
     },
     /// Markers every zero rounds.
     NoRounds,
@@ -143,10 +150,6 @@ pub enum OptionsError {
 impl fmt::Display for OptionsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            Self::NoFlight => write!(
-                f,
-                "quanta follow the rates that flight windows find: give flight where shares are given"
-            ),
             Self::QuantaOfPackets => write!(
                 f,
                 "quanta that count packets follow no rates: take a scheduler whose quanta are bytes"
@@ -155,6 +158,19 @@ impl fmt::Display for OptionsError {
                 f,
                 "{option} waits for reports of every channel, and without silence a channel that sends none \
                  holds the others up for ever: give silence a time, or do without {option}"
+            ),
+            Self::NoControl => write!(
+                f,
+                "shares and a free order go by the rates that control finds: give control where they are given"
+            ),
+            Self::NoTags => write!(
+                f,
+                "where order is free the numbers of tags give it: give guaranteed where order is free"
+            ),
+            Self::SmallWindow { longest_bytes } => write!(
+                f,
+                "control.window_bytes_max is below the longest packet, {longest_bytes} bytes, so that none \
+                 could go; it must be at least that"
             ),
             Self::NoRounds => write!(f, "markers every 0 rounds; it must be at least every round"),
             Self::NoSuchChannel { channel, count } => {

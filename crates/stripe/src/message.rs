@@ -165,7 +165,7 @@ pub struct Report {
     pub received_packets: u32,
     /// Their bytes.
     pub received_bytes: u64,
-    /// When the last packet or marker came on the channel, by the receiver's clock.
+    /// When the last packet came on the channel, by the receiver's clock.
     pub came_at: Instant,
     /// From which round on the last marker announced a change.
     pub coming_from: Option<Round>,
@@ -173,6 +173,8 @@ pub struct Report {
     pub echo: Instant,
     /// So many nanoseconds ago it came, or 2^32 - 1 where it was longer.
     pub held_ns: u32,
+    /// So many nanoseconds ago the last packet came, or 2^32 - 1 where it was longer or none did.
+    pub came_ago_ns: u32,
 }
 
 #[cfg(test)]

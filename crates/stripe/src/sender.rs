@@ -20,16 +20,20 @@
 
 mod changes;
 mod check;
+mod control;
 mod credit;
-mod flow;
 mod markers;
 mod options;
+mod paths;
 mod presence;
 mod rates;
 mod repairs;
 mod reported;
 mod resets;
+mod seen;
 mod sent;
+mod shares;
+mod units;
 
 use core::time::Duration;
 
@@ -39,7 +43,7 @@ use crate::{
     ChannelSet, Discard, Epoch, Instant, Kind, Message, Numbered, OptionsError, SendError,
     first_channels, take_lowest,
 };
-pub use flow::{Flight, FlightPlan, SharePlan};
+pub use control::{ControlPlan, Controlled, Flight, Order, SharePlan};
 pub use options::{MarkerPlan, SenderOptions, Sending};
 pub use repairs::{Kept, Repair, RepairPlan};
 pub use reported::Reported;
@@ -47,7 +51,7 @@ pub use sent::Sent;
 
 use changes::Changes;
 use credit::has_credit;
-use flow::Flow;
+use paths::Paths;
 use presence::Presence;
 use repairs::Repairs;
 use reported::ReportedByChannel;
@@ -86,6 +90,8 @@ pub struct Sender<S> {
     options: SenderOptions,
     epoch: Epoch,
     state: State,
+    /// When it was asked last.
+    now: Instant,
     /// Channels on which a marker, or while resetting a reset, is to go.
     due: ChannelSet,
     /// Markers go when this round comes to their channel.
@@ -96,8 +102,9 @@ pub struct Sender<S> {
     presence: Presence,
     sent: SentByChannel,
     reported: ReportedByChannel,
-    /// What may be in flight, if that is bounded.
-    flow: Option<Flow>,
+    /// What may be in flight on each channel, if that is controlled; it chooses where the choice is
+    /// free.
+    paths: Option<Paths>,
     /// What can be sent again, if anything is.
     repairs: Option<Repairs>,
     /// When a request for a reset was last heeded, and for how long none is after that.
@@ -127,15 +134,16 @@ impl<S: Numbered> Sender<S> {
     ) -> Result<Self, OptionsError> {
         let channels = scheduler.channels();
         options.check(channels)?;
-        let flow = options.flow(&scheduler)?;
+        let paths = options.paths(&scheduler)?;
         let mut sender = Self {
-            flow,
+            paths,
             marker_round: scheduler.round(),
             changes: Changes::new(&scheduler),
             initial: scheduler.clone(),
             scheduler,
             options,
             epoch,
+            now,
             state: State::Open,
             due: 0,
             marker_at: now,
@@ -153,26 +161,37 @@ impl<S: Numbered> Sender<S> {
     /// The channel of the next packet, or nothing while none may go: a reset is under way, or the
     /// channel whose turn it is has no credit, or as much in flight as it may have. Ask again after
     /// the next message of the receiver, and after `poll_message`, which takes dead channels out.
-    pub fn channel(&self) -> Option<usize> {
-        self.next_channel().ok()
+    pub fn channel(&self, now: Instant) -> Option<usize> {
+        self.next_channel(now).ok()
     }
 
-    fn next_channel(&self) -> Result<usize, SendError> {
+    fn next_channel(&self, now: Instant) -> Result<usize, SendError> {
         if !self.is_open() {
             return Err(SendError::Resetting);
         }
         let channel = self.scheduler.current();
-        if self.options.credits {
-            let reported = self.reported.on(channel);
-            let report = reported.as_ref().map(|reported| &reported.report);
-            if !has_credit(self.sent.on(channel), report) {
-                return Err(SendError::NoCredit { channel });
-            }
+        if let (Order::Free, Some(paths)) = (self.options.order, &self.paths) {
+            return paths.choose(now, self.takers()).ok_or(SendError::FlightFull { channel });
         }
-        if self.flow.as_ref().is_some_and(|flow| !flow.admits(channel, self.sent.on(channel))) {
-            return Err(SendError::FlightFull { channel });
+        if !self.has_credit(channel) {
+            return Err(SendError::NoCredit { channel });
         }
-        Ok(channel)
+        let is_full = self.paths.as_ref().is_some_and(|paths| !paths.admits(channel, now));
+        if is_full { Err(SendError::FlightFull { channel }) } else { Ok(channel) }
+    }
+
+    /// Channels that are in and have credit.
+    fn takers(&self) -> impl Iterator<Item = usize> + Clone {
+        let takes = |channel: &usize| {
+            self.scheduler.standing(*channel).is_in() && self.has_credit(*channel)
+        };
+        (0..self.scheduler.channels()).filter(takes)
+    }
+
+    fn has_credit(&self, channel: usize) -> bool {
+        let reported = self.reported.on(channel);
+        let report = reported.as_ref().map(|reported| &reported.report);
+        !self.options.credits || has_credit(self.sent.on(channel), report)
     }
 
     /// Whether packets are taken.
@@ -207,13 +226,18 @@ impl<S: Numbered> Sender<S> {
 
     /// A packet is to be sent: on the channel returned, after the messages given out before.
     pub fn handle_packet(&mut self, now: Instant, length_bytes: u32) -> Result<usize, SendError> {
-        let channel = self.next_channel()?;
+        let channel = self.next_channel(now)?;
         let longest_bytes = self.scheduler.longest_bytes();
         if length_bytes == 0 || length_bytes > longest_bytes {
             return Err(SendError::BadLength { length_bytes, longest_bytes });
         }
-        self.scheduler.charge(length_bytes);
+        if self.options.order == Order::Strict {
+            self.scheduler.charge(length_bytes);
+        }
         self.sent.add(channel, length_bytes);
+        if let Some(paths) = &mut self.paths {
+            paths.sent(channel, now, length_bytes);
+        }
         self.sending.packets += 1;
         self.sending.bytes += u64::from(length_bytes);
         if self.changes.are_under_way() {
@@ -226,6 +250,7 @@ impl<S: Numbered> Sender<S> {
 
     /// The next message, and the channel on which it goes before any packet to come.
     pub fn poll_message(&mut self, now: Instant) -> Option<(usize, Message)> {
+        self.now = now;
         self.advance(now);
         let (channel, kind) = self.poll_left().or_else(|| self.poll_due(now))?;
         Some((channel, Message::about(channel, self.scheduler.channels(), self.epoch, kind)))
@@ -244,10 +269,24 @@ impl<S: Numbered> Sender<S> {
     /// When there will be a message though nothing happens.
     pub fn poll_timeout(&self) -> Instant {
         match self.state {
-            State::Open => self.marker_at.min(self.presence.look_at()),
+            State::Open => {
+                let at = self.marker_at.min(self.presence.look_at());
+                self.paced_until().into_iter().fold(at, Instant::min)
+            }
             State::Resetting { acknowledged: 0, again_at, .. } => again_at,
             State::Resetting { again_at, open_at, .. } => again_at.min(open_at),
         }
+    }
+
+    /// From when on a pace lets a packet go, where that alone holds it back; when a controller wants
+    /// to be asked.
+    fn paced_until(&self) -> Option<Instant> {
+        let paths = self.paths.as_ref()?;
+        let paced = match self.options.order {
+            Order::Free => paths.next_at(self.now, self.takers()),
+            Order::Strict => paths.next_at(self.now, [self.scheduler.current()].into_iter()),
+        };
+        paced.into_iter().chain(paths.poll_timeout()).min()
     }
 
     /// A message of the receiver has come, on the way back of this channel.
@@ -305,8 +344,8 @@ impl<S: Numbered> Sender<S> {
                 self.reported.take(channel, reported);
                 self.hear(channel, reported);
                 self.agree(now, channel, report.coming_from);
-                self.follow_rates(now, channel, &report);
-                Ok(())
+                let can_be = self.follow_rates(now, channel, &report);
+                if can_be { Ok(()) } else { Err(Discard::BadCounts) }
             }
             Kind::Missing { first, count } => self.ask_again(now, message.channel, first, count),
             Kind::LeftAcknowledged(departure) => self.acknowledge_left(departure),
@@ -315,6 +354,9 @@ impl<S: Numbered> Sender<S> {
 
     /// What time alone brings about.
     fn advance(&mut self, now: Instant) {
+        if let Some(paths) = &mut self.paths {
+            paths.handle_timeouts(now);
+        }
         let all = first_channels(self.scheduler.channels());
         self.check_reset(now);
         match &mut self.state {

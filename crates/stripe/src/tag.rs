@@ -29,7 +29,7 @@ pub const TAG_BYTES: usize = 12;
 const REPAIR: u16 = 1 << 15;
 
 /// What stands before a packet where order is guaranteed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Tag {
     /// The packet's number in the pipe: how many were sent before it in its epoch, modulo 2^32.
     pub sequence: u32,

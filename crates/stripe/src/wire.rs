@@ -134,6 +134,6 @@ mod tests {
 
     #[test]
     fn the_longest_message_is_a_report() {
-        assert_eq!(MESSAGE_BYTES_MAX, 68);
+        assert_eq!(MESSAGE_BYTES_MAX, 72);
     }
 }

@@ -258,6 +258,10 @@ impl Controller for Bbr {
         Some(self.window.pacing_rate)
     }
 
+    fn is_starting(&self) -> bool {
+        self.state == State::Startup
+    }
+
     fn bytes_per_second(&self) -> Option<u64> {
         (self.bw > 0).then_some(self.bw)
     }

@@ -125,8 +125,8 @@ fn whatever_the_other_end_says_is_counted_or_refused() {
         for step in 0..2_000 {
             now_ns += numbers.draw() % 1_000_000;
             path.sent(now_ns, 1_250);
-            path.timed(numbers.any());
-            path.limit_by_source(now_ns);
+            path.timed(now_ns, numbers.any());
+            path.limit_by_source();
             let before = path.in_flight_bytes();
             let anything = Acknowledgement {
                 accounted_packets: numbers.any(),

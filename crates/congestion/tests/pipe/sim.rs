@@ -326,7 +326,7 @@ impl Sim {
         if let Some(rate) = flow.source_bits_per_second {
             let given_ns = time_ns(flow.source_sent_bytes + PACKET, rate);
             if flow.starts_ns + given_ns > self.now_ns {
-                flow.path.limit_by_source(self.now_ns);
+                flow.path.limit_by_source();
             }
         }
     }

@@ -23,7 +23,7 @@
 
 use crate::message::small;
 use crate::tag::{Tag, ahead};
-use crate::{ChannelSet, Discard, Epoch, Instant, Kind, Marker, Numbered, RepairRequests};
+use crate::{ChannelSet, Discard, Epoch, Instant, Kind, Marker, Numbered, Order, RepairRequests};
 
 use super::Receiver;
 use super::buffer::Buffer;
@@ -248,6 +248,7 @@ impl<S: Numbered, P> Receiver<S, P> {
         let kept = confirmed.see_packet(now, channel, tag);
         if kept != Err(Discard::Repeated) {
             self.reports.count(now, channel, length_bytes);
+            self.reports.count_up_to(channel, tag.channel_sequence.wrapping_add(1));
         }
         let full = buffer.packets() == self.options.buffer_packets_max;
         if kept.is_ok() && !full {
@@ -303,7 +304,7 @@ impl<S: Numbered, P> Receiver<S, P> {
         let (length_bytes, packet, marker) =
             self.buffers[channel].pop(now).expect("its head was seen");
         self.reports.change(now, channel);
-        if channel == self.scheduler.current() {
+        if self.options.order == Order::Strict && channel == self.scheduler.current() {
             self.scheduler.charge(length_bytes);
         }
         if let Some(standing) = marker {
@@ -327,7 +328,8 @@ impl<S: Numbered, P> Receiver<S, P> {
 
     fn give_copy(&mut self, next: u32) -> Option<P> {
         let copy = self.confirmed.as_mut()?.repair.as_mut()?.copies.take(next)?;
-        if copy.tag.repair_of == Some(small(self.scheduler.current())) {
+        let is_guessed = copy.tag.repair_of == Some(small(self.scheduler.current()));
+        if self.options.order == Order::Strict && is_guessed {
             self.scheduler.charge(copy.length_bytes);
         }
         self.reception.repaired += 1;

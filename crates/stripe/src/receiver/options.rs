@@ -5,7 +5,7 @@ use core::time::Duration;
 use super::Guarantee;
 use super::ReportPlan;
 use crate::error::check_packets;
-use crate::{Discards, OptionsError};
+use crate::{Discards, OptionsError, Order};
 
 /// What the receiving end is told at its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +21,8 @@ pub struct ReceiverOptions {
     pub far_rounds_max: u32,
     /// Reports between markers, which credits and windows of the sender live on; none otherwise.
     pub reports: Option<ReportPlan>,
+    /// How the sender chooses channels: where freely, order is guaranteed.
+    pub order: Order,
     /// Order by sequence numbers, where the sender tags its packets.
     pub guaranteed: Option<Guarantee>,
 }
@@ -50,6 +52,8 @@ impl ReceiverOptions {
             zero("late_in_a_row_max")
         } else if rounds == 0 {
             zero("far_rounds_max")
+        } else if self.order == Order::Free && self.guaranteed.is_none() {
+            Err(OptionsError::NoTags)
         } else if repair.is_some_and(|requests| requests.again.is_zero()) {
             zero("guaranteed.repair.again")
         } else if rounds > rounds_max {
@@ -70,6 +74,7 @@ impl Default for ReceiverOptions {
             late_in_a_row_max: 8,
             far_rounds_max: 1_000_000,
             reports: None,
+            order: Order::Strict,
             guaranteed: None,
         }
     }

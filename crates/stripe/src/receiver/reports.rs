@@ -97,6 +97,11 @@ impl Reports {
         self.change(now, channel);
     }
 
+    /// A packet's number shows how many were sent before it: those that did not come are lost.
+    pub(super) fn count_up_to(&mut self, channel: usize, packets: u32) {
+        self.channels[channel].report.accounted_packets = packets;
+    }
+
     /// Something changed that is to be reported soon.
     pub(super) fn change(&mut self, now: Instant, channel: usize) {
         let arrivals = &mut self.channels[channel];
@@ -133,7 +138,6 @@ impl Reports {
         arrivals.report.accounted_bytes = marker.sent_bytes;
         arrivals.report.coming_from = marker.standing.coming.map(|change| change.from);
         arrivals.report.echo = marker.sent_at;
-        arrivals.report.came_at = now;
         arrivals.marker_at = Some(now);
         self.due |= 1 << channel;
     }
@@ -170,11 +174,10 @@ impl Reports {
     pub(super) fn report(&self, channel: usize, free_packets: usize, now: Instant) -> Report {
         let Arrivals { report, marker_at, .. } = self.channels[channel];
         let free_packets = u32::try_from(free_packets).unwrap_or(u32::MAX);
-        let held_since = marker_at.unwrap_or_default();
-        let held = now.nanoseconds().saturating_sub(held_since.nanoseconds());
         Report {
             limit_packets: report.accounted_packets.wrapping_add(free_packets),
-            held_ns: u32::try_from(held).unwrap_or(u32::MAX),
+            held_ns: since(marker_at, now),
+            came_ago_ns: since(Some(report.came_at).filter(|_| report.received_bytes > 0), now),
             ..report
         }
     }
@@ -185,6 +188,12 @@ impl Reports {
         self.due = 0;
         self.earliest = None;
     }
+}
+
+/// Nanoseconds since then, or the most that a report can say.
+fn since(then: Option<Instant>, now: Instant) -> u32 {
+    let then = then.unwrap_or_default();
+    u32::try_from(now.nanoseconds().saturating_sub(then.nanoseconds())).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

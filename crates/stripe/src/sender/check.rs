@@ -36,6 +36,11 @@ impl<S: Numbered> Sender<S> {
         if ahead.unsigned_abs() > self.options.markers.every_rounds.max(ROUNDS_MAX) {
             self.marker_round = self.scheduler.round();
         }
+        if let Some(paths) = &mut self.paths {
+            for channel in 0..self.scheduler.channels() {
+                paths.mend(channel, self.sent.on(channel));
+            }
+        }
         let has_wishes = self.check_wishes();
         self.check_changes();
         if !has_wishes || !self.scheduler.is_sound(ROUNDS_MAX) {
@@ -83,8 +88,8 @@ impl<const CAPACITY: usize> Sender<gingham_fairq::SurplusRoundRobin<CAPACITY>> {
         if crate::corruption::is_hit(words) {
             self.reported.corrupt(words);
         }
-        if let Some(flow) = &mut self.flow {
-            flow.corrupt(words);
+        if let Some(paths) = &mut self.paths {
+            paths.corrupt(words);
         }
         if let Some(repairs) = &mut self.repairs {
             repairs.corrupt(words);

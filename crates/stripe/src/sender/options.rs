@@ -3,7 +3,8 @@
 use core::time::Duration;
 
 use super::RepairPlan;
-use super::flow::{FlightPlan, Flow, SharePlan};
+use super::control::{ControlPlan, Order, SharePlan};
+use super::paths::Paths;
 use crate::error::check_packets;
 use crate::{Discards, Numbered, OptionsError};
 
@@ -39,9 +40,13 @@ pub struct SenderOptions {
     /// No packet goes that the receiver has not said it has room for; its reports say so, best
     /// between markers, too.
     pub credits: bool,
-    /// How much of a channel may be in flight; without a bound if none is given.
-    pub flight: Option<FlightPlan>,
-    /// How quanta follow the rates that flight windows find; they stay if none is given.
+    /// How the channel of a packet is chosen.
+    pub order: Order,
+    /// What says how much may be in flight on a channel, and how fast it goes; nothing if not
+    /// given. A free choice needs it.
+    pub control: Option<ControlPlan>,
+    /// How quanta follow the rates that control finds, where order is strict; they stay if none is
+    /// given.
     pub shares: Option<SharePlan>,
     /// Which lost packets are sent again, where the receiver asks for them.
     pub repair: Option<RepairPlan>,
@@ -59,7 +64,8 @@ impl Default for SenderOptions {
             silence: Some(Duration::from_millis(200)),
             probe_interval_max: Duration::from_secs(1),
             credits: false,
-            flight: None,
+            order: Order::Strict,
+            control: None,
             shares: None,
             repair: None,
         }
@@ -81,14 +87,13 @@ impl SenderOptions {
             Err(OptionsError::Zero { option: "silence" })
         } else if self.probe_interval_max.is_zero() {
             Err(OptionsError::Zero { option: "probe_interval_max" })
-        } else if self.shares.is_some() && self.flight.is_none() {
-            Err(OptionsError::NoFlight)
+        } else if self.control.is_none() && (self.shares.is_some() || self.order == Order::Free) {
+            Err(OptionsError::NoControl)
         } else if let (None, Some(option)) = (self.silence, self.held_back_by()) {
             Err(OptionsError::EndlessSilence { option })
         } else {
             let room = |plan: RepairPlan| check_packets("repair.packets", plan.packets);
             self.repair.map_or(Ok(()), room)?;
-            self.flight.map_or(Ok(()), |plan| plan.check())?;
             self.shares.map_or(Ok(()), |plan| plan.check())
         }
     }
@@ -97,22 +102,21 @@ impl SenderOptions {
     const fn held_back_by(&self) -> Option<&'static str> {
         match self {
             Self { credits: true, .. } => Some("credits"),
-            Self { flight: Some(_), .. } => Some("flight"),
+            Self { control: Some(_), .. } => Some("control"),
             _ => None,
         }
     }
 
-    /// What bounds flight, if anything does.
-    pub(super) fn flow(&self, scheduler: &impl Numbered) -> Result<Option<Flow>, OptionsError> {
-        let Some(plan) = self.flight else { return Ok(None) };
+    /// The channels as paths, if what is in flight on them is controlled.
+    pub(super) fn paths(&self, scheduler: &impl Numbered) -> Result<Option<Paths>, OptionsError> {
+        let Some(plan) = &self.control else { return Ok(None) };
         let longest_bytes = match scheduler.longest_bytes() {
             u32::MAX if self.shares.is_some() => return Err(OptionsError::QuantaOfPackets),
             u32::MAX => USUAL_BYTES,
             longest_bytes => longest_bytes,
         };
-        let channels = 0..scheduler.channels();
-        let quanta = channels.map(|channel| scheduler.standing(channel).quantum_bytes);
-        Ok(Some(Flow::new(plan, self.shares, longest_bytes, quanta)))
+        plan.check(longest_bytes)?;
+        Ok(Some(Paths::new(plan, self.shares, longest_bytes, scheduler.channels())))
     }
 }
 

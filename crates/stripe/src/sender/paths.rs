@@ -17,9 +17,10 @@
 //!
 //! Invariant: nothing here is needed for order.
 
-use gingham_congestion::{Acknowledgement, Control, Path, PathPlan, Told};
+use gingham_congestion::{Acknowledgement, Control, Controller, Path, PathPlan, Told};
 
-use super::control::ControlPlan;
+use super::control::{ControlPlan, SharePlan};
+use super::shares::{Found, Shares};
 use crate::{Instant, Report, Sent};
 
 /// What goes on one channel in a row is at most so much.
@@ -35,19 +36,34 @@ struct Run {
     until_ns: u64,
 }
 
+/// The channel for which the sender waits, and since when.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    channel: usize,
+    since_ns: u64,
+}
+
 /// The channels as paths.
 #[derive(Clone, Debug)]
 pub(super) struct Paths {
     paths: Vec<Path>,
     longest_bytes: u64,
     run: Option<Run>,
+    /// Where the channel is not chosen: for which the sender waits, and how quanta follow.
+    waiting: Option<Waiting>,
+    shares: Option<Shares>,
     /// What was said last of when a marker was sent, on each channel.
     echoes: Vec<Instant>,
 }
 
 impl Paths {
-    pub(super) fn new(plan: &ControlPlan, longest_bytes: u32, channels: usize) -> Self {
-        let longest_bytes = u64::from(longest_bytes);
+    pub(super) fn new(
+        plan: &ControlPlan,
+        shares: Option<SharePlan>,
+        longest: u32,
+        channels: usize,
+    ) -> Self {
+        let longest_bytes = u64::from(longest);
         let path_plan = PathPlan {
             window_bytes_max: plan.window_bytes_max.unwrap_or(u64::MAX),
             burst: plan.burst,
@@ -58,6 +74,8 @@ impl Paths {
             paths: (0..channels).map(path).collect(),
             longest_bytes,
             run: None,
+            waiting: None,
+            shares: shares.map(|plan| Shares::new(plan, longest, channels)),
             echoes: vec![Instant::ORIGIN; channels],
         }
     }
@@ -149,8 +167,8 @@ impl Paths {
     ) -> bool {
         let (now_ns, path) = (now.nanoseconds(), &mut self.paths[channel]);
         let unaccounted = sent.packets.wrapping_sub(report.accounted_packets);
-        let Some(accounted_packets) = path.sent_packets().checked_sub(u64::from(unaccounted))
-        else {
+        let (sent_packets, _) = path.sent_counts();
+        let Some(accounted_packets) = sent_packets.checked_sub(u64::from(unaccounted)) else {
             return false;
         };
         let told_ns = report.echo.nanoseconds().saturating_add(u64::from(report.held_ns));
@@ -160,18 +178,75 @@ impl Paths {
                 path.timed(now_ns, round_trip_ns);
             }
         }
-        path.acknowledged(
-            now_ns,
-            &Acknowledgement {
-                accounted_packets,
-                accounted_bytes: report.accounted_bytes,
-                received_bytes: report.received_bytes,
-                came_at_ns: report.came_at.nanoseconds(),
-                held_ns: Some(report.came_ago_ns)
-                    .filter(|held_ns| *held_ns != u32::MAX)
-                    .map(u64::from),
-            },
-        )
+        let held_ns = Some(report.came_ago_ns).filter(|held_ns| *held_ns != u32::MAX);
+        let said = Acknowledgement {
+            accounted_packets,
+            accounted_bytes: report.accounted_bytes,
+            received_bytes: report.received_bytes,
+            came_at_ns: report.came_at.nanoseconds(),
+            held_ns: held_ns.map(u64::from),
+        };
+        let can_be = path.acknowledged(now_ns, &said);
+        if let Some(shares) = self.shares.as_mut().filter(|_| can_be) {
+            shares.channels[channel].see();
+        }
+        can_be
+    }
+
+    /// It is this channel's turn: the sender waits for it, or not. Where it waited, channels that
+    /// might have sent meanwhile carry more than they were given.
+    pub(super) fn see_turn(&mut self, now: Instant, channel: usize) {
+        let now_ns = now.nanoseconds();
+        let waits = !self.paths[channel].admits(now_ns);
+        match self.waiting {
+            Some(waiting) if waiting.channel == channel && waits => {}
+            Some(waiting) => {
+                self.end_wait(now_ns, waiting);
+                self.waiting = None;
+            }
+            None => {}
+        }
+        if waits && self.waiting.is_none() {
+            self.waiting = Some(Waiting { channel, since_ns: now_ns });
+        }
+    }
+
+    fn end_wait(&mut self, now_ns: u64, waiting: Waiting) {
+        let Some(shares) = &mut self.shares else { return };
+        if let Some(one) = shares.channels.get_mut(waiting.channel) {
+            let waited_ns = now_ns.saturating_sub(waiting.since_ns);
+            one.seen.waited_ns = one.seen.waited_ns.saturating_add(waited_ns);
+        }
+        for (channel, path) in self.paths.iter_mut().enumerate() {
+            let idle_ns = now_ns.saturating_sub(path.paced_until_ns().max(waiting.since_ns));
+            if channel != waiting.channel && path.has_room() && idle_ns > 0 {
+                path.limit_by_source();
+                let seen = &mut shares.channels[channel].seen;
+                seen.idle_ns = seen.idle_ns.saturating_add(idle_ns);
+            }
+        }
+    }
+
+    /// Quanta are changing.
+    pub(super) fn see_changes(&mut self, now: Instant) {
+        if let Some(shares) = &mut self.shares {
+            shares.look_anew(now.nanoseconds(), |channel| found(&self.paths[channel]));
+        }
+    }
+
+    /// Quanta that are wished, if there are any; the present ones are 0 where a channel is out.
+    pub(super) fn plan(
+        &mut self,
+        now: Instant,
+        quanta: impl Iterator<Item = u32>,
+    ) -> Option<&mut [u32]> {
+        let shares = self.shares.as_mut().filter(|shares| shares.are_due(now.nanoseconds()))?;
+        for (one, quantum) in shares.channels.iter_mut().zip(quanta) {
+            one.set_quantum(quantum);
+        }
+        shares.mend();
+        let paths = &self.paths;
+        shares.plan(now.nanoseconds(), |channel| found(&paths[channel]))
     }
 
     /// When a controller wants to be asked though nothing happens.
@@ -188,10 +263,41 @@ impl Paths {
         }
     }
 
+    /// What was sent on a channel is so much; where the path counts something else it is wrong.
+    pub(super) fn mend(&mut self, channel: usize, sent: Sent) {
+        let path = &mut self.paths[channel];
+        let (packets, bytes) = path.sent_counts();
+        let sent_packets = u64::from(sent.packets);
+        if (packets ^ sent_packets) & u64::from(u32::MAX) != 0 || bytes != sent.bytes {
+            path.set_sent(sent_packets, sent.bytes);
+        }
+    }
+
     /// A new epoch.
     pub(super) fn restart(&mut self) {
-        self.run = None;
+        (self.run, self.waiting) = (None, None);
         self.echoes.fill(Instant::ORIGIN);
         self.paths.iter_mut().for_each(Path::restart);
+    }
+}
+
+fn found(path: &Path) -> Found {
+    Found {
+        bytes_per_second: path.bytes_per_second(),
+        is_starting: path.control().is_starting(),
+        round_trip_ns: path.round_trip().smoothed_ns(),
+    }
+}
+
+#[cfg(test)]
+impl Paths {
+    pub(super) fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
+        let channel = crate::corruption::index(words);
+        self.waiting = Some(Waiting { channel, since_ns: words() });
+        self.run = Some(Run { channel, left_bytes: words(), until_ns: words() });
+        self.echoes.fill(Instant::from_nanoseconds(words()));
+        if let Some(shares) = &mut self.shares {
+            shares.corrupt(words);
+        }
     }
 }

@@ -1,48 +1,50 @@
 //! Rates: what reports tell of the channels, and quanta that follow.
 //!
-//! Source: ours, over `flow`; how a change is announced stands in `changes`.
+//! Source: ours, over `paths` and `shares`; how a change is announced stands in `changes`.
 
 use super::Sender;
-use super::flow::Flight;
-use crate::{Instant, Numbered, Report};
+use super::control::Flight;
+use crate::{Instant, Numbered, Order, Report};
 
 impl<S: Numbered> Sender<S> {
-    /// What has been found out of a channel, where flight windows are.
+    /// What has been found out of a channel, where what is in flight is controlled.
     pub fn flight(&self, channel: usize) -> Option<Flight> {
-        Some(self.flow.as_ref()?.flight(channel, self.sent.on(channel)))
+        self.paths.as_ref().map(|paths| Flight::of(paths.on(channel)))
     }
 
-    /// A channel is known to carry so much: where the estimate starts.
+    /// A channel is known to carry so much, and is paced at that from now on.
     pub fn tell_rate(&mut self, channel: usize, bytes_per_second: u64) {
-        if let Some(flow) = &mut self.flow {
-            flow.tell(channel, bytes_per_second);
+        if let Some(paths) = &mut self.paths {
+            paths.tell(channel, bytes_per_second);
         }
     }
 
     pub(super) fn see_turn(&mut self, now: Instant) {
-        if let Some(flow) = &mut self.flow {
-            let channel = self.scheduler.current();
-            flow.see_turn(now, channel, self.sent.on(channel));
+        if self.options.order == Order::Strict
+            && let Some(paths) = &mut self.paths
+        {
+            paths.see_turn(now, self.scheduler.current());
         }
     }
 
-    pub(super) fn follow_rates(&mut self, now: Instant, channel: usize, report: &Report) {
-        let Some(flow) = &mut self.flow else { return };
-        let quantum = self.scheduler.standing(channel).quantum_bytes;
-        flow.take_report(now, channel, (self.sent.on(channel), quantum), report);
+    /// A report has come: whether it can be so.
+    pub(super) fn follow_rates(&mut self, now: Instant, channel: usize, report: &Report) -> bool {
+        let Some(paths) = &mut self.paths else { return true };
+        let can_be = paths.take_report(now, channel, self.sent.on(channel), report);
         self.see_turn(now);
         self.follow_shares(now);
+        can_be
     }
 
     fn follow_shares(&mut self, now: Instant) {
-        let Some(flow) = &mut self.flow else { return };
+        let Some(paths) = &mut self.paths else { return };
         if self.changes.are_under_way() {
-            flow.see_changes(now);
+            paths.see_changes(now);
             return;
         }
         let channels = 0..self.scheduler.channels();
         let present = channels.map(|channel| self.scheduler.standing(channel).quantum_bytes);
-        let Some(quanta) = flow.plan(now, present) else { return };
+        let Some(quanta) = paths.plan(now, present) else { return };
         for (channel, quantum) in quanta.iter_mut().enumerate() {
             // Who is out is to be what it is to be.
             if *quantum == 0 {

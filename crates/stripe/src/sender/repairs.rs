@@ -206,6 +206,9 @@ impl<S: Numbered> Sender<S> {
         let asked = repairs.next(now)?;
         repairs.room[fastest] -= 1;
         self.sending.repairs += 1;
+        if let Some(paths) = &mut self.paths {
+            paths.sent_copy(fastest, now, asked.length_bytes);
+        }
         let Asked { channel, channel_sequence, sequence, length_bytes } = asked;
         let tag =
             Tag { sequence, channel_sequence, epoch: self.epoch.low(), repair_of: Some(channel) };
@@ -216,7 +219,9 @@ impl<S: Numbered> Sender<S> {
     fn fastest(&self, now: Instant) -> Option<usize> {
         let repairs = self.repairs.as_ref().filter(|repairs| !repairs.queue.is_empty())?;
         let has_room = |channel: &usize| {
-            repairs.room[*channel] > 0 && self.scheduler.standing(*channel).is_in()
+            repairs.room[*channel] > 0
+                && self.scheduler.standing(*channel).is_in()
+                && self.paths.as_ref().is_none_or(|paths| paths.admits(*channel, now))
         };
         let channels = (0..self.scheduler.channels()).filter(has_room);
         let cost = |channel: &usize| {

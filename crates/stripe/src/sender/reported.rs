@@ -44,6 +44,7 @@ impl ReportedByChannel {
                 received_packets: word(),
                 limit_packets: word(),
                 held_ns: word(),
+                came_ago_ns: word(),
                 coming_from: Some(gingham_fairq::Round::new(word())),
                 accounted_bytes: words(),
                 received_bytes: words(),

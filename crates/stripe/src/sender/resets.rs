@@ -67,8 +67,8 @@ impl<S: Numbered> Sender<S> {
         self.presence.restart(now);
         self.sent.restart();
         self.reported.restart();
-        if let Some(flow) = &mut self.flow {
-            flow.restart();
+        if let Some(paths) = &mut self.paths {
+            paths.restart();
         }
         if let Some(repairs) = &mut self.repairs {
             repairs.restart();

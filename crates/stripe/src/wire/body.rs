@@ -9,7 +9,7 @@ use gingham_fairq::{Change, Number, Round, Standing};
 use super::error::{WireError, check_channel};
 use crate::{Departure, Instant, Kind, Marker, Report};
 
-pub(super) const BODY_BYTES_MAX: usize = 52;
+pub(super) const BODY_BYTES_MAX: usize = 56;
 
 /// The fields called coming are there.
 const COMING: u16 = 1;
@@ -118,6 +118,7 @@ impl Writer<'_> {
         self.word(report.coming_from.unwrap_or_default().get());
         self.long(report.echo.nanoseconds());
         self.word(report.held_ns);
+        self.word(report.came_ago_ns);
         report.coming_from.is_some()
     }
 }
@@ -179,6 +180,7 @@ impl Reader<'_> {
             coming_from: if_there(is_coming, Round::new(self.word()))?,
             echo: Instant::from_nanoseconds(self.long()),
             held_ns: self.word(),
+            came_ago_ns: self.word(),
         })
     }
 

@@ -7,7 +7,7 @@ use gingham_fairq::Round;
 use gingham_kernel::{Purpose, Rate, Span, Stream, Time};
 use gingham_linkemu::{GilbertElliott, Loss, Outage, Parameters, Probability, Reordering};
 use gingham_stripe::{
-    FlightPlan, Guarantee, MarkerPlan, OrderOptions, ReceiverOptions, RepairPlan, RepairRequests,
+    ControlPlan, Guarantee, MarkerPlan, OrderOptions, ReceiverOptions, RepairPlan, RepairRequests,
     ReportPlan, SenderOptions, SharePlan,
 };
 
@@ -127,8 +127,8 @@ impl Case {
         let mut receiver = receiver_options(&mut draw, ample, wait_ns, gap_ns);
         if draw.one_in(3) {
             sender.credits = draw.one_in(2);
-            sender.flight = draw.one_in(2).then(FlightPlan::default);
-            sender.shares = (sender.flight.is_some() && draw.one_in(2)).then(SharePlan::default);
+            sender.control = draw.one_in(2).then(ControlPlan::default);
+            sender.shares = (sender.control.is_some() && draw.one_in(2)).then(SharePlan::default);
             receiver.reports = Some(report_plan(&mut draw));
         }
         let repair = guaranteed && draw.one_in(2);

@@ -415,7 +415,7 @@ impl<'a> World<'a> {
             return Err(format!("{full} packets found no room, credits or not"));
         }
         // A window may close for a while, to find out the least round trip.
-        let flight = self.case.sender.flight.is_some();
+        let flight = self.case.sender.control.is_some();
         let since_ns =
             if flight { self.case.silent_ns - 1_000_000_000 } else { self.case.settled_ns };
         let sent = self.ledger.sent_since(since_ns);
@@ -429,7 +429,7 @@ impl<'a> World<'a> {
     fn judge_order(&mut self) -> Result<(), String> {
         let wrong_ns = self.ledger.last_wrong_ns();
         // Where the protocol finds rates out it may find a queue full: the last error is that.
-        let finds_out = self.case.sender.flight.is_some();
+        let finds_out = self.case.sender.control.is_some();
         let last_full_ns = self.there.iter().map(|line| line.last_full_ns).max().unwrap_or(0);
         let error_ns = if finds_out { last_full_ns } else { 0 };
         let quiet = self.totals.crashes == 0

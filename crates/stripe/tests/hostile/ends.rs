@@ -14,8 +14,8 @@
 use crate::wire::sealed;
 use gingham_fairq::SurplusRoundRobin;
 use gingham_stripe::{
-    Epoch, FlightPlan, Guarantee, Instant, Receiver, ReceiverOptions, RepairPlan, RepairRequests,
-    ReportPlan, Sender, SenderOptions, SharePlan, Tag,
+    ControlPlan, Epoch, Guarantee, Instant, Order, Receiver, ReceiverOptions, RepairPlan,
+    RepairRequests, ReportPlan, Sender, SenderOptions, SharePlan, Tag,
 };
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -105,18 +105,22 @@ impl World {
             (0..channels).map(|_| LONGEST_BYTES + 10 * u32::from(script.byte())).collect();
         let scheduler =
             Scheduler::new(LONGEST_BYTES, &quanta).expect("quanta that are long enough");
-        let flight = is(0).then(FlightPlan::default);
+        let control = is(0).then(ControlPlan::default);
+        let is_free = control.is_some() && is(6) && script.byte().is_multiple_of(2);
+        let order = if is_free { Order::Free } else { Order::Strict };
         let sender_options = SenderOptions {
             credits: is(1),
-            shares: flight.and(is(2).then(SharePlan::default)),
+            order,
+            shares: control.and(is(2).then(SharePlan::default)),
             repair: is(3).then(RepairPlan::default),
-            flight,
+            control,
             ..SenderOptions::default()
         };
         let repair = is(4).then(RepairRequests::default);
         let receiver_options = ReceiverOptions {
             buffer_packets_max: BUFFER_PACKETS,
             reports: is(5).then(ReportPlan::default),
+            order,
             guaranteed: is(6).then_some(Guarantee { repair }),
             ..ReceiverOptions::default()
         };

@@ -141,7 +141,7 @@ impl Pair {
 
     /// Sends a packet that is lost by chance.
     pub(crate) fn send(&mut self, length_bytes: u32) {
-        let channel = self.sender.channel();
+        let channel = self.sender.channel(self.now);
         let lost = channel.is_some_and(|channel| self.is_lost(channel));
         self.send_or_lose(length_bytes, lost);
     }

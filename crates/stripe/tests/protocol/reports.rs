@@ -58,6 +58,7 @@ fn a_report_counts_from_the_last_marker_on() {
         coming_from: None,
         echo: at(3),
         held_ns: 2_000_000,
+        came_ago_ns: 1_000_000,
     };
     assert_eq!(receiver.poll_message(at(7)), Some((1, message(Kind::Report(report)))));
     assert_eq!(receiver.poll_message(at(7)), None);

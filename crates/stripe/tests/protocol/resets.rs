@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use gingham_stripe::{
-    Discard, Epoch, FlightPlan, Kind, Marker, MarkerPlan, Message, OptionsError, Receiver,
-    ReceiverOptions, SendError, Sender, SenderOptions,
+    ControlPlan, Discard, Epoch, Kind, Marker, MarkerPlan, Message, OptionsError, Order, Receiver,
+    ReceiverOptions, SendError, Sender, SenderOptions, SharePlan,
 };
 use proptest::prelude::*;
 
@@ -47,9 +47,9 @@ fn the_first_contact_is_a_reset_acknowledged_before_data() {
     restart_receiver(&mut pair, 2);
     assert_eq!(pair.sender.handle_packet(at(0), 100), Err(SendError::Resetting));
     pair.run_to(at(39));
-    assert_eq!((pair.sender.channel(), pair.receiver.epoch()), (None, Some(Epoch::new(5))));
+    assert_eq!((pair.sender.channel(pair.now), pair.receiver.epoch()), (None, Some(Epoch::new(5))));
     pair.run_to(at(40));
-    assert_eq!((pair.sender.channel(), pair.sender.epoch()), (Some(0), Epoch::new(5)));
+    assert_eq!((pair.sender.channel(pair.now), pair.sender.epoch()), (Some(0), Epoch::new(5)));
     assert_in_order_from_here(&mut pair);
     assert_eq!(pair.receiver.reception().discards.total(), 0);
 }
@@ -314,10 +314,20 @@ fn options_that_cannot_be_are_refused() {
     };
     assert_eq!(sender(held_by_credits), endless("credits"));
     let held_by_windows = |options: &mut SenderOptions| {
-        (options.silence, options.flight) = (None, Some(FlightPlan::default()));
+        (options.silence, options.control) = (None, Some(ControlPlan::default()));
     };
-    assert_eq!(sender(held_by_windows), endless("flight"));
+    assert_eq!(sender(held_by_windows), endless("control"));
     assert_eq!(sender(|options| options.silence = None), None);
+    let is_free = |options: &mut SenderOptions| options.order = Order::Free;
+    assert_eq!(sender(is_free), Some(OptionsError::NoControl));
+    let follows = |options: &mut SenderOptions| options.shares = Some(SharePlan::default());
+    assert_eq!(sender(follows), Some(OptionsError::NoControl));
+    let small = |options: &mut SenderOptions| {
+        let window_bytes_max = Some(u64::from(LONGEST_BYTES) - 1);
+        options.control = Some(ControlPlan { window_bytes_max, ..ControlPlan::default() });
+    };
+    let longest_bytes = LONGEST_BYTES;
+    assert_eq!(sender(small), Some(OptionsError::SmallWindow { longest_bytes }));
     let receiver = |change: fn(&mut ReceiverOptions)| {
         let mut options = ReceiverOptions::default();
         change(&mut options);
@@ -325,6 +335,7 @@ fn options_that_cannot_be_are_refused() {
     };
     assert_eq!(receiver(|options| options.wait = Duration::ZERO), zero("wait"));
     assert_eq!(receiver(|options| options.late_in_a_row_max = 0), zero("late_in_a_row_max"));
+    assert_eq!(receiver(|options| options.order = Order::Free), Some(OptionsError::NoTags));
     let far = OptionsError::FarRounds { rounds: u32::MAX, rounds_max: 1 << 30 };
     assert_eq!(receiver(|options| options.far_rounds_max = u32::MAX), Some(far));
 }

@@ -5,8 +5,8 @@ use gingham_fairq::SurplusRoundRobin;
 use gingham_kernel::{EventQueue, Rate, Span, Time};
 use gingham_linkemu::{Channel, Loss, Parameters, Probability};
 use gingham_stripe::{
-    Epoch, FlightPlan, Instant, Receiver, ReceiverOptions, ReportPlan, Sender, SenderOptions,
-    SharePlan,
+    BbrParameters, ControlPlan, Controlled, Epoch, Guarantee, Instant, Order, Receiver,
+    ReceiverOptions, ReportPlan, Sender, SenderOptions, SharePlan, TAG_BYTES, Tag,
 };
 
 type Scheduler = SurplusRoundRobin<16>;
@@ -55,7 +55,7 @@ pub(crate) enum Source {
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
-    Packet { channel: usize, packet: Packet },
+    Packet { channel: usize, tag: Option<Tag>, packet: Packet },
     ToReceiver { channel: usize, bytes: Vec<u8> },
     ToSender { channel: usize, bytes: Vec<u8> },
     Source(Source),
@@ -87,6 +87,7 @@ pub(crate) struct World {
     scheduled: u64,
     pub(crate) sender: Sender<Scheduler>,
     pub(crate) receiver: Receiver<Scheduler, Packet>,
+    tagged: bool,
     pub(crate) there: Vec<Channel>,
     back: Vec<Channel>,
     source: Source,
@@ -96,10 +97,11 @@ pub(crate) struct World {
     pub(crate) deliveries: Vec<Delivery>,
 }
 
-pub(crate) fn options() -> (SenderOptions, ReceiverOptions) {
+/// Strict order, quanta that follow, and nothing added to a packet.
+pub(crate) fn strict() -> (SenderOptions, ReceiverOptions) {
     let sender = SenderOptions {
         credits: true,
-        flight: Some(FlightPlan::default()),
+        control: Some(ControlPlan::default()),
         shares: Some(SharePlan::default()),
         ..SenderOptions::default()
     };
@@ -108,9 +110,34 @@ pub(crate) fn options() -> (SenderOptions, ReceiverOptions) {
     (sender, receiver)
 }
 
+/// A free choice of channels.
+pub(crate) fn free(seed: u64) -> (SenderOptions, ReceiverOptions) {
+    free_with(|bbr| bbr.seed = 100 * seed)
+}
+
+/// A free choice of channels, under BBR with other parameters.
+pub(crate) fn free_with(
+    change: impl FnOnce(&mut BbrParameters),
+) -> (SenderOptions, ReceiverOptions) {
+    let mut control = ControlPlan::default();
+    if let Controlled::Bbr(bbr) = &mut control.by {
+        change(bbr);
+    }
+    let sender =
+        SenderOptions { order: Order::Free, control: Some(control), ..SenderOptions::default() };
+    let receiver = ReceiverOptions {
+        order: Order::Free,
+        guaranteed: Some(Guarantee::default()),
+        buffer_packets_max: 65_536,
+        reports: Some(ReportPlan::default()),
+        ..ReceiverOptions::default()
+    };
+    (sender, receiver)
+}
+
 impl World {
     pub(crate) fn new(lines: &[Line]) -> Self {
-        Self::with(lines, options(), 1)
+        Self::with(lines, free(1), 1)
     }
 
     pub(crate) fn with(
@@ -130,6 +157,7 @@ impl World {
             now_ns: 0,
             events: EventQueue::new(),
             scheduled: 0,
+            tagged: receiver.guaranteed.is_some(),
             sender: Sender::synchronised(scheduler.clone(), sender, epoch, Instant::ORIGIN)
                 .expect("options"),
             receiver: Receiver::synchronised(scheduler, receiver, epoch).expect("options"),
@@ -189,7 +217,11 @@ impl World {
         let now = self.now();
         // What an end refuses it counts.
         match event {
-            Event::Packet { channel, packet } => {
+            Event::Packet { channel, tag: Some(tag), packet } => {
+                let length_bytes = packet.length_bytes;
+                let _ = self.receiver.handle_tagged(now, channel, tag, length_bytes, packet);
+            }
+            Event::Packet { channel, tag: None, packet } => {
                 let _ = self.receiver.handle_packet(now, channel, packet.length_bytes, packet);
             }
             Event::ToReceiver { channel, bytes } => {
@@ -255,13 +287,21 @@ impl World {
         if !enough {
             return false;
         }
-        let Ok(channel) = self.sender.handle_packet(self.now(), length_bytes) else { return false };
+        let taken = if self.tagged {
+            self.sender
+                .handle_tagged(self.now(), length_bytes)
+                .map(|(channel, tag)| (channel, Some(tag)))
+        } else {
+            self.sender.handle_packet(self.now(), length_bytes).map(|channel| (channel, None))
+        };
+        let Ok((channel, tag)) = taken else { return false };
         self.allowed_bytes = self.allowed_bytes.saturating_sub(u64::from(length_bytes));
         let packet = Packet { number: self.number, length_bytes, sent_ns: self.now_ns };
         self.number += 1;
-        let length = usize::try_from(length_bytes).expect("a length");
+        let header_bytes = if self.tagged { TAG_BYTES } else { 0 };
+        let length = usize::try_from(length_bytes).expect("a length") + header_bytes;
         for at_ns in offer(&mut self.there[channel], self.now_ns, length) {
-            self.schedule(at_ns, Event::Packet { channel, packet });
+            self.schedule(at_ns, Event::Packet { channel, tag, packet });
         }
         true
     }

@@ -46,7 +46,7 @@ pub fn compile(source: &ScenarioSource) -> Result<Compiled, InputError> {
         sender: options::sender(source, links.len())?,
         receiver: options::receiver(source)?,
         round_alone: scenario.stripe.markers.tells == Tells::Round,
-        tagged: scenario.stripe.guaranteed,
+        tagged: scenario.stripe.has_tags(),
         restore: options::restore(source)?,
         resets: options::resets(source),
         queue_bytes: scenario.stripe.queue.0,

@@ -1,13 +1,15 @@
 //! Options of both ends of the protocol.
 
 use crate::plan::{Plan, Reception};
-use crate::scenario::{Channel, Quanta, Repair, Reports, ScenarioSource, Scheduler, Tells};
+use crate::scenario::{
+    Channel, Order, Quanta, Repair, Reports, Rule, ScenarioSource, Scheduler, Tells,
+};
 use core::time::Duration;
 use gingham_input::InputError;
 use gingham_kernel::{Span, Time};
 use gingham_stripe::{
-    FlightPlan, Guarantee, MarkerPlan, OrderOptions, ReceiverOptions, RepairPlan, RepairRequests,
-    ReportPlan, SenderOptions, SharePlan,
+    BbrParameters, ControlPlan, Controlled, Guarantee, MarkerPlan, OrderOptions, ReceiverOptions,
+    RepairPlan, RepairRequests, ReportPlan, SenderOptions, SharePlan, Thousandths,
 };
 
 /// Buffers have room for this many packets at the most.
@@ -20,6 +22,7 @@ pub(super) fn check(source: &ScenarioSource, reception: Reception) -> Result<(),
         ("stripe.quanta", stripe.quanta == Quanta::Follow),
         ("stripe.window", stripe.window),
         ("stripe.credits", stripe.credits),
+        ("stripe.order", stripe.order == Order::Free),
         ("stripe.guaranteed", stripe.guaranteed),
         ("stripe.repair", stripe.repair.is_some()),
         ("stripe.restore", stripe.restore.is_some()),
@@ -33,14 +36,18 @@ pub(super) fn check(source: &ScenarioSource, reception: Reception) -> Result<(),
     }
     let tags =
         [("stripe.repair", stripe.repair.is_some()), ("stripe.restore", stripe.restore.is_some())];
-    if let Some((key, _)) = tags.iter().find(|(_, asked)| *asked && !stripe.guaranteed) {
-        let message = "only where the order is guaranteed: set `stripe.guaranteed = true`";
+    if let Some((key, _)) = tags.iter().find(|(_, asked)| *asked && !stripe.has_tags()) {
+        let message = "only where packets carry tags: set `stripe.guaranteed = true`, or `stripe.order = \"free\"`";
         return Err(source.refuse(key, message));
     }
     if stripe.silence == Span::ZERO && stripe.is_held_back() {
         let message = "credits and windows wait for reports, so a channel that sends none must go out some time: \
                        expected more than \"0 s\"";
         return Err(source.refuse("stripe.silence", message));
+    }
+    if stripe.order == Order::Free && stripe.quanta == Quanta::Follow {
+        let message = "no quantum is used where `stripe.order` is \"free\": leave it out";
+        return Err(source.refuse("stripe.quanta", message));
     }
     let changes = |channel: &Channel| !channel.quanta.is_empty();
     if let Some(index) = source.scenario.channel.iter().position(changes)
@@ -102,12 +109,57 @@ pub(super) fn sender(
     Ok(SenderOptions {
         markers: markers(source, channels)?,
         credits: stripe.credits,
-        flight: stripe.has_windows().then(FlightPlan::default),
+        order: order(source),
+        control: stripe.has_windows().then(|| control(source)).transpose()?,
         shares: (stripe.quanta == Quanta::Follow).then(SharePlan::default),
         silence: silence(source)?,
         repair: repair.transpose()?,
         ..SenderOptions::default()
     })
+}
+
+fn order(source: &ScenarioSource) -> gingham_stripe::Order {
+    match source.scenario.stripe.order {
+        Order::Strict => gingham_stripe::Order::Strict,
+        Order::Free => gingham_stripe::Order::Free,
+    }
+}
+
+fn control(source: &ScenarioSource) -> Result<ControlPlan, InputError> {
+    let control = &source.scenario.stripe.control;
+    let longest = source.scenario.stripe.longest_packet;
+    if control.window_max.is_some_and(|most| most.0 < longest.0) {
+        let message =
+            format!("below the longest packet, so that none could go: expected at least {longest}");
+        return Err(source.refuse("stripe.control.window_max", message));
+    }
+    let by = match control.by {
+        Rule::Bbr => Controlled::Bbr(BbrParameters {
+            loss_threshold: thousandths(
+                source,
+                "stripe.control.loss_threshold",
+                control.loss_threshold,
+            )?,
+            headroom: thousandths(source, "stripe.control.headroom", control.headroom)?,
+            seed: source.scenario.seed,
+            ..BbrParameters::default()
+        }),
+        Rule::Cubic => Controlled::Cubic,
+        // What each channel carries the sender is told when it is there.
+        Rule::Told => Controlled::Told(u64::from(u32::MAX)),
+    };
+    let window_bytes_max = control.window_max.map(|most| most.0);
+    Ok(ControlPlan { by, window_bytes_max, ..ControlPlan::default() })
+}
+
+/// A share below one, in thousandths.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked before")]
+fn thousandths(source: &ScenarioSource, key: &str, share: f64) -> Result<Thousandths, InputError> {
+    if (0.0..1.0).contains(&share) {
+        Ok(Thousandths((share * 1_000.0).round() as u64))
+    } else {
+        Err(source.refuse(key, "expected a share from 0 to below 1"))
+    }
 }
 
 fn silence(source: &ScenarioSource) -> Result<Option<Duration>, InputError> {
@@ -137,7 +189,7 @@ pub(super) fn receiver(source: &ScenarioSource) -> Result<ReceiverOptions, Input
     let stripe = &source.scenario.stripe;
     let reports = stripe.reports.or_else(|| stripe.is_held_back().then(Reports::default));
     let reports = reports.map(|reports| report_plan(source, reports)).transpose()?;
-    let guaranteed = stripe.guaranteed.then(|| -> Result<_, InputError> {
+    let guaranteed = stripe.has_tags().then(|| -> Result<_, InputError> {
         let repair = stripe.repair.map(|repair| requests(source, repair)).transpose()?;
         Ok(Guarantee { repair })
     });
@@ -151,6 +203,7 @@ pub(super) fn receiver(source: &ScenarioSource) -> Result<ReceiverOptions, Input
         buffer_packets_max: packets(source, "stripe.buffer_packets", stripe.buffer_packets)?,
         wait: some_time(source, "stripe.wait", stripe.wait)?,
         reports,
+        order: order(source),
         guaranteed: guaranteed.transpose()?,
         ..ReceiverOptions::default()
     })

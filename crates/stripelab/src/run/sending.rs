@@ -12,7 +12,9 @@ use crate::plan::{Plan, Reception, Spread};
 use crate::traffic::Packet;
 use gingham_fairq::{Causal, Number, Standing};
 use gingham_kernel::{Purpose, Stream, Time};
-use gingham_stripe::{Epoch, Flight, Instant, Kept, Kind, Message, Numbered, RepairPlan, Sender};
+use gingham_stripe::{
+    Controlled, Epoch, Flight, Instant, Kept, Kind, Message, Numbered, RepairPlan, Sender,
+};
 
 /// The sending end.
 #[derive(Debug)]
@@ -46,10 +48,12 @@ impl SendingEnd {
                 let options = plan.sender;
                 let sender = Sender::synchronised(scheduler, options, EPOCH, Instant::ORIGIN);
                 let checked = "options are checked where scenarios are compiled";
+                let mut sender = sender.expect(checked);
+                tell_rates(&mut sender, plan);
                 // As many as all channels together can be asked for.
                 let kept = |repair: RepairPlan| Kept::new(repair.packets * plan.links.len());
                 Self::Protocol(Box::new(Protocol {
-                    sender: sender.expect(checked),
+                    sender,
                     tagged: plan.tagged,
                     round_alone: plan.round_alone,
                     kept: options.repair.map(kept),
@@ -70,7 +74,7 @@ impl SendingEnd {
     /// The channel on which the packet is to go, if anything may be sent now.
     pub(crate) fn channel(&self, packet: &Packet, links: &[Link], now: Time) -> Option<usize> {
         match self {
-            Self::Protocol(protocol) => protocol.sender.channel(),
+            Self::Protocol(protocol) => protocol.sender.channel(instant(now)),
             Self::Rounds(scheduler) => Some(scheduler.current()),
             Self::Drawn { next, .. } => Some(*next),
             Self::ShortestQueue => {
@@ -176,6 +180,16 @@ impl SendingEnd {
         if let Self::Drawn { words, next, channels } = self {
             let drawn = words.below(u64::try_from(*channels).expect("at most 64"));
             *next = usize::try_from(drawn).expect("below the count");
+        }
+    }
+}
+
+/// Where the sender is to be told what its channels carry.
+fn tell_rates(sender: &mut Sender<Scheduler>, plan: &Plan) {
+    let control = plan.sender.control.map(|control| control.by);
+    if matches!(control, Some(Controlled::Told(_))) {
+        for (channel, link) in plan.links.iter().enumerate() {
+            sender.tell_rate(channel, link.forth.rate.bytes_per_second());
         }
     }
 }

@@ -22,11 +22,13 @@
 //! comments of the fields are what `gingham` shows as help.
 
 mod channel;
+mod control;
 mod measure;
 mod source;
 mod stripe;
 
 pub use channel::{Back, Bursts, Channel, OutageSpan, QuantumStep, RateStep, Reordering};
+pub use control::{Control, Order, Rule};
 pub use gingham_input::Overrides;
 pub use measure::{Measure, Stop};
 pub use source::{

@@ -1,5 +1,6 @@
 //! How packets are spread and put in order again, as a scenario writes it.
 
+use super::control::{Control, Order};
 use gingham_kernel::{Bytes, Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,6 +11,11 @@ use serde::{Deserialize, Serialize};
 pub struct Stripe {
     /// What chooses the channel of a packet.
     pub scheduler: Scheduler,
+    /// Whether the channel of a packet follows from the scheduler, or is chosen freely.
+    pub order: Order,
+    /// What says how much may be in flight, where anything does: with `window`, with quanta that
+    /// follow, and where the order is free.
+    pub control: Control,
     /// How the order is found again at the far end.
     pub reception: Reception,
     /// The longest packet that may be sent; no quantum may be below it.
@@ -18,8 +24,8 @@ pub struct Stripe {
     pub markers: Markers,
     /// Whether quanta stay as they are told, or follow the rates that windows find.
     pub quanta: Quanta,
-    /// Whether the sender bounds what is in flight on each channel by what it finds that the
-    /// channel carries, and keeps its queue short; where quanta follow it does so in any case.
+    /// Whether `control` bounds what is in flight on each channel; where quanta follow or the order
+    /// is free it does so in any case.
     pub window: bool,
     /// A channel of which the sender hears nothing for so long, though markers go on it, is out
     /// until it answers again; with "0 s" none ever is (not with credits or windows, which wait for
@@ -32,7 +38,7 @@ pub struct Stripe {
     /// by themselves, with the defaults, unless given.
     pub reports: Option<Reports>,
     /// Whether each packet carries a tag of 12 bytes with sequence numbers that confirm what the
-    /// receiver expects: never out of order then, whatever is lost.
+    /// receiver expects: never out of order then, whatever is lost. It does where the order is free.
     pub guaranteed: bool,
     /// Lost packets are sent again, with these parameters; for that the order must be guaranteed.
     pub repair: Option<Repair>,
@@ -60,6 +66,8 @@ impl Default for Stripe {
     fn default() -> Self {
         Self {
             scheduler: Scheduler::SurplusRoundRobin,
+            order: Order::Strict,
+            control: Control::default(),
             reception: Reception::Logical,
             longest_packet: Bytes(1_500),
             markers: Markers::default(),
@@ -72,7 +80,7 @@ impl Default for Stripe {
             repair: None,
             restore: None,
             resets: Vec::new(),
-            buffer_packets: 1_024,
+            buffer_packets: 8_192,
             wait: Span::from_ps(200 * MS),
             queue: Bytes(250_000),
             backpressure: None,
@@ -81,9 +89,14 @@ impl Default for Stripe {
 }
 
 impl Stripe {
+    /// Whether packets carry tags.
+    pub(crate) fn has_tags(&self) -> bool {
+        self.guaranteed || self.order == Order::Free
+    }
+
     /// Whether what is in flight is bounded.
     pub(crate) fn has_windows(&self) -> bool {
-        self.window || self.quanta == Quanta::Follow
+        self.window || self.quanta == Quanta::Follow || self.order == Order::Free
     }
 
     /// Whether the receiver's reports hold the sender back.

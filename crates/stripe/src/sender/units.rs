@@ -1,10 +1,6 @@
 //! Bytes, spans and rates in whole numbers.
 
-/// Bytes a second, of so many bytes in a span.
-pub(super) fn rate(bytes: u64, span_ns: u64) -> u64 {
-    let rate = u128::from(bytes) * 1_000_000_000 / u128::from(span_ns.max(1));
-    u64::try_from(rate).unwrap_or(u64::MAX)
-}
+use core::time::Duration;
 
 /// Bytes that a rate carries in a span.
 pub(super) fn carried(bytes_per_second: u64, span_ns: u64) -> u64 {
@@ -18,19 +14,15 @@ pub(super) fn percent_of(whole: u64, percent: u64) -> u64 {
     u64::try_from(part).unwrap_or(u64::MAX)
 }
 
+/// A span in nanoseconds; the longest that there are for what is longer.
+pub(super) fn nanoseconds(span: Duration) -> u64 {
+    u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
+}
+
 /// Whether a wait that is never longer than `most_ns` is over. One that seems longer was written
 /// over, and is over, too, lest anything waits for ever.
 pub(super) const fn is_over(now_ns: u64, until_ns: u64, most_ns: u64) -> bool {
     now_ns >= until_ns || until_ns - now_ns > most_ns
-}
-
-/// A mean moved by a share of the difference; rounding never stops it short of it for ever.
-pub(super) const fn smooth(mean: u64, sample: u64, share: u64) -> u64 {
-    if sample >= mean {
-        mean + (sample - mean).div_ceil(share)
-    } else {
-        mean - (mean - sample).div_ceil(share)
-    }
 }
 
 #[cfg(test)]
@@ -38,10 +30,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rates_and_what_they_carry_are_each_other_back() {
-        assert_eq!(rate(25_000, 20_000_000), 1_250_000);
+    fn a_rate_carries_so_much() {
         assert_eq!(carried(1_250_000, 20_000_000), 25_000);
-        assert_eq!((rate(u64::MAX, 0), carried(u64::MAX, u64::MAX)), (u64::MAX, u64::MAX));
+        assert_eq!(carried(u64::MAX, u64::MAX), u64::MAX);
         assert_eq!((percent_of(200, 125), percent_of(u64::MAX, 200)), (250, u64::MAX));
     }
 
@@ -49,11 +40,5 @@ mod tests {
     fn a_wait_is_over_when_it_is_or_could_not_be() {
         assert!(!is_over(10, 11, 5) && is_over(11, 11, 5));
         assert!(!is_over(10, 15, 5) && is_over(10, 16, 5) && is_over(10, u64::MAX, 5));
-    }
-
-    #[test]
-    fn a_mean_gets_to_what_stays_the_same() {
-        assert_eq!((smooth(80, 160, 8), smooth(80, 0, 8), smooth(80, 81, 8)), (90, 70, 81));
-        assert_eq!((smooth(81, 80, 8), smooth(5, 5, 16)), (80, 5));
     }
 }

@@ -1,0 +1,29 @@
+//! What is seen of a channel between two plans of shares.
+
+/// No channel is waited for longer than two years, and nothing counted so often.
+const NS_MAX: u64 = 1 << 56;
+const COUNT_MAX: u64 = 1 << 32;
+
+/// What was seen of a channel since the last plan.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Seen {
+    pub(super) reports: u64,
+    /// How long the pipe waited for it.
+    pub(super) waited_ns: u64,
+    /// How long it could have sent while the pipe waited for another.
+    pub(super) idle_ns: u64,
+}
+
+impl Seen {
+    /// Counts that can be added to, and added up over all channels.
+    pub(super) const fn is_sound(&self) -> bool {
+        self.reports < COUNT_MAX && self.waited_ns < NS_MAX && self.idle_ns < NS_MAX
+    }
+}
+
+#[cfg(test)]
+impl Seen {
+    pub(super) fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
+        (self.reports, self.waited_ns, self.idle_ns) = (words(), words(), words());
+    }
+}
