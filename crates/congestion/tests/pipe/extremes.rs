@@ -151,3 +151,33 @@ fn whatever_the_other_end_says_is_counted_or_refused() {
         }
     }
 }
+
+/// Each count by itself: more than was sent, more received than accounted for, or less than before.
+#[test]
+fn counts_that_cannot_be_are_refused() {
+    let mut path = Path::new(PathPlan::new(1_000), Control::cubic(1_000));
+    (0..4).for_each(|_| path.sent(5, 1_000));
+    let said = |accounted_packets, accounted_bytes, received_bytes| Acknowledgement {
+        accounted_packets,
+        accounted_bytes,
+        received_bytes,
+        came_at_ns: 6,
+        held_ns: None,
+    };
+    assert!(path.acknowledged(9, &said(2, 2_000, 1_000)));
+    for (packets, bytes, received) in [
+        (5, 4_000, 1_000),
+        (4, 4_001, 1_000),
+        (3, 3_000, 3_001),
+        (1, 2_000, 1_000),
+        (2, 1_999, 1_000),
+        (2, 2_000, 999),
+    ] {
+        assert!(
+            !path.acknowledged(9, &said(packets, bytes, received)),
+            "{packets} {bytes} {received}"
+        );
+    }
+    assert_eq!((path.in_flight_bytes(), path.lost_bytes()), (2_000, 1_000));
+    assert!(path.acknowledged(9, &said(4, 4_000, 3_000)));
+}
