@@ -320,7 +320,9 @@ fn the_round_trip_is_probed_each_ten_seconds() {
         tx_in_flight: 100_000,
         ..Step::default()
     };
+    let mut before = 0;
     while trace.bbr.state != State::ProbeRtt {
+        before = trace.bbr.window_bytes();
         trace.round(full);
     }
     let began_ms = trace.now_ns / MILLISECOND;
@@ -334,6 +336,7 @@ fn the_round_trip_is_probed_each_ten_seconds() {
     }
     assert_eq!((trace.now_ns - waits_ns) / MILLISECOND, 220, "more than 200 ms, in round trips");
     assert_eq!(trace.bbr.state, State::ProbeBwCruise);
+    assert!(trace.bbr.window_bytes() >= before.min(200_000), "as it was");
     assert_eq!(trace.bbr.bytes_per_second(), Some(5_000_000), "low on purpose, so no sample");
 }
 
@@ -381,4 +384,23 @@ fn what_the_source_limits_is_no_sample_and_ends_no_cycle() {
     assert_eq!(trace.bbr.bytes_per_second(), Some(5_000_000));
     trace.round(Step { bytes_per_second: 6_000_000, ..little });
     assert_eq!(trace.bbr.bytes_per_second(), Some(6_000_000));
+}
+
+/// Where the bound is what limits, a probe raises it by 1, 2, 4 packets a round trip: by one for
+/// each 118,000 bytes that come, then for each 59,000, then for each 29,750.
+#[test]
+fn a_probe_raises_the_long_term_bound_by_twice_as_much_each_round() {
+    let mut trace = Trace::cruising();
+    trace.bbr.bounds.inflight_longterm = 118_000;
+    while trace.bbr.state != State::ProbeBwUp {
+        trace.rounds(1, 5_000_000);
+    }
+    trace.bbr.window.limited_until_delivered = Some(u64::MAX);
+    let mut bounds = Vec::new();
+    for _ in 0..3 {
+        let came = trace.bbr.window_bytes();
+        trace.round(Step { came, bytes_per_second: 5_000_000, ..Step::default() });
+        bounds.push(trace.bbr.bounds.inflight_longterm);
+    }
+    assert_eq!(bounds, [119_000, 121_000, 125_000]);
 }
