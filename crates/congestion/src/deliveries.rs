@@ -40,6 +40,8 @@ pub(crate) struct Record {
     lost_bytes: u64,
     /// In flight when it was sent, itself included (`P.tx_in_flight`).
     in_flight_bytes: u64,
+    /// Bytes sent until then, itself included.
+    pub(crate) sent_bytes: u64,
     /// Whether the source had less to send than the path would have taken (`P.is_app_limited`).
     is_app_limited: bool,
 }
@@ -85,8 +87,13 @@ impl Deliveries {
         (self.came_at_ns, self.app_limited_until_bytes) = (None, 0);
     }
 
-    /// A packet goes; `in_flight_bytes` are with it.
-    pub(crate) fn sent(&mut self, now_ns: u64, in_flight_bytes: u64, was_idle: bool) {
+    /// A packet goes; with it so many bytes were sent and are in flight.
+    pub(crate) fn sent(
+        &mut self,
+        now_ns: u64,
+        (sent_bytes, in_flight_bytes): (u64, u64),
+        was_idle: bool,
+    ) {
         let number = self.next_number;
         self.next_number += 1;
         if was_idle {
@@ -109,6 +116,7 @@ impl Deliveries {
             delivered_bytes: self.delivered_bytes,
             lost_bytes: self.lost_bytes,
             in_flight_bytes,
+            sent_bytes,
             is_app_limited: self.is_limited_by_source(),
         });
     }
@@ -123,19 +131,8 @@ impl Deliveries {
         self.app_limited_until_bytes > 0
     }
 
-    /// So many packets are accounted for, so much of them came newly or was lost, the last at
-    /// `came_at_ns` by the receiver's clock. The record of the last packet that has one.
-    pub(crate) fn acknowledged(
-        &mut self,
-        (now_ns, came_at_ns): (u64, u64),
-        packets: u64,
-        (came_bytes, lost_bytes): (u64, u64),
-    ) -> Option<(Record, RateSample)> {
-        self.delivered_bytes += came_bytes;
-        self.lost_bytes += lost_bytes;
-        if self.delivered_bytes > self.app_limited_until_bytes {
-            self.app_limited_until_bytes = 0;
-        }
+    /// So many packets are accounted for: the record of the last of them that has one.
+    pub(crate) fn take_record(&mut self, packets: u64) -> Option<Record> {
         let mut last = None;
         while self.records.front().is_some_and(|record| record.number < packets) {
             last = self.records.pop_front();
@@ -143,13 +140,29 @@ impl Deliveries {
         if self.records.is_empty() {
             self.spacing = 1;
         }
-        let record = last?;
+        last
+    }
+
+    /// So much came newly or was lost, up to the packet of a record, the last of it at `came_at_ns`
+    /// by the receiver's clock.
+    pub(crate) fn acknowledged(
+        &mut self,
+        (now_ns, came_at_ns): (u64, u64),
+        record: Option<Record>,
+        (came_bytes, lost_bytes): (u64, u64),
+    ) -> Option<RateSample> {
+        self.delivered_bytes += came_bytes;
+        self.lost_bytes += lost_bytes;
+        if self.delivered_bytes > self.app_limited_until_bytes {
+            self.app_limited_until_bytes = 0;
+        }
+        let record = record?;
         let sample = self.sample(&record, now_ns, came_at_ns);
         if came_bytes > 0 {
             self.first_sent_at_ns = record.sent_at_ns;
             (self.delivered_at_ns, self.came_at_ns) = (now_ns, Some(came_at_ns));
         }
-        Some((record, sample))
+        Some(sample)
     }
 
     fn sample(&self, record: &Record, now_ns: u64, came_at_ns: u64) -> RateSample {
@@ -185,14 +198,14 @@ mod tests {
             let now_ns = number * MILLISECOND;
             if let Some(came) = number.checked_sub(20) {
                 let times = (now_ns, (came + 15) * MILLISECOND);
-                let (_, sample) =
-                    deliveries.acknowledged(times, came + 1, (1_000, 0)).expect("a record");
+                let record = deliveries.take_record(came + 1);
+                let sample = deliveries.acknowledged(times, record, (1_000, 0)).expect("a record");
                 let expected = if came == 0 { 50_000 } else { 1_000_000 };
                 if came == 0 || came >= 20 {
                     assert_eq!(sample.bytes_per_second(), Some(expected), "{number}");
                 }
             }
-            deliveries.sent(now_ns, 1_000 * 20.min(number + 1), number == 0);
+            deliveries.sent(now_ns, (0, 1_000 * 20.min(number + 1)), number == 0);
         }
     }
 
@@ -200,10 +213,10 @@ mod tests {
     #[test]
     fn more_packets_than_records_leave_every_other_without() {
         let mut deliveries = Deliveries::new(8);
-        (0..32).for_each(|number| deliveries.sent(number, 1_000 * (number + 1), number == 0));
+        (0..32).for_each(|number| deliveries.sent(number, (0, 1_000 * (number + 1)), number == 0));
         let numbers: Vec<u64> = deliveries.records.iter().map(|record| record.number).collect();
         assert_eq!(numbers, [0, 4, 8, 12, 16, 20, 24, 28]);
-        let (record, _) = deliveries.acknowledged((50, 50), 15, (15_000, 0)).expect("a record");
+        let record = deliveries.take_record(15).expect("a record");
         assert_eq!((record.number, record.sent_at_ns), (12, 12));
     }
 
@@ -211,13 +224,18 @@ mod tests {
     #[test]
     fn what_the_source_limits_is_marked() {
         let mut deliveries = Deliveries::new(8);
-        deliveries.sent(0, 1_000, true);
+        deliveries.sent(0, (1_000, 1_000), true);
         deliveries.limit_by_source(1_000);
-        deliveries.sent(5, 2_000, false);
-        let limited = |sample: Option<(Record, RateSample)>| sample.unwrap().1.is_app_limited;
-        assert!(!limited(deliveries.acknowledged((10, 10), 1, (1_000, 0))));
-        assert!(limited(deliveries.acknowledged((12, 12), 2, (1_000, 0))));
-        deliveries.sent(15, 1_000, false);
-        assert!(!limited(deliveries.acknowledged((20, 20), 3, (1_000, 0))));
+        deliveries.sent(5, (2_000, 2_000), false);
+        let mut limited = |at_ns, packets| {
+            let record = deliveries.take_record(packets);
+            deliveries.acknowledged((at_ns, at_ns), record, (1_000, 0)).unwrap().is_app_limited
+        };
+        assert!(!limited(10, 1));
+        assert!(limited(12, 2));
+        deliveries.sent(15, (3_000, 1_000), false);
+        let record = deliveries.take_record(3);
+        let sample = deliveries.acknowledged((20, 20), record, (1_000, 0)).unwrap();
+        assert!(!sample.is_app_limited);
     }
 }

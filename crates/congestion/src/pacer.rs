@@ -30,6 +30,11 @@ impl Pacer {
         self.next_ns = from_ns.saturating_add(spent_ns);
     }
 
+    /// Whether packets might have gone for longer than a burst takes.
+    pub(crate) const fn is_idle(&self, now_ns: u64) -> bool {
+        self.next_ns.saturating_add(self.burst_ns) < now_ns
+    }
+
     /// When a packet may go: a burst's time ahead of its departure, so that several go at once.
     pub(crate) const fn next_ns(&self) -> u64 {
         self.next_ns

@@ -27,17 +27,21 @@ pub struct PathPlan {
     pub records: usize,
     /// The most that may be in flight, whatever the controller says.
     pub window_bytes_max: u64,
+    /// How long a least round trip is believed.
+    pub least_span: Duration,
 }
 
 impl PathPlan {
     /// For packets of at most this length: a millisecond at once, as what the segmentation of a
-    /// network card sends; 1,024 records; a gibibyte.
+    /// network card sends; 1,024 records; a gibibyte; 10 s,
+    /// as BBR believes its least round trip.
     pub const fn new(longest_bytes: u64) -> Self {
         Self {
             longest_bytes,
             burst: Duration::from_millis(1),
             records: 1_024,
             window_bytes_max: 1 << 30,
+            least_span: Duration::from_secs(10),
         }
     }
 }
@@ -73,13 +77,13 @@ pub struct Path {
 impl Path {
     /// A path under a controller.
     pub fn new(plan: PathPlan, control: Control) -> Self {
-        let burst_ns = u64::try_from(plan.burst.as_nanos()).unwrap_or(u64::MAX);
+        let nanoseconds = |span: Duration| u64::try_from(span.as_nanos()).unwrap_or(u64::MAX);
         Self {
             plan,
             control,
-            round_trip: RoundTrip::default(),
+            round_trip: RoundTrip::new(nanoseconds(plan.least_span)),
             deliveries: Deliveries::new(plan.records.max(2)),
-            pacer: Pacer::new(burst_ns),
+            pacer: Pacer::new(nanoseconds(plan.burst)),
             sent_packets: 0,
             sent_bytes: 0,
             counted: Acknowledgement::default(),
@@ -152,6 +156,7 @@ impl Path {
     pub fn sent(&mut self, now_ns: u64, bytes: u64) {
         let in_flight_bytes = self.in_flight_bytes();
         let was_idle = in_flight_bytes == 0;
+        self.see_idleness(now_ns);
         self.control.sent(&Sent {
             now_ns,
             bytes,
@@ -159,17 +164,10 @@ impl Path {
             delivered_bytes: self.deliveries.delivered_bytes,
             was_idle: was_idle && self.deliveries.is_limited_by_source(),
         });
-        self.deliveries.sent(now_ns, in_flight_bytes + bytes, was_idle);
         self.sent_packets += 1;
         self.sent_bytes += bytes;
+        self.deliveries.sent(now_ns, (self.sent_bytes, in_flight_bytes + bytes), was_idle);
         self.pacer.sent(now_ns, bytes, self.control.pace_bytes_per_second());
-    }
-
-    /// The source has nothing to send though packets might go.
-    pub fn limit_by_source(&mut self, now_ns: u64) {
-        if self.admits(now_ns) {
-            self.deliveries.limit_by_source(self.in_flight_bytes());
-        }
     }
 
     /// Bytes go beside the packets that are counted, at the same pace.
@@ -178,8 +176,8 @@ impl Path {
     }
 
     /// A time there and back that something else than a packet took.
-    pub fn timed(&mut self, round_trip_ns: u64) {
-        self.round_trip.take(round_trip_ns);
+    pub fn timed(&mut self, now_ns: u64, round_trip_ns: u64) {
+        self.round_trip.take(now_ns, round_trip_ns);
     }
 
     /// The other end acknowledges: whether it can be so.
@@ -189,23 +187,26 @@ impl Path {
             && said.accounted_bytes <= self.sent_bytes
             && said.received_bytes <= said.accounted_bytes
             && said.accounted_packets >= before.accounted_packets
-            && said.accounted_bytes >= before.accounted_bytes
             && said.received_bytes >= before.received_bytes;
         if !can_be {
             return false;
         }
+        self.see_idleness(now_ns);
         let prior_in_flight_bytes = self.in_flight_bytes();
-        self.counted = *said;
+        let record = self.deliveries.take_record(said.accounted_packets);
+        // Of lost packets the other end may know how many they are, and not yet how long.
+        let sent_bytes = record.map_or(0, |record| record.sent_bytes);
+        let accounted_bytes = said.accounted_bytes.max(sent_bytes).max(before.accounted_bytes);
+        self.counted = Acknowledgement { accounted_bytes, ..*said };
         let came_bytes = said.received_bytes - before.received_bytes;
         let not_come = |counts: &Acknowledgement| counts.accounted_bytes - counts.received_bytes;
-        let lost_bytes = not_come(said).saturating_sub(not_come(&before));
-        let (times, counts) = ((now_ns, said.came_at_ns), (came_bytes, lost_bytes));
-        let last = self.deliveries.acknowledged(times, said.accounted_packets, counts);
-        let round_trip_ns = last.and_then(|(record, _)| {
-            now_ns.checked_sub(record.sent_at_ns)?.checked_sub(said.held_ns?)
-        });
+        let lost_bytes = not_come(&self.counted).saturating_sub(not_come(&before));
+        let times = (now_ns, said.came_at_ns);
+        let sample = self.deliveries.acknowledged(times, record, (came_bytes, lost_bytes));
+        let round_trip_ns = record
+            .and_then(|record| now_ns.checked_sub(record.sent_at_ns)?.checked_sub(said.held_ns?));
         if let Some(round_trip_ns) = round_trip_ns.filter(|_| came_bytes > 0) {
-            self.round_trip.take(round_trip_ns);
+            self.round_trip.take(now_ns, round_trip_ns);
         }
         self.control.acknowledged(&Acknowledged {
             now_ns,
@@ -217,13 +218,21 @@ impl Path {
             round_trip_ns,
             least_round_trip_ns: self.round_trip.least_ns(),
             smoothed_round_trip_ns: self.round_trip.smoothed_ns(),
-            rate: last.map(|(_, sample)| self.believed(sample)),
+            rate: sample.map(|sample| self.believed(sample)),
         });
         true
     }
 
+    /// Where a packet might have gone for longer than a burst takes, and none went, the source has
+    /// less to send than the path takes.
+    fn see_idleness(&mut self, now_ns: u64) {
+        if self.pacer.is_idle(now_ns) && self.has_room() {
+            self.deliveries.limit_by_source(self.in_flight_bytes());
+        }
+    }
+
     /// What came in less than a round trip came in a bunch, and tells no rate.
-    const fn believed(&self, sample: RateSample) -> RateSample {
+    fn believed(&self, sample: RateSample) -> RateSample {
         if sample.interval_ns < self.round_trip.least_ns() {
             RateSample { interval_ns: 0, ..sample }
         } else {

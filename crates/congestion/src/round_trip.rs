@@ -1,8 +1,18 @@
 //! How long it takes to hear of a packet: least, smoothed, and how much it varies.
 //!
-//! Source: RFC 6298 for the smoothed time and its variation, but that the variation is the mean
-//! difference from one sample to the next (as in RFC 3550, section 6.4.1): a queue that stands
-//! keeps its length, jitter does not.
+//! ```text
+//!   sender     a packet is sent                        its acknowledgement comes at now
+//!                  \                                    /
+//!   receiver        comes ..... held ........... it goes          sample = now - sent - held
+//! ```
+//!
+//! The least of the last while is taken for the way itself, without a queue (BBR: Cardwell et al.,
+//! ACM Queue 14(5), 2016). What is above it is queue or jitter. A queue that a flight window lets
+//! stand keeps its length, jitter does not: the mean difference from one sample to the next (as in
+//! RFC 3550, section 6.4.1) tells them apart.
+//!
+//! Invariant: the least is at most the last sample, and no older than the span for which it is
+//! believed.
 
 use crate::units::smooth;
 
@@ -10,47 +20,61 @@ use crate::units::smooth;
 const SAMPLE_NS_MAX: u64 = 24 * 60 * 60 * 1_000_000_000;
 
 /// What is known of the time there and back.
-#[expect(clippy::struct_field_names, reason = "a plain number's name ends in its unit")]
-#[derive(Clone, Copy, Debug, Default)]
+#[expect(clippy::struct_field_names, reason = "a number's name ends in its unit")]
+#[derive(Clone, Copy, Debug)]
 pub struct RoundTrip {
-    least_ns: u64,
-    last_ns: u64,
+    /// How long a least time is believed.
+    span_ns: u64,
+    /// The least since half a span began, and in the half span before.
+    least_ns: [u64; 2],
+    half_since_ns: u64,
+    last_ns: Option<u64>,
     smoothed_ns: u64,
     variation_ns: u64,
 }
 
 impl RoundTrip {
-    /// The least there has been; 0 before there has been a sample.
-    pub const fn least_ns(&self) -> u64 {
-        self.least_ns
+    pub(crate) const fn new(span_ns: u64) -> Self {
+        Self {
+            span_ns,
+            least_ns: [u64::MAX; 2],
+            half_since_ns: 0,
+            last_ns: None,
+            smoothed_ns: 0,
+            variation_ns: 0,
+        }
     }
 
-    /// The last sample; 0 before there has been one.
-    pub const fn last_ns(&self) -> u64 {
-        self.last_ns
+    /// The least of the last while; 0 before there has been a sample.
+    pub fn least_ns(&self) -> u64 {
+        self.last_ns.map_or(0, |_| self.least_ns[0].min(self.least_ns[1]).min(SAMPLE_NS_MAX))
     }
 
     /// The smoothed time; 0 before there has been a sample.
-    pub const fn smoothed_ns(&self) -> u64 {
-        self.smoothed_ns
+    pub fn smoothed_ns(&self) -> u64 {
+        self.smoothed_ns.min(SAMPLE_NS_MAX)
     }
 
     /// The mean difference between a sample and the next.
-    pub const fn variation_ns(&self) -> u64 {
-        self.variation_ns
+    pub fn variation_ns(&self) -> u64 {
+        self.variation_ns.min(SAMPLE_NS_MAX)
     }
 
-    pub(crate) fn take(&mut self, sample_ns: u64) {
-        // None is told from no sample.
-        let sample_ns = sample_ns.clamp(1, SAMPLE_NS_MAX);
-        if self.last_ns == 0 {
-            (self.smoothed_ns, self.least_ns) = (sample_ns, sample_ns);
-        } else {
+    pub(crate) fn take(&mut self, now_ns: u64, sample_ns: u64) {
+        let sample_ns = sample_ns.min(SAMPLE_NS_MAX);
+        self.half_since_ns = self.half_since_ns.min(now_ns);
+        if let Some(last_ns) = self.last_ns {
             self.smoothed_ns = smooth(self.smoothed_ns, sample_ns, 8);
-            self.variation_ns = smooth(self.variation_ns, sample_ns.abs_diff(self.last_ns), 16);
+            self.variation_ns = smooth(self.variation_ns, sample_ns.abs_diff(last_ns), 16);
+        } else {
+            (self.smoothed_ns, self.half_since_ns) = (sample_ns, now_ns);
         }
-        self.least_ns = self.least_ns.min(sample_ns);
-        self.last_ns = sample_ns;
+        self.last_ns = Some(sample_ns);
+        if now_ns.saturating_sub(self.half_since_ns) >= self.span_ns / 2 {
+            self.least_ns = [sample_ns, self.least_ns[0]];
+            self.half_since_ns = now_ns;
+        }
+        self.least_ns[0] = self.least_ns[0].min(sample_ns);
     }
 }
 
@@ -58,23 +82,36 @@ impl RoundTrip {
 mod tests {
     use super::*;
 
-    fn after(samples: impl IntoIterator<Item = u64>) -> RoundTrip {
-        let mut trip = RoundTrip::default();
-        samples.into_iter().for_each(|sample| trip.take(sample));
+    fn after(samples: &[(u64, u64)]) -> RoundTrip {
+        let mut trip = RoundTrip::new(1_000);
+        for &(now_ns, sample_ns) in samples {
+            trip.take(now_ns, sample_ns);
+        }
         trip
     }
 
     /// 80, then 160: a smoothed 90, a difference of 80 of which a sixteenth counts.
     #[test]
     fn samples_are_smoothed_and_their_differences_too() {
-        let trip = after([80, 160]);
+        let trip = after(&[(0, 80), (10, 160)]);
         assert_eq!((trip.least_ns(), trip.smoothed_ns(), trip.variation_ns()), (80, 90, 5));
-        assert_eq!(after([]).least_ns(), 0);
+        assert_eq!(after(&[]).least_ns(), 0);
     }
 
     /// A queue that stands makes no difference from sample to sample.
     #[test]
     fn a_standing_queue_is_no_variation() {
-        assert_eq!(after([500; 200]).variation_ns(), 0);
+        let samples: Vec<(u64, u64)> = (0..200).map(|now| (now, 500)).collect();
+        assert_eq!(after(&samples).variation_ns(), 0);
+    }
+
+    /// The least of 50 is believed for a half span and until the next is over: the halves begin at
+    /// 0, 500 and 1,000.
+    #[test]
+    fn a_least_time_is_forgotten_after_its_span() {
+        let mut trip = after(&[(0, 50), (400, 70), (500, 80), (999, 90)]);
+        assert_eq!(trip.least_ns(), 50);
+        trip.take(1_000, 90);
+        assert_eq!(trip.least_ns(), 80);
     }
 }
