@@ -290,6 +290,7 @@ mod tests {
         let epoch = Epoch::new(5 * SECOND, 70 * PACKET, 100 * PACKET, PACKET);
         assert_eq!(epoch.k_us, 4_217_163);
         let at = |t_us: u64| epoch.w_cubic(5 * SECOND + t_us * 1_000, PACKET);
+        assert_eq!(Epoch::new(0, 70 * 1_500, 100 * 1_500, 1_500).k_us, 4_217_163);
         let k_us = epoch.k_us;
         let windows = [at(0), at(k_us), at(2 * k_us), at(k_us + 1_000_000)];
         assert_eq!(

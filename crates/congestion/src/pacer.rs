@@ -30,6 +30,11 @@ impl Pacer {
         self.next_ns = from_ns.saturating_add(spent_ns);
     }
 
+    /// What may be caught up.
+    pub(crate) const fn burst_ns(&self) -> u64 {
+        self.burst_ns
+    }
+
     /// Whether packets might have gone for longer than a burst takes.
     pub(crate) const fn is_idle(&self, now_ns: u64) -> bool {
         self.next_ns.saturating_add(self.burst_ns) < now_ns

@@ -77,6 +77,8 @@ pub struct Path {
     sent_packets: u64,
     sent_bytes: u64,
     counted: Acknowledgement,
+    /// When an acknowledgement last found the window full: until then it held packets back.
+    room_since_ns: u64,
 }
 
 impl Path {
@@ -92,6 +94,7 @@ impl Path {
             sent_packets: 0,
             sent_bytes: 0,
             counted: Acknowledgement::default(),
+            room_since_ns: 0,
         }
     }
 
@@ -199,6 +202,9 @@ impl Path {
             return false;
         }
         self.see_idleness(now_ns);
+        if !self.has_room() {
+            self.room_since_ns = now_ns;
+        }
         let prior_in_flight_bytes = self.in_flight_bytes();
         let record = self.deliveries.take_record(said.accounted_packets);
         // Of lost packets the other end may know how many they are, and not yet how long.
@@ -260,10 +266,11 @@ impl Path {
         self.deliveries.limit_by_source(self.in_flight_bytes());
     }
 
-    /// Where a packet might have gone for longer than a burst takes, and none went though nothing has
-    /// come since, the source has less to send than the path takes.
+    /// Where a packet might have gone for longer than a burst takes, and none went, the source has
+    /// less to send than the path takes. Time in which the window was full is none of that.
     fn see_idleness(&mut self, now_ns: u64) {
-        if self.pacer.is_idle(now_ns) && self.has_room() {
+        let has_had_room = now_ns.saturating_sub(self.room_since_ns) > self.pacer.burst_ns();
+        if has_had_room && self.pacer.is_idle(now_ns) && self.has_room() {
             self.deliveries.limit_by_source(self.in_flight_bytes());
         }
     }

@@ -19,7 +19,7 @@ pub(super) struct Window {
     pub(super) pacing_rate: u64,
     send_quantum: u64,
     /// The window has limited what was sent, until so much is delivered.
-    limited_until_delivered: Option<u64>,
+    pub(super) limited_until_delivered: Option<u64>,
 }
 
 impl Window {

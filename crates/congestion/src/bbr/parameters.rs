@@ -28,7 +28,9 @@ pub struct BbrParameters {
     pub loss_threshold: Thousandths,
     /// What is kept after a loss at least (`Beta`).
     pub beta: Thousandths,
-    /// The share of the longest known inflight that is left to others (`Headroom`).
+    /// The share of the long-term bound that is left to others between probes (`Headroom`). What is
+    /// left is that of what path and queue hold together: a queue of a tenth of the path lets it
+    /// carry .85 * 1.1 = .935 with the draft's .15, and all with .05.
     pub headroom: Thousandths,
     /// `StartupPacingGain`.
     pub startup_pacing_gain: Thousandths,

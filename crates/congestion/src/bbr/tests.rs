@@ -10,6 +10,16 @@ const PACKET: u64 = 1_000;
 const MILLISECOND: u64 = 1_000_000;
 const ROUND_TRIP: u64 = 20 * MILLISECOND;
 
+/// 5 MB/s, of which all is in flight that a round trip carries.
+const FULL: Step = Step {
+    came: 100_000,
+    bytes_per_second: 5_000_000,
+    lost: 0,
+    tx_in_flight: 100_000,
+    in_flight: 100_000,
+    is_app_limited: false,
+};
+
 /// A controller, and what was told it so far.
 struct Trace {
     bbr: Bbr,
@@ -81,12 +91,22 @@ impl Trace {
         trace
     }
 
+    /// Rounds until a state begins or ends; a thousand are too many.
+    fn rounds_while(&mut self, step: Step, goes_on: impl Fn(State) -> bool) {
+        let rounds = (0..1_000).take_while(|_| {
+            let goes_on = goes_on(self.bbr.state);
+            if goes_on {
+                self.round(step);
+            }
+            goes_on
+        });
+        assert!(rounds.count() < 1_000, "{:?}", self.bbr.state);
+    }
+
     /// The same until ProbeBW_UP begins.
     fn probing() -> Self {
         let mut trace = Self::cruising();
-        while trace.bbr.state != State::ProbeBwUp {
-            trace.rounds(1, 5_000_000);
-        }
+        trace.rounds_while(FULL, |state| state != State::ProbeBwUp);
         trace
     }
 }
@@ -190,9 +210,7 @@ fn drain_ends_with_the_queue_or_after_three_rounds() {
 fn probes_are_63_rounds_apart_or_2_to_3_seconds() {
     let mut trace = Trace::cruising();
     let begun_ns = trace.now_ns;
-    while trace.bbr.state == State::ProbeBwCruise {
-        trace.rounds(1, 5_000_000);
-    }
+    trace.rounds_while(FULL, |state| state == State::ProbeBwCruise);
     assert_eq!(trace.bbr.state, State::ProbeBwRefill);
     let rounds = (trace.now_ns - begun_ns) / ROUND_TRIP;
     assert!((62..=63).contains(&rounds), "{rounds}");
@@ -265,9 +283,7 @@ fn the_probe_after_a_loss_is_a_precaution() {
         ..Step::default()
     };
     trace.round(lossy);
-    while trace.bbr.state != State::ProbeBwUp {
-        trace.rounds(1, 5_000_000);
-    }
+    trace.rounds_while(FULL, |state| state != State::ProbeBwUp);
     let bound = trace.bbr.bounds.inflight_longterm;
     let reached = Step {
         came: 100_000,
@@ -302,9 +318,8 @@ fn losses_between_probes_bound_the_short_term() {
     assert_eq!(trace.bbr.bytes_per_second(), Some(4_000_000));
     (0..4).for_each(|_| trace.round(Step { bytes_per_second: 1_000_000, ..lossy }));
     assert_eq!(trace.bbr.bounds.bw_shortterm, 2_800_000, "no less than .7 of it");
-    while trace.bbr.state == State::ProbeBwCruise {
-        trace.rounds(1, 2_000_000);
-    }
+    let slow = Step { came: 40_000, bytes_per_second: 2_000_000, ..FULL };
+    trace.rounds_while(slow, |state| state == State::ProbeBwCruise);
     assert_eq!(trace.bbr.bytes_per_second(), Some(5_000_000));
 }
 
@@ -313,27 +328,17 @@ fn losses_between_probes_bound_the_short_term() {
 #[test]
 fn the_round_trip_is_probed_each_ten_seconds() {
     let mut trace = Trace::cruising();
-    let full = Step {
-        came: 100_000,
-        bytes_per_second: 5_000_000,
-        in_flight: 100_000,
-        tx_in_flight: 100_000,
-        ..Step::default()
-    };
-    while trace.bbr.state != State::ProbeRtt {
-        trace.round(full);
-    }
+    trace.rounds_while(FULL, |state| state != State::ProbeRtt);
     let began_ms = trace.now_ns / MILLISECOND;
     assert!((10_000..10_100).contains(&began_ms), "{began_ms}");
     assert_eq!(trace.bbr.window_bytes(), 50_000);
-    let half = Step { in_flight: 50_000, came: 50_000, bytes_per_second: 2_500_000, ..full };
+    let half = Step { in_flight: 50_000, came: 50_000, bytes_per_second: 2_500_000, ..FULL };
     trace.round(half);
     let waits_ns = trace.now_ns;
-    while trace.bbr.state == State::ProbeRtt {
-        trace.round(half);
-    }
+    trace.rounds_while(half, |state| state == State::ProbeRtt);
     assert_eq!((trace.now_ns - waits_ns) / MILLISECOND, 220, "more than 200 ms, in round trips");
     assert_eq!(trace.bbr.state, State::ProbeBwCruise);
+    assert!(trace.bbr.window_bytes() >= 200_000, "as it was");
     assert_eq!(trace.bbr.bytes_per_second(), Some(5_000_000), "low on purpose, so no sample");
 }
 
@@ -381,4 +386,30 @@ fn what_the_source_limits_is_no_sample_and_ends_no_cycle() {
     assert_eq!(trace.bbr.bytes_per_second(), Some(5_000_000));
     trace.round(Step { bytes_per_second: 6_000_000, ..little });
     assert_eq!(trace.bbr.bytes_per_second(), Some(6_000_000));
+}
+
+/// Where the bound is what limits, a probe raises it by 1, 2, 4 packets a round trip: by one for
+/// each 118,000 bytes that come, then for each 59,000, then for each 29,750.
+#[test]
+fn a_probe_raises_the_long_term_bound_by_twice_as_much_each_round() {
+    let mut trace = Trace::cruising();
+    trace.bbr.bounds.inflight_longterm = 118_000;
+    trace.rounds_while(FULL, |state| state != State::ProbeBwUp);
+    trace.bbr.window.limited_until_delivered = Some(u64::MAX);
+    let mut bounds = Vec::new();
+    for _ in 0..3 {
+        let came = trace.bbr.window_bytes();
+        trace.round(Step { came, bytes_per_second: 5_000_000, ..Step::default() });
+        bounds.push(trace.bbr.bounds.inflight_longterm);
+    }
+    assert_eq!(bounds, [119_000, 121_000, 125_000]);
+}
+
+/// Whatever losses say, four packets may be in flight.
+#[test]
+fn four_packets_may_always_be_in_flight() {
+    let mut trace = Trace::cruising();
+    trace.bbr.bounds.inflight_shortterm = 1;
+    trace.rounds(1, 5_000_000);
+    assert_eq!(trace.bbr.window_bytes(), 4 * PACKET);
 }

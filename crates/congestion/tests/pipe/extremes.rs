@@ -126,7 +126,6 @@ fn whatever_the_other_end_says_is_counted_or_refused() {
             now_ns += numbers.draw() % 1_000_000;
             path.sent(now_ns, 1_250);
             path.timed(now_ns, numbers.any());
-            path.limit_by_source();
             let before = path.in_flight_bytes();
             let anything = Acknowledgement {
                 accounted_packets: numbers.any(),
@@ -149,5 +148,41 @@ fn whatever_the_other_end_says_is_counted_or_refused() {
             }
             assert!(path.window_bytes() >= 1_250);
         }
+    }
+}
+
+/// Each count by itself: more than was sent, or less than before.
+#[test]
+fn counts_that_cannot_be_are_refused() {
+    let mut path = Path::new(PathPlan::new(1_000), Control::cubic(1_000));
+    (0..4).for_each(|_| path.sent(5, 1_000));
+    assert!(path.acknowledged(9, &said(2, 2_000, 1_000)));
+    for (packets, bytes) in [(5, 4_000), (4, 4_001), (1, 2_000)] {
+        assert!(!path.acknowledged(9, &said(packets, bytes, 1_000)), "{packets} {bytes}");
+    }
+    assert_eq!((path.in_flight_bytes(), path.lost_bytes()), (2_000, 1_000));
+    assert!(path.acknowledged(9, &said(4, 4_000, 3_000)));
+}
+
+/// A count of what came that cannot be, of an end that was damaged: all that is accounted for is
+/// taken to have come, and what it says next counts from there.
+#[test]
+fn a_count_of_what_came_that_cannot_be_is_counted_from() {
+    let mut path = Path::new(PathPlan::new(1_000), Control::cubic(1_000));
+    (0..4).for_each(|_| path.sent(5, 1_000));
+    assert!(path.acknowledged(9, &said(2, 2_000, u64::MAX - 500)));
+    assert_eq!((path.in_flight_bytes(), path.lost_bytes()), (2_000, 0));
+    assert!(path.acknowledged(9, &said(3, 3_000, 7_000)));
+    assert!(path.acknowledged(9, &said(4, 4_000, 7_000)));
+    assert_eq!((path.in_flight_bytes(), path.lost_bytes()), (0, 1_000));
+}
+
+const fn said(accounted_packets: u64, accounted_bytes: u64, received: u64) -> Acknowledgement {
+    Acknowledgement {
+        accounted_packets,
+        accounted_bytes,
+        received_bytes: received,
+        came_at_ns: 6,
+        held_ns: None,
     }
 }

@@ -317,18 +317,6 @@ impl Sim {
             self.last_arrival_ns = self.last_arrival_ns.max(arrival_ns);
             self.flows[index].forth.push_back((self.last_arrival_ns, number));
         }
-        self.look_at_source(index);
-    }
-
-    /// Tells the path when its source has nothing.
-    fn look_at_source(&mut self, index: usize) {
-        let flow = &mut self.flows[index];
-        if let Some(rate) = flow.source_bits_per_second {
-            let given_ns = time_ns(flow.source_sent_bytes + PACKET, rate);
-            if flow.starts_ns + given_ns > self.now_ns {
-                flow.path.limit_by_source();
-            }
-        }
     }
 
     fn arrive(&mut self, index: usize) {
@@ -376,7 +364,6 @@ impl Sim {
         assert!(flow.path.acknowledged(now_ns, &said), "{said:?}");
         let estimate = flow.path.bytes_per_second().unwrap_or(0) * 8;
         flow.bucket(now_ns).estimate = estimate;
-        self.look_at_source(index);
     }
 
     /// Nothing was heard for a second: the receiver says that all is accounted for.
