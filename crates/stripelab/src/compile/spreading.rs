@@ -109,7 +109,7 @@ fn wait_below_skew(source: &ScenarioSource, plan: &Plan) -> Option<String> {
 fn queue_below_window(link: &LinkPlan) -> Option<String> {
     let trip_ps = u128::from(link.forth.delay.as_ps()) + u128::from(link.back.delay.as_ps());
     let held_bytes = u128::from(link.forth.rate.bytes_per_second()) * trip_ps / 1_000_000_000_000;
-    let (name, queue) = (&link.name, link.forth.queue_bytes);
+    let (name, queue) = (&link.name, link.forth.queue.bytes_at(link.forth.rate));
     (held_bytes > 4 * u128::from(queue)).then(|| {
         format!(
             "channel {name} holds {held_bytes} B in a round trip and its `queue` only {queue} B: windows \

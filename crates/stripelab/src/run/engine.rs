@@ -112,6 +112,7 @@ impl Engine {
         }
         for channel in 0..self.links.len() {
             self.schedule_change(channel);
+            self.schedule_competing(channel);
         }
         self.wheel.schedule(self.meter.series.ends().as_ps(), Event::Step);
         self.pump();
@@ -160,6 +161,11 @@ impl Engine {
 
     fn handle(&mut self, event: Event) {
         match event {
+            Event::Compete { channel } => {
+                let channel = usize::from(channel);
+                self.links[channel].compete(self.now);
+                self.schedule_competing(channel);
+            }
             Event::Change { channel } => {
                 let channel = usize::from(channel);
                 if let Some(quantum) = self.links[channel].change(self.now) {
@@ -202,6 +208,12 @@ impl Engine {
     fn schedule_change(&mut self, channel: usize) {
         if let Some(at) = self.links[channel].next_change() {
             self.wheel.schedule(at.as_ps(), Event::Change { channel: small(channel) });
+        }
+    }
+
+    fn schedule_competing(&mut self, channel: usize) {
+        if let Some(at) = self.links[channel].next_competing() {
+            self.wheel.schedule(at.as_ps(), Event::Compete { channel: small(channel) });
         }
     }
 

@@ -23,12 +23,17 @@
 
 mod channel;
 mod measure;
+mod queue;
 mod source;
 mod stripe;
 
-pub use channel::{Back, Bursts, Channel, OutageSpan, QuantumStep, RateStep, Reordering};
+pub use channel::{
+    Back, Bursts, Channel, Competing, OutageSpan, Policer, QuantumStep, RateStep, Reordering,
+    Spacing,
+};
 pub use gingham_input::Overrides;
 pub use measure::{Measure, Stop};
+pub use queue::QueueLength;
 pub use source::{
     Constant, Frames, List, Mixed, OnOff, Packets, Reno, Source, SourceKind, Uniform,
 };
