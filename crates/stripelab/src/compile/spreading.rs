@@ -73,12 +73,14 @@ pub(super) fn notes(source: &ScenarioSource, plan: &Plan) -> Vec<String> {
             "without markers the first loss puts the receiver out of step for good".to_owned(),
         );
     }
-    let reno = |kind: &SourceKind| matches!(kind, SourceKind::Reno { .. });
+    let transport = |kind: &SourceKind| matches!(kind, SourceKind::Transport { .. });
     if plan.spread == Spread::AddressHash && plan.sources.len() == 1 {
         notes.push("all packets of one source hash to one channel".to_owned());
     }
     let room = source.scenario.stripe.queue.0;
-    if plan.sources.iter().any(|one| reno(&one.kind)) && room < 4 * u64::from(plan.longest_bytes) {
+    if plan.sources.iter().any(|one| transport(&one.kind))
+        && room < 4 * u64::from(plan.longest_bytes)
+    {
         notes.push("the queue before the sender has room for fewer than 4 packets".to_owned());
     }
     notes.extend(wait_below_skew(source, plan));

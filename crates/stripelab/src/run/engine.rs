@@ -242,15 +242,15 @@ impl Engine {
     }
 
     fn acknowledge(&mut self, source: u16, expected: u64, got: u64) {
-        if let Some(reno) = &mut self.sources[usize::from(source)].reno {
-            reno.acknowledge(self.now, expected, got);
+        if let Some(transport) = &mut self.sources[usize::from(source)].transport {
+            transport.acknowledge(self.now, expected, got);
         }
         self.fill(source);
     }
 
     fn time_out(&mut self, source: u16) {
-        if let Some(reno) = &mut self.sources[usize::from(source)].reno {
-            reno.check_timeout(self.now);
+        if let Some(transport) = &mut self.sources[usize::from(source)].transport {
+            transport.check_timeout(self.now);
         }
         self.fill(source);
     }

@@ -35,7 +35,7 @@ pub use gingham_input::Overrides;
 pub use measure::{Measure, Stop};
 pub use queue::QueueLength;
 pub use source::{
-    Constant, Frames, List, Mixed, OnOff, Packets, Reno, Source, SourceKind, Uniform,
+    Constant, Frames, List, Mixed, OnOff, Packets, Source, SourceKind, Transport, Uniform,
 };
 pub use stripe::{
     Generalised, Markers, Quanta, Receiver, Reception, Repair, Reports, Restore, Scheduler, Stripe,

@@ -4,3 +4,4 @@ mod always;
 mod links;
 mod stories;
 mod support;
+mod transports;
