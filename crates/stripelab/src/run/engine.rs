@@ -267,17 +267,16 @@ impl Engine {
     fn end_step(&mut self) {
         self.meter.series.pipe().waiting_packets = self.queue.len() as u64;
         for channel in 0..self.links.len() {
-            let queue_bytes = self.links[channel].backlog_bytes(self.now);
+            let link = &self.links[channel];
+            let (queue_bytes, queue_wait) = (link.backlog_bytes(self.now), link.wait(self.now));
             let buffer_packets = self.receiver.buffered_packets(channel) as u64;
             let quantum_bytes = self.sender.quantum(channel).map_or(0, u64::from);
             let step = self.meter.series.channel(channel);
-            step.queue_bytes = queue_bytes;
+            (step.queue_bytes, step.queue_wait) = (queue_bytes, queue_wait);
             step.buffer_packets = buffer_packets;
             step.quantum_bytes = quantum_bytes;
             if let Some(flight) = self.sender.flight(channel) {
-                step.found_bytes_per_s = flight.bytes_per_second;
-                step.in_flight_bytes = flight.in_flight_bytes;
-                step.window_bytes = flight.window_bytes;
+                step.take_flight(&flight);
             }
         }
         self.meter.series.begin();

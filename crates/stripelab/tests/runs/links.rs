@@ -1,7 +1,7 @@
 //! What stands before a channel's rate: queues by time, policers, and traffic that competes; worked
 //! out on paper.
 
-use crate::support::{integers, refused, run, words};
+use crate::support::{integers, reals, refused, run, words};
 
 /// A channel of 1 MB/s, on which a byte takes a microsecond, without delay, and 500 B packets.
 fn scenario(channel: &str, source: &str, stripe: &str) -> String {
@@ -127,4 +127,34 @@ fn a_queue_without_a_unit_is_told_both_kinds() {
             .to_string();
     assert!(error.starts_with("s.toml:10:9: in `channel[0].queue`"), "{error}");
     assert!(error.contains("\"64 kB\" or \"20 ms\""), "{error}");
+}
+
+/// 1,000 B/ms into 500 B/ms for 10 ms: the queue grows by 500 B, and 1 ms of wait, a millisecond.
+#[test]
+fn the_series_has_the_queue_in_bytes_and_in_time() {
+    let source = format!("{{ lengths = {:?}, interval = \"500 us\" }}", vec!["500 B"; 20]);
+    let text = scenario("", &source, "backpressure = false")
+        .replace("rate = \"1 MB/s\"", "rate = \"500 kB/s\"")
+        .replace("measure.packets = 100", "measure = { packets = 100, step = \"1 ms\" }");
+    let record = run(&text);
+    let (bytes, wait) =
+        (integers(&record, "series", "queue_bytes"), integers(&record, "series", "queue_ns"));
+    // At the end of each step the packet that comes then is in it already.
+    assert_eq!(bytes[..4], [1_000, 1_500, 2_000, 2_500]);
+    assert_eq!(wait[..4], [2_000_000, 3_000_000, 4_000_000, 5_000_000]);
+    assert!(reals(&record, "series", "round_trip_ns")[3].is_nan(), "there are no windows");
+}
+
+/// 10 ms there and 10 ms back, and a message of 64 B each way, a byte a microsecond.
+#[test]
+fn the_series_has_the_round_trip_that_windows_know() {
+    let text = scenario("delay = \"10 ms\"", &list(200, "2 ms"), "window = true")
+        .replace("markers.send = false\nreception = \"none\"", "");
+    let record = run(&text);
+    let least = reals(&record, "series", "round_trip_least_ns");
+    let smoothed = reals(&record, "series", "round_trip_ns");
+    let at = 60;
+    assert_eq!(least[at].to_bits(), 20_128_000.0_f64.to_bits());
+    assert!(smoothed[at] >= least[at], "{}", smoothed[at]);
+    assert!(reals(&record, "series", "pace_bytes_per_s")[at].is_nan(), "nothing is paced");
 }
