@@ -24,10 +24,10 @@ fn avoided(record: &Record) -> (f64, f64) {
     let source = &record.sources[0];
     let counts = (source.retransmissions, source.fast_recoveries, source.timeouts);
     assert_eq!(counts, (Some(1), Some(1), Some(0)));
-    let lost_ns = integers(record, "packets", "sent_ns")[4_999];
+    let sent_ns = integers(record, "packets", "sent_ns")[4_999];
     let window_bytes = source.window_bytes.expect("it is a transport");
     #[expect(clippy::cast_precision_loss, reason = "small numbers")]
-    let (window, lost_s) = (window_bytes as f64 / SEGMENT, lost_ns as f64 / 1e9);
+    let (window, lost_s) = (window_bytes as f64 / SEGMENT, sent_ns as f64 / 1e9);
     // What was sent until 7 s is acknowledged a round trip later.
     (window, 7.0 - lost_s - ROUND_TRIP_S)
 }

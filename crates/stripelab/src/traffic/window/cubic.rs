@@ -35,7 +35,7 @@ const SEGMENTS_MIN: f64 = 2.0;
 
 /// A time of avoidance.
 #[derive(Clone, Copy, Debug)]
-struct Epoch {
+struct Avoidance {
     t_epoch: Time,
     k: f64,
     w_max: f64,
@@ -51,12 +51,12 @@ pub(super) struct Cubic {
     w_max: Option<f64>,
     /// The window before the last reduction.
     cwnd_prior: f64,
-    epoch: Option<Epoch>,
+    avoidance: Option<Avoidance>,
     /// The part of a byte that is still to be added.
     rest_bytes: f64,
 }
 
-impl Epoch {
+impl Avoidance {
     /// Avoidance begins with a window of `cwnd_epoch`. Without a loss before it, or after a timeout,
     /// it is on the plateau at once: `K` is 0 and `W_max` the window (sections 4.8 and 4.10).
     fn new(t_epoch: Time, cwnd_epoch: f64, w_max: Option<f64>) -> Self {
@@ -88,7 +88,7 @@ impl Epoch {
 impl Cubic {
     pub(super) fn new(segment_bytes: u64) -> Self {
         let segment_bytes = real(u128::from(segment_bytes));
-        Self { segment_bytes, w_max: None, cwnd_prior: 0.0, epoch: None, rest_bytes: 0.0 }
+        Self { segment_bytes, w_max: None, cwnd_prior: 0.0, avoidance: None, rest_bytes: 0.0 }
     }
 
     /// What an acknowledgement adds in avoidance.
@@ -103,8 +103,8 @@ impl Cubic {
         let cwnd = self.segments(window_bytes) + self.rest_bytes / self.segment_bytes;
         let (acked, rtt) = (self.segments(acknowledged_bytes), seconds(round_trip));
         let w_max = self.w_max;
-        let epoch = self.epoch.get_or_insert_with(|| Epoch::new(now, cwnd, w_max));
-        let growth = epoch.growth(now, cwnd, acked, rtt, self.cwnd_prior);
+        let avoidance = self.avoidance.get_or_insert_with(|| Avoidance::new(now, cwnd, w_max));
+        let growth = avoidance.growth(now, cwnd, acked, rtt, self.cwnd_prior);
         let more_bytes = growth * self.segment_bytes + self.rest_bytes;
         let whole_bytes = whole(more_bytes);
         self.rest_bytes = more_bytes - real(u128::from(whole_bytes));
@@ -130,7 +130,7 @@ impl Cubic {
     fn reduce(&mut self, window_bytes: u64, outstanding: Outstanding) -> u64 {
         let flight_bytes = outstanding.unacknowledged_bytes.min(window_bytes);
         self.cwnd_prior = self.segments(window_bytes);
-        (self.epoch, self.rest_bytes) = (None, 0.0);
+        (self.avoidance, self.rest_bytes) = (None, 0.0);
         let ssthresh = (self.segments(flight_bytes) * BETA).max(SEGMENTS_MIN);
         // To the nearest byte: a product of tenths is not exact.
         whole(ssthresh * self.segment_bytes + 0.5)
@@ -179,36 +179,36 @@ mod tests {
     /// 100 at K, 100.4 a second later and 130 at 2 K.
     #[test]
     fn the_function_is_that_of_the_rfc() {
-        let epoch = Epoch::new(at(0), 70.0, Some(100.0));
-        assert_near(epoch.k, 4.217_163_326_508_746);
-        assert_near(epoch.w_cubic(0.0), 70.0);
-        assert_near(epoch.w_cubic(epoch.k), 100.0);
-        assert_near(epoch.w_cubic(epoch.k + 1.0), 100.4);
-        assert_near(epoch.w_cubic(2.0 * epoch.k), 130.0);
+        let avoidance = Avoidance::new(at(0), 70.0, Some(100.0));
+        assert_near(avoidance.k, 4.217_163_326_508_746);
+        assert_near(avoidance.w_cubic(0.0), 70.0);
+        assert_near(avoidance.w_cubic(avoidance.k), 100.0);
+        assert_near(avoidance.w_cubic(avoidance.k + 1.0), 100.4);
+        assert_near(avoidance.w_cubic(2.0 * avoidance.k), 130.0);
     }
 
     /// 9 / 17 of a segment a window, until it is back at 100 segments; then a whole one.
     #[test]
     fn as_fast_as_reno_where_reno_is_faster() {
-        let mut epoch = Epoch::new(at(0), 70.0, Some(100.0));
+        let mut avoidance = Avoidance::new(at(0), 70.0, Some(100.0));
         // At 1 ms W_cubic is 70.02: W_est decides.
-        assert_near(epoch.growth(at(1), 70.0, 70.0, 0.001, 100.0), 9.0 / 17.0);
-        epoch.w_est = 100.0;
-        assert_near(epoch.growth(at(1), 100.0, 50.0, 0.001, 100.0), 0.5);
+        assert_near(avoidance.growth(at(1), 70.0, 70.0, 0.001, 100.0), 9.0 / 17.0);
+        avoidance.w_est = 100.0;
+        assert_near(avoidance.growth(at(1), 100.0, 50.0, 0.001, 100.0), 0.5);
     }
 
     /// At 2 s W_cubic is 100 - .4 x 2.217163^3 = 95.640336, with a round trip of 100 ms it will be
     /// 100 - .4 x 2.117163^3 = 96.204027. A window of 90 is 6.204027 below: that a window.
     #[test]
     fn towards_where_the_function_will_be_in_a_round_trip() {
-        let mut epoch = Epoch::new(at(0), 70.0, Some(100.0));
-        assert_near(epoch.w_cubic(2.0), 95.640_335_686_6);
-        let growth = epoch.growth(at(2_000), 90.0, 1.0, 0.1, 100.0);
+        let mut avoidance = Avoidance::new(at(0), 70.0, Some(100.0));
+        assert_near(avoidance.w_cubic(2.0), 95.640_335_686_6);
+        let growth = avoidance.growth(at(2_000), 90.0, 1.0, 0.1, 100.0);
         assert_near(growth * 90.0, 6.204_027_312_7);
         // It grows by half a segment for one at the most: 10 segments are far below.
-        assert_near(epoch.growth(at(2_000), 10.0, 1.0, 0.1, 100.0), 0.5);
+        assert_near(avoidance.growth(at(2_000), 10.0, 1.0, 0.1, 100.0), 0.5);
         // A window above takes nothing back.
-        assert_near(epoch.growth(at(2_000), 97.0, 1.0, 0.1, 100.0), 0.0);
+        assert_near(avoidance.growth(at(2_000), 97.0, 1.0, 0.1, 100.0), 0.0);
     }
 
     /// 100 segments are cut to 70. At 70 again they are cut to 49, and as 70 is below 100, W_max is
@@ -235,9 +235,9 @@ mod tests {
         cubic.lose(100_000, full(100_000));
         assert_eq!(cubic.time_out(70_000, full(70_000)), 49_000);
         cubic.growth_bytes(at(1_000), 50_000, SEGMENT, Span::ZERO);
-        let epoch = cubic.epoch.expect("it has begun");
-        assert_near(epoch.k, 0.0);
-        assert_near(epoch.w_cubic(3.0), 60.8);
+        let avoidance = cubic.avoidance.expect("it has begun");
+        assert_near(avoidance.k, 0.0);
+        assert_near(avoidance.w_cubic(3.0), 60.8);
     }
 
     /// In 17 windows of 70 segments, acknowledged one by one at once, Reno's part is at most 9: each
