@@ -182,7 +182,9 @@ def test_many_channels_have_a_picture_without_a_legend() -> None:
     many = stripe.run(stripe.StripeScenario.parse(TWO).with_({"channel": channels}))
     drawn = plots.picture(plots.channels(many), "svg").decode()
     assert "20 channels" in drawn
-    assert "channel 1" not in drawn
+    # Of eight the name stands beside their rows, and nowhere else.
+    assert [drawn.count(f"<!-- channel {number} -->") for number in (1, 8, 9)] == [1, 1, 0]
+    assert "the first 8 channels" in drawn
 
 
 def test_the_picture_of_a_run_that_was_ended_early_ends_with_it() -> None:
