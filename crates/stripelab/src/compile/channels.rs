@@ -2,13 +2,16 @@
 
 use super::spreading::quantum;
 use crate::plan::{Change, LinkPlan, Spread};
-use crate::scenario::{Back, Channel, OutageSpan, Quanta, ScenarioSource, Spacing as Wanted};
+use crate::scenario::{
+    Back, Channel, OutageSpan, Quanta, Reception, ScenarioSource, Spacing as Wanted,
+};
 use gingham_input::InputError;
 use gingham_kernel::{Rate, Span, Time};
 use gingham_linkemu::{
     Competing, GilbertElliott, Loss, Outage, ParameterError, Parameters, Policer, Probability,
     QueueBound, Reordering, Spacing,
 };
+use gingham_stripe::TAG_BYTES;
 
 /// Where a channel stands in the scenario, for messages.
 struct Place<'a> {
@@ -159,10 +162,13 @@ fn policer(
     longest_bytes: u32,
 ) -> Result<Option<Policer>, InputError> {
     let Some(given) = channel.policer else { return Ok(None) };
-    if given.burst.0 < u64::from(longest_bytes) {
+    let stripe = &place.source.scenario.stripe;
+    let has_header = stripe.guaranteed || stripe.reception == Reception::SequenceNumbers;
+    let wire_bytes = u64::from(longest_bytes) + if has_header { TAG_BYTES as u64 } else { 0 };
+    if given.burst.0 < wire_bytes {
         let message = format!(
-            "is below the longest packet of {longest_bytes} B (`stripe.longest_packet`), which would \
-             never pass: give it at least that"
+            "is below the {wire_bytes} B of the longest packet (`stripe.longest_packet`) with what \
+             stands before it, which would never pass: give it at least that"
         );
         return Err(place.refuse("policer.burst", message));
     }

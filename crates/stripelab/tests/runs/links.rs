@@ -93,7 +93,8 @@ fn drawn_spaces_hang_on_the_seed() {
 
 #[test]
 fn what_makes_no_sense_is_refused_with_its_line_and_key() {
-    let burst = "s.toml:10:38: in `channel[0].policer.burst`: is below the longest packet of 500 B";
+    let burst =
+        "s.toml:10:38: in `channel[0].policer.burst`: is below the 500 B of the longest packet";
     for (channel, said) in [
         ("policer = { rate = \"1 MB/s\", burst = \"499 B\" }", burst),
         ("queue = \"0 s\"", "s.toml:10:9: in `channel[0].queue`: a queue of 0 s lets nothing wait"),
@@ -115,6 +116,19 @@ fn what_makes_no_sense_is_refused_with_its_line_and_key() {
         let error = refused(&scenario(channel, &list(1, "1 ms"), "")).expect(channel);
         assert!(error.contains(said), "{error}");
     }
+}
+
+/// A tag of 12 bytes stands before each packet.
+#[test]
+fn a_burst_has_room_for_a_packet_with_its_tag() {
+    let guaranteed = |burst: &str| {
+        let channel = format!("policer = {{ rate = \"1 MB/s\", burst = \"{burst}\" }}");
+        let text = scenario(&channel, &list(1, "1 ms"), "guaranteed = true");
+        text.replace("markers.send = false\nreception = \"none\"\n", "")
+    };
+    let error = refused(&guaranteed("511 B")).expect("too short by a byte");
+    assert!(error.contains("is below the 512 B of the longest packet"), "{error}");
+    assert_eq!(refused(&guaranteed("512 B")), None);
 }
 
 #[test]
