@@ -168,9 +168,10 @@ impl Arguments {
         if steps.windows(2).any(|steps| steps[1].at <= steps[0].at) {
             return Err(refuse("rate-at", &"give the changes in the order of time"));
         }
+        let fastest = steps.iter().map(|step| step.rate).fold(parameters.rate, Rate::max);
         for step in steps {
-            let slower = Parameters { rate: step.rate, ..parameters.clone() };
-            slower.check().map_err(|error| refuse("rate-at", &error))?;
+            let changed = parameters.check_change(step.rate, fastest, longest_bytes);
+            changed.map_err(|error| refuse("rate-at", &error))?;
         }
         Ok(plan)
     }
@@ -302,6 +303,18 @@ mod tests {
     }
 
     #[test]
+    fn a_queue_is_bounded_by_bytes_or_by_time() {
+        let queues = |options| {
+            let arguments = given(options);
+            [arguments.forth(), arguments.back()].map(|way| way.expect("it works").parameters.queue)
+        };
+        let time = QueueBound::Time(Span::from_ps(20_000_000_000));
+        assert_eq!(queues("--rate|1 MB/s|--queue|20 ms"), [time, time]);
+        let both = [QueueBound::Bytes(64_000), time];
+        assert_eq!(queues("--rate|1 MB/s|--back-queue|20 ms"), both);
+    }
+
+    #[test]
     fn what_makes_no_sense_is_told_with_its_option() {
         for (options, told) in [
             ("--delay|10 ms", "--rate <RATE>"),
@@ -310,6 +323,12 @@ mod tests {
             ("--rate|1 MB/s|--loss|2", "a probability lies from 0 to 1"),
             ("--rate|1 MB/s|--loss|half", "such as 0.005"),
             ("--rate|1 MB/s|--queue|1 kB", "--queue: a frame may have 1518 B"),
+            ("--rate|1 MB/s|--queue|1", "such as \"64 kB\" or \"20 ms\""),
+            ("--rate|1 MB/s|--queue|0 s", "--queue: a queue of 0 s"),
+            (
+                "--rate|1 GB/s|--queue|1 s|--rate-at|2 s=1 B/s",
+                "--rate-at: a packet could be on the way for 1000001518 s",
+            ),
             ("--rate|1 MB/s|--outage|3 s..2 s", "--outage: the outage that begins at"),
             ("--rate|1 MB/s|--outage|3 s", "expected something like '2 s..3 s'"),
             ("--rate|1 MB/s|--bursts|0.1,0", "--bursts: to_good is 0"),

@@ -141,6 +141,23 @@ impl Parameters {
         self.check_way()
     }
 
+    /// Whether a channel like this can take on another rate, having had no higher one than
+    /// `fastest`: what waits then, with a packet of `longest_bytes` that was just taken, must be
+    /// sent within a day.
+    pub fn check_change(
+        &self,
+        to: Rate,
+        fastest: Rate,
+        longest_bytes: u64,
+    ) -> Result<(), ParameterError> {
+        let held_bytes = match self.queue {
+            QueueBound::Bytes(bytes) => bytes,
+            QueueBound::Time(_) => self.queue.bytes_at(fastest).saturating_add(longest_bytes),
+        };
+        self.queue.check(to)?;
+        Self { rate: to, queue: QueueBound::Bytes(held_bytes), ..self.clone() }.check()
+    }
+
     fn check_outages(&self) -> Result<(), ParameterError> {
         let mut last_until = Time::ZERO;
         for Outage { from, until } in &self.outages {

@@ -36,6 +36,18 @@ fn a_queue_by_time_lets_something_wait_and_can_be_counted() {
     assert!(waits(day_ps - 5_000).check().is_ok());
 }
 
+/// A second at 1 GB/s and a packet of 1,000 bytes, sent at 20 kB/s: 50,000 s, and at 10 kB/s more
+/// than a day.
+#[test]
+fn what_waits_at_one_rate_is_sent_at_another_within_a_day() {
+    let second = QueueBound::Time(Span::from_ps(1_000_000_000_000));
+    let waits = Parameters { queue: second, ..clean(1) };
+    let change = |to| waits.check_change(Rate::from_bytes_per_second(to), waits.rate, 1_000);
+    assert_eq!(change(20_000), Ok(()));
+    let error = change(10_000).expect_err("it takes more than a day").to_string();
+    assert!(error.starts_with("a packet could be on the way for 100001 s"), "{error}");
+}
+
 #[test]
 fn a_policer_lets_something_through() {
     let policer = Policer { rate: Rate::from_bytes_per_second(1), burst_bytes: 0 };

@@ -116,7 +116,7 @@ fn link(
     Ok(LinkPlan {
         name: channel.name.clone().expect("filled in where scenarios are read"),
         back: back(place, channel, &channel.back, &forth)?,
-        changes: changes(place, channel, longest_bytes)?,
+        changes: changes(place, channel, &forth, longest_bytes)?,
         lose: sorted(&channel.lose),
         lose_markers: sorted(&channel.lose_markers),
         forth,
@@ -251,26 +251,25 @@ fn back(
     Ok(parameters)
 }
 
-/// A rate that the channel takes on must empty what waits, and a packet that is just taken, within a
-/// day.
-fn check_step(channel: &Channel, rate: Rate, longest_bytes: u32) -> Result<(), ParameterError> {
-    let rates = channel.rates.iter().map(|step| step.rate).chain([channel.rate]);
-    let competing = channel.competing.iter().map(|competing| competing.packet.0).max();
-    let longest_bytes = u64::from(longest_bytes).max(competing.unwrap_or_default());
-    let held_bytes = match channel.queue.0 {
-        QueueBound::Bytes(bytes) => bytes,
-        bound @ QueueBound::Time(_) => {
-            let most_bytes = rates.map(|rate| bound.bytes_at(rate)).max().unwrap_or_default();
-            most_bytes.saturating_add(longest_bytes)
-        }
-    };
-    Parameters::clean(rate, held_bytes, channel.delay).check()
+/// Whether the channel can take on a rate, whatever it had before.
+fn check_step(
+    forth: &Parameters,
+    channel: &Channel,
+    rate: Rate,
+    longest_bytes: u32,
+) -> Result<(), ParameterError> {
+    let rates = channel.rates.iter().map(|step| step.rate);
+    let fastest = rates.max().unwrap_or(channel.rate).max(channel.rate);
+    let competing = forth.competing.iter().map(|competing| competing.packet_bytes).max();
+    let longest_bytes = longest_bytes.max(competing.unwrap_or_default());
+    forth.check_change(rate, fastest, longest_bytes.into())
 }
 
 /// The steps of rate and quantum and the end of loss, in the order of time.
 fn changes(
     place: &Place<'_>,
     channel: &Channel,
+    forth: &Parameters,
     longest_bytes: u32,
 ) -> Result<Vec<(Time, Change)>, InputError> {
     let mut changes = Vec::new();
@@ -279,7 +278,7 @@ fn changes(
             let message = "expected a later instant than that of the step before";
             return Err(place.refuse(&format!("rates.{index}.at"), message));
         }
-        check_step(channel, step.rate, longest_bytes)
+        check_step(forth, channel, step.rate, longest_bytes)
             .map_err(|error| place.refuse(&format!("rates.{index}.rate"), error))?;
         changes.push((Time::ZERO + step.at, Change::Rate(step.rate)));
     }
