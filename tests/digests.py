@@ -40,6 +40,13 @@ TABLES_IF_ASKED = {"flows", "flow_series", "link_series"}
 TABLES_IF_ASKED |= {"trees", "tree_series", "tree_links", "tree_flows", "streams"}
 TABLES_IF_ASKED |= {"requests", "ledgers"}
 COLUMNS_IF_ASKED = {
+    "lost_at_policers",
+    "packets_policed",
+    "competing_packets",
+    "competing_packets_dropped",
+    "pace_bytes_per_s",
+    "round_trip_ns",
+    "round_trip_least_ns",
     "fairness",
     "fairness_half_width",
     "held_window",

@@ -177,12 +177,28 @@ def test_what_is_under_way_where_the_events_end_is_not_lost() -> None:
     assert not any(way.lost for way in ways)
 
 
+def test_a_row_of_the_picture_has_what_is_known_of_the_channel() -> None:
+    scenario = stripe.StripeScenario.parse(TWO)
+    known = ["window", "in flight", "estimated rate", "round trip", "least"]
+
+    def drawn(window: bool) -> list[str]:
+        result = stripe.run(scenario.with_({"stripe.window": window}))
+        picture = plots.picture(plots.channels(result), "svg").decode()
+        assert all(f"<!-- {always} -->" in picture for always in ("queue", "arrived"))
+        return [label for label in known if f"<!-- {label} -->" in picture]
+
+    assert drawn(window=True) == known
+    assert drawn(window=False) == []
+
+
 def test_many_channels_have_a_picture_without_a_legend() -> None:
     channels = [{"rate": "1 Mbit/s"}] * 20
     many = stripe.run(stripe.StripeScenario.parse(TWO).with_({"channel": channels}))
     drawn = plots.picture(plots.channels(many), "svg").decode()
     assert "20 channels" in drawn
-    assert "channel 1" not in drawn
+    # Of eight the name stands beside their rows, and nowhere else.
+    assert [drawn.count(f"<!-- channel {number} -->") for number in (1, 8, 9)] == [1, 1, 0]
+    assert "the first 8 channels" in drawn
 
 
 def test_the_picture_of_a_run_that_was_ended_early_ends_with_it() -> None:

@@ -190,7 +190,7 @@ def values(schema: Schema) -> str:
         one = len(named) == 1 and schema.get("required") == named
         return f"{{ {named[0]} = ... }}" if one else "a table"
     if examples := schema.get("examples"):
-        return f'such as "{examples[0]}"'
+        return f"such as {' or '.join(map(toml, examples))}"
     words = {"string": "a text", "number": "a number", "boolean": "true or false"}
     return words.get(str(kind), "a whole number")
 

@@ -3,9 +3,9 @@
 use crate::end::End;
 use crate::problem::Problem;
 use clap::Parser;
-use gingham_kernel::{Bytes, Rate, Span, Time};
+use gingham_kernel::{Rate, Span, Time};
 use gingham_linkemu::{
-    GilbertElliott, Loss, Outage, ParameterError, Parameters, Probability, Reordering,
+    GilbertElliott, Loss, Outage, ParameterError, Parameters, Probability, QueueBound, Reordering,
 };
 use std::str::FromStr;
 
@@ -39,9 +39,9 @@ pub(crate) struct Arguments {
     /// From a frame's last byte leaving the queue to its arrival, such as '10 ms'
     #[arg(long, default_value = "0 ps")]
     delay: Span,
-    /// The most that the queue holds
-    #[arg(long, default_value = "64 kB")]
-    queue: Bytes,
+    /// The most that the queue holds: bytes, or the longest wait, such as '20 ms'
+    #[arg(long, default_value = "64 kB", value_name = "BYTES or TIME")]
+    queue: QueueBound,
     /// The most that is added to the delay, uniformly, without changing the order
     #[arg(long, default_value = "0 ps")]
     jitter: Span,
@@ -75,8 +75,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "TIME", help_heading = "The way back")]
     back_delay: Option<Span>,
     /// Its queue
-    #[arg(long, value_name = "BYTES", help_heading = "The way back")]
-    back_queue: Option<Bytes>,
+    #[arg(long, value_name = "BYTES or TIME", help_heading = "The way back")]
+    back_queue: Option<QueueBound>,
     /// Its jitter
     #[arg(long, value_name = "TIME", help_heading = "The way back")]
     back_jitter: Option<Span>,
@@ -131,7 +131,8 @@ impl Arguments {
             duplication: self.duplication,
             reordering: self.reordering.map_or(none, |HoldingBack(reordering)| reordering),
             outages: self.outage.iter().map(|Cut(outage)| *outage).collect(),
-            ..Parameters::clean(self.rate, self.queue.0, self.delay)
+            queue: self.queue,
+            ..Parameters::clean(self.rate, 1, self.delay)
         };
         self.checked(WayPlan { parameters, steps: self.rate_at.clone() }, "--")
     }
@@ -141,7 +142,7 @@ impl Arguments {
         let forth = self.forth()?;
         let parameters = Parameters {
             rate: self.back_rate.unwrap_or(self.rate),
-            queue_bytes: self.back_queue.unwrap_or(self.queue).0,
+            queue: self.back_queue.unwrap_or(self.queue),
             delay: self.back_delay.unwrap_or(self.delay),
             jitter: self.back_jitter.unwrap_or(self.jitter),
             loss: self.back_loss.map_or(forth.parameters.loss, independent),
@@ -159,7 +160,7 @@ impl Arguments {
         };
         parameters.check().map_err(|error| refuse(option_of(&error), &error))?;
         let longest_bytes = u64::from(self.mtu) + ETHERNET_BYTES;
-        if parameters.queue_bytes < longest_bytes {
+        if parameters.queue.is_too_short_for(longest_bytes) {
             let why =
                 format!("a frame may have {longest_bytes} B, and the queue has no room for one");
             return Err(refuse("queue", &why));
@@ -167,9 +168,10 @@ impl Arguments {
         if steps.windows(2).any(|steps| steps[1].at <= steps[0].at) {
             return Err(refuse("rate-at", &"give the changes in the order of time"));
         }
+        let fastest = steps.iter().map(|step| step.rate).fold(parameters.rate, Rate::max);
         for step in steps {
-            let slower = Parameters { rate: step.rate, ..parameters.clone() };
-            slower.check().map_err(|error| refuse("rate-at", &error))?;
+            let changed = parameters.check_change(step.rate, fastest, longest_bytes);
+            changed.map_err(|error| refuse("rate-at", &error))?;
         }
         Ok(plan)
     }
@@ -181,7 +183,9 @@ const ETHERNET_BYTES: u64 = 18;
 /// The option that a parameter which makes no sense came from.
 const fn option_of(error: &ParameterError) -> &'static str {
     match error {
-        ParameterError::NoQueue => "queue",
+        ParameterError::NoQueue | ParameterError::NoWait | ParameterError::EndlessQueue { .. } => {
+            "queue"
+        }
         ParameterError::EndlessBurst => "bursts",
         ParameterError::NoSpan => "reordering",
         ParameterError::EmptyOutage { .. } | ParameterError::OutageOrder { .. } => "outage",
@@ -299,6 +303,18 @@ mod tests {
     }
 
     #[test]
+    fn a_queue_is_bounded_by_bytes_or_by_time() {
+        let queues = |options| {
+            let arguments = given(options);
+            [arguments.forth(), arguments.back()].map(|way| way.expect("it works").parameters.queue)
+        };
+        let time = QueueBound::Time(Span::from_ps(20_000_000_000));
+        assert_eq!(queues("--rate|1 MB/s|--queue|20 ms"), [time, time]);
+        let both = [QueueBound::Bytes(64_000), time];
+        assert_eq!(queues("--rate|1 MB/s|--back-queue|20 ms"), both);
+    }
+
+    #[test]
     fn what_makes_no_sense_is_told_with_its_option() {
         for (options, told) in [
             ("--delay|10 ms", "--rate <RATE>"),
@@ -307,6 +323,12 @@ mod tests {
             ("--rate|1 MB/s|--loss|2", "a probability lies from 0 to 1"),
             ("--rate|1 MB/s|--loss|half", "such as 0.005"),
             ("--rate|1 MB/s|--queue|1 kB", "--queue: a frame may have 1518 B"),
+            ("--rate|1 MB/s|--queue|1", "such as \"64 kB\" or \"20 ms\""),
+            ("--rate|1 MB/s|--queue|0 s", "--queue: a queue of 0 s"),
+            (
+                "--rate|1 GB/s|--queue|1 s|--rate-at|2 s=1 B/s",
+                "--rate-at: a packet could be on the way for 1000001518 s",
+            ),
             ("--rate|1 MB/s|--outage|3 s..2 s", "--outage: the outage that begins at"),
             ("--rate|1 MB/s|--outage|3 s", "expected something like '2 s..3 s'"),
             ("--rate|1 MB/s|--bursts|0.1,0", "--bursts: to_good is 0"),

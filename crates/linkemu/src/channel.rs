@@ -1,8 +1,10 @@
 //! One direction of an emulated link: packets are offered, and their fates are told.
 
+use crate::competing::Competitor;
 use crate::corruption::Corruption;
 use crate::draws::{Draw, Draws};
 use crate::loss::Losses;
+use crate::policer::Bucket;
 use crate::queue::{Queue, Sending};
 use crate::{Arrival, Counters, DropReason, Fate, Loss, ParameterError, Parameters};
 use gingham_kernel::{Purpose, Rate, Span, Time};
@@ -23,7 +25,9 @@ use gingham_kernel::{Purpose, Rate, Span, Time};
 #[derive(Clone, Debug)]
 pub struct Channel {
     parameters: Parameters,
+    bucket: Option<Bucket>,
     queue: Queue,
+    competitors: Vec<Competitor>,
     losses: Losses,
     corruption: Corruption,
     duplicates: Draws,
@@ -45,8 +49,12 @@ impl Channel {
     pub fn new(parameters: Parameters, seed: u64, direction: &str) -> Result<Self, ParameterError> {
         parameters.check()?;
         let draws = |purpose| Draws::new(seed, direction, purpose);
+        let competitor =
+            |(index, competing)| Competitor::new(competing, seed, &format!("{direction} {index}"));
         Ok(Self {
-            queue: Queue::new(parameters.rate, parameters.queue_bytes),
+            bucket: parameters.policer.map(Bucket::new),
+            queue: Queue::new(parameters.rate, parameters.queue),
+            competitors: parameters.competing.iter().copied().enumerate().map(competitor).collect(),
             losses: Losses::new(parameters.loss, seed, direction),
             corruption: Corruption::new(parameters.bit_errors, seed, direction),
             duplicates: draws(Purpose::Duplication),
@@ -68,7 +76,7 @@ impl Channel {
     pub fn offer(&mut self, now: Time, length_bytes: u32) -> Fate {
         assert!(now >= self.now, "packets are offered in the order of time");
         assert!(length_bytes > 0, "a packet has a byte");
-        self.now = now;
+        self.compete(now);
         let packet = self.counters.offered;
         self.counters.offered += 1;
         self.losses.next_packet(packet);
@@ -81,6 +89,33 @@ impl Channel {
         Fate::of_copies(first, second)
     }
 
+    /// When the next packet of competing traffic comes to the queue.
+    pub fn next_competing(&self) -> Option<Time> {
+        self.competitors.iter().filter_map(Competitor::next).min()
+    }
+
+    /// Competing traffic comes to the queue, all that is due by `now`. Whoever looks at the queue
+    /// between offers calls this at [`Self::next_competing`]; offers do so by themselves, before
+    /// what is offered. Panics if `now` is earlier than the last offer.
+    pub fn compete(&mut self, now: Time) {
+        assert!(now >= self.now, "traffic competes in the order of time");
+        while let Some(at) = self.next_competing().filter(|at| *at <= now) {
+            let due = self.competitors.iter_mut().find(|one| one.next() == Some(at));
+            let length_bytes = due.expect("it is the next of one").give();
+            self.counters.competing += 1;
+            let dropped = self.queue.take(at, length_bytes).is_none();
+            self.counters.competing_dropped += u64::from(dropped);
+        }
+        self.now = now;
+    }
+
+    /// How long a packet that is taken at `now` waits until its first byte is sent, after
+    /// everything in the queue. Panics if `now` is earlier than the last offer.
+    pub fn wait(&self, now: Time) -> Span {
+        assert!(now >= self.now, "what the queue held in the past is not kept");
+        self.queue.wait(now)
+    }
+
     /// Bytes in the queue at `now`, what is left of the packet in service among them. Panics if
     /// `now` is earlier than the last offer.
     pub fn backlog_bytes(&self, now: Time) -> u64 {
@@ -89,11 +124,12 @@ impl Channel {
     }
 
     /// From `now` on the queue is emptied at another rate, what waits in it first. What was offered
-    /// before keeps the time of arrival that was told; nothing overtakes it. Panics if `now` is
-    /// earlier than the last offer.
+    /// before keeps the time of arrival that was told; nothing overtakes it. A queue that is bounded
+    /// by time must be emptied within a day at the new rate. Panics if `now` is earlier than the
+    /// last offer.
     pub fn set_rate(&mut self, now: Time, rate: Rate) {
         assert!(now >= self.now, "a rate changes in the order of time");
-        self.now = now;
+        self.compete(now);
         self.parameters.rate = rate;
         self.queue.set_rate(now, rate);
     }
@@ -115,9 +151,14 @@ impl Channel {
     }
 
     fn carry(&mut self, now: Time, length_bytes: u32, draw: Draw) -> Result<Arrival, DropReason> {
-        let outcome = match self.queue.take(now, length_bytes) {
-            Some(sending) => self.cross(sending, length_bytes, draw),
-            None => Err(DropReason::QueueFull),
+        let outcome = if self.bucket.as_mut().is_none_or(|bucket| bucket.admits(now, length_bytes))
+        {
+            match self.queue.take(now, length_bytes) {
+                Some(sending) => self.cross(sending, length_bytes, draw),
+                None => Err(DropReason::QueueFull),
+            }
+        } else {
+            Err(DropReason::Policed)
         };
         self.counters.count(outcome);
         outcome

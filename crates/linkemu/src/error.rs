@@ -9,9 +9,39 @@ pub enum ParameterError {
         /// The number.
         value: f64,
     },
+    /// A text that bounds no queue.
+    #[error(
+        "expected a number of bytes or a time, each with its unit, such as \"64 kB\" or \"20 ms\""
+    )]
+    NoBound,
     /// A queue without room.
     #[error("a queue of 0 bytes lets nothing through: give it room for a packet at least")]
     NoQueue,
+    /// A queue in which nothing may wait.
+    #[error("a queue of 0 s lets nothing wait: give it the time of a packet at least")]
+    NoWait,
+    /// A queue that holds more bytes than can be counted.
+    #[error("at its rate a queue of {span_ps} ps holds more bytes than can be counted: shorten it")]
+    EndlessQueue {
+        /// The longest wait.
+        span_ps: u64,
+    },
+    /// A policer that lets nothing through.
+    #[error("a burst of 0 bytes lets nothing through: give it room for a packet at least")]
+    NoBurst,
+    /// Competing traffic without bytes.
+    #[error("competing packets of 0 bytes take no time: give them a byte at least")]
+    NoCompetingBytes,
+    /// Competing traffic that ends as or before it begins.
+    #[error(
+        "competing traffic that begins at {from_ps} ps ends at {until_ps} ps: its end must be later"
+    )]
+    NoCompetingTime {
+        /// Its first instant.
+        from_ps: u64,
+        /// The first instant after it.
+        until_ps: u64,
+    },
     /// A bad state without an end.
     #[error("to_good is 0: a bad state that never ends is an outage, give it as one")]
     EndlessBurst,

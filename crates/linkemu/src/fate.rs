@@ -24,6 +24,8 @@ impl Arrival {
 /// Why a packet does not arrive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DropReason {
+    /// It came faster than the policer lets through.
+    Policed,
     /// It found no room in the queue.
     QueueFull,
     /// It was on its way during an outage.

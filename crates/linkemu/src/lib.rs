@@ -1,10 +1,11 @@
 //! An emulated link: what becomes of each packet that is offered to one direction of it.
 //!
 //! ```text
-//!        duplicate?                                     held back?
-//!   offer ────────► queue ──► rate ──► delay, jitter ──────────────► outage? ──► loss? ──► damage? ──► arrival
-//!                     │                   in order                      │          │
-//!                 queue full                                          outage      lost
+//!        duplicate?                                                held back?
+//!   offer ────────► policer ──► queue ──► rate ──► delay, jitter ──────────────► outage? ──► loss? ──► damage? ──► arrival
+//!                     │          ▲ │                  in order                      │          │
+//!                  policed       │ queue full                                     outage      lost
+//!                            competing traffic
 //! ```
 //!
 //! It moves nothing itself: it tells whether and when a packet of so many bytes arrives, and the
@@ -28,6 +29,7 @@
 //! I/O, no clock, no allocation after construction.
 
 mod channel;
+mod competing;
 mod corruption;
 mod counters;
 mod draws;
@@ -35,12 +37,16 @@ mod error;
 mod fate;
 mod loss;
 mod parameters;
+mod policer;
 mod probability;
 mod queue;
 
 pub use channel::Channel;
+pub use competing::{Competing, Spacing};
 pub use counters::Counters;
 pub use error::ParameterError;
 pub use fate::{Arrival, DropReason, Fate};
 pub use parameters::{GilbertElliott, Loss, Outage, Parameters, Reordering};
+pub use policer::Policer;
 pub use probability::Probability;
+pub use queue::QueueBound;

@@ -18,8 +18,11 @@
 //! "Estimates of error rates for codes on burst-noise channels", BSTJ 42, 1963; counted in packets,
 //! as network emulators do, not in bits.
 
+use crate::competing::Competing;
 use crate::error::ParameterError;
+use crate::policer::Policer;
 use crate::probability::Probability;
+use crate::queue::QueueBound;
 use gingham_kernel::{Rate, Span, Time};
 
 /// What one direction of an emulated link does to packets.
@@ -27,8 +30,12 @@ use gingham_kernel::{Rate, Span, Time};
 pub struct Parameters {
     /// Bytes that leave the queue in a second.
     pub rate: Rate,
-    /// The most bytes that the queue holds, the unsent rest of the packet in service among them.
-    pub queue_bytes: u64,
+    /// What stands before the queue and drops what comes too fast, if anything does.
+    pub policer: Option<Policer>,
+    /// The most that the queue holds.
+    pub queue: QueueBound,
+    /// What others send through the same queue.
+    pub competing: Vec<Competing>,
     /// From a packet's last byte leaving the queue to its arrival.
     pub delay: Span,
     /// The most that is added to the delay, uniformly, without changing the order.
@@ -100,11 +107,13 @@ impl Parameters {
     /// The most that a packet may be on the way: a day, lest instants leave the range of [`Time`].
     pub const WAY_PS_MAX: u64 = 24 * 60 * 60 * PS_PER_SECOND;
 
-    /// A channel on which nothing goes wrong.
+    /// A channel on which nothing goes wrong, alone on it, with a queue of so many bytes.
     pub const fn clean(rate: Rate, queue_bytes: u64, delay: Span) -> Self {
         Self {
             rate,
-            queue_bytes,
+            policer: None,
+            queue: QueueBound::Bytes(queue_bytes),
+            competing: Vec::new(),
             delay,
             jitter: Span::ZERO,
             loss: Loss::None,
@@ -117,9 +126,11 @@ impl Parameters {
 
     /// Whether a channel can be like this.
     pub fn check(&self) -> Result<(), ParameterError> {
-        if self.queue_bytes == 0 {
-            return Err(ParameterError::NoQueue);
+        self.queue.check(self.rate)?;
+        if self.policer.is_some_and(|policer| policer.burst_bytes == 0) {
+            return Err(ParameterError::NoBurst);
         }
+        self.competing.iter().try_for_each(Competing::check)?;
         if matches!(self.loss, Loss::Bursts(bursts) if !bursts.to_good.is_possible()) {
             return Err(ParameterError::EndlessBurst);
         }
@@ -128,6 +139,23 @@ impl Parameters {
         }
         self.check_outages()?;
         self.check_way()
+    }
+
+    /// Whether a channel like this can take on another rate, having had no higher one than
+    /// `fastest`: what waits then, with a packet of `longest_bytes` that was just taken, must be
+    /// sent within a day.
+    pub fn check_change(
+        &self,
+        to: Rate,
+        fastest: Rate,
+        longest_bytes: u64,
+    ) -> Result<(), ParameterError> {
+        let held_bytes = match self.queue {
+            QueueBound::Bytes(bytes) => bytes,
+            QueueBound::Time(_) => self.queue.bytes_at(fastest).saturating_add(longest_bytes),
+        };
+        self.queue.check(to)?;
+        Self { rate: to, queue: QueueBound::Bytes(held_bytes), ..self.clone() }.check()
     }
 
     fn check_outages(&self) -> Result<(), ParameterError> {
@@ -147,7 +175,7 @@ impl Parameters {
     }
 
     fn check_way(&self) -> Result<(), ParameterError> {
-        let queue_ps = sending_ps(self.rate, u128::from(self.queue_bytes));
+        let queue_ps = self.queue.longest_ps(self.rate);
         let spans = [self.delay, self.jitter, self.reordering.span];
         let way_ps = queue_ps + spans.iter().map(|span| u128::from(span.as_ps())).sum::<u128>();
         if way_ps > u128::from(Self::WAY_PS_MAX) {

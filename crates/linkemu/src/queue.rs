@@ -3,24 +3,102 @@
 //! ```text
 //!   offered ──► ▒▒▒▒▒▒▒▒▒▒▒▒▒░░░ ──► on the wire, `rate` bytes a second
 //!               waiting    being sent
-//!              └── backlog ──┘  at most `queue_bytes`, or the packet that is offered is not taken (tail drop)
+//!              └── backlog ──┘  within the bound, or the packet that is offered is not taken (tail drop)
 //! ```
 //!
-//! The backlog is in bytes that were not sent yet, so that a full queue is emptied in `queue_bytes
-//! / rate`, whatever the lengths of its packets. No packet is remembered: since it was idle last,
+//! A bound in bytes is on the backlog with the packet that is offered; a bound in time is on the
+//! wait of that packet until its first byte is sent, at the rate of the moment. Where the rate
+//! falls, what waits already may wait longer than that, and nothing is taken until it no longer
+//! does: a queue drops at its end alone.
+//!
+//! The backlog is in bytes that were not sent yet, so that a full queue is emptied in bytes by
+//! rate, whatever the lengths of its packets. No packet is remembered: since it was idle last,
 //! the queue knows when that ended and how many bytes it took. From these the end of a packet is
 //! exact, and rounded up to a picosecond once: no error adds up over a long backlog.
 //!
-//! Invariants: the backlog never exceeds `queue_bytes`; the packets whose last byte leaves within
+//! Invariants: the backlog never exceeds a bound in bytes; what is taken begins to be sent within a
+//! bound in time, unless the rate falls later; the packets whose last byte leaves within
 //! any span `t` have at most `rate x t` bytes, and one packet.
 
+use crate::Parameters;
+use crate::error::ParameterError;
 use crate::parameters::{PS_PER_SECOND, sending_ps};
-use gingham_kernel::{Rate, Span, Time};
+use gingham_kernel::{Bytes, Rate, Span, Time};
+use std::fmt;
+use std::str::FromStr;
+
+/// The most that a queue holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum QueueBound {
+    /// Bytes, the unsent rest of the packet in service among them.
+    Bytes(u64),
+    /// The longest wait of a packet that is taken, from then to its first byte on the wire.
+    Time(Span),
+}
+
+impl QueueBound {
+    /// How many bytes may wait, and be sent, before a packet at this rate.
+    pub fn bytes_at(self, rate: Rate) -> u64 {
+        match self {
+            Self::Bytes(bytes) => bytes,
+            Self::Time(longest) => {
+                u64::try_from(waiting_bytes(rate, longest.as_ps())).unwrap_or(u64::MAX)
+            }
+        }
+    }
+
+    /// Whether no packet of this length is ever taken.
+    pub fn is_too_short_for(self, length_bytes: u64) -> bool {
+        matches!(self, Self::Bytes(bytes) if bytes < length_bytes)
+    }
+
+    pub(crate) fn check(self, rate: Rate) -> Result<(), ParameterError> {
+        match self {
+            Self::Bytes(0) => Err(ParameterError::NoQueue),
+            Self::Time(Span::ZERO) => Err(ParameterError::NoWait),
+            Self::Time(longest) if waiting_bytes(rate, longest.as_ps()) >= 1 << 63 => {
+                Err(ParameterError::EndlessQueue { span_ps: longest.as_ps() })
+            }
+            Self::Bytes(_) | Self::Time(_) => Ok(()),
+        }
+    }
+
+    /// How long it takes to empty it when it is full.
+    pub(crate) fn longest_ps(self, rate: Rate) -> u128 {
+        match self {
+            Self::Bytes(bytes) => sending_ps(rate, u128::from(bytes)),
+            Self::Time(longest) => u128::from(longest.as_ps()),
+        }
+    }
+}
+
+impl fmt::Display for QueueBound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bytes(bytes) => Bytes(*bytes).fmt(f),
+            Self::Time(longest) => longest.fmt(f),
+        }
+    }
+}
+
+impl FromStr for QueueBound {
+    type Err = ParameterError;
+
+    fn from_str(text: &str) -> Result<Self, ParameterError> {
+        let bytes = text.parse().map(|Bytes(bytes)| Self::Bytes(bytes));
+        bytes.or_else(|_| text.parse().map(Self::Time)).map_err(|_| ParameterError::NoBound)
+    }
+}
+
+/// Bytes that are sent within so long.
+fn waiting_bytes(rate: Rate, span_ps: u64) -> u128 {
+    u128::from(span_ps) * u128::from(rate.bytes_per_second()) / u128::from(PS_PER_SECOND)
+}
 
 #[derive(Clone, Debug)]
 pub(crate) struct Queue {
     rate: Rate,
-    room_bytes: u64,
+    bound: QueueBound,
     /// When the queue was idle last, and what it took since.
     busy_from: Time,
     busy_bytes: u128,
@@ -36,8 +114,8 @@ pub(crate) struct Sending {
 }
 
 impl Queue {
-    pub(crate) const fn new(rate: Rate, room_bytes: u64) -> Self {
-        Self { rate, room_bytes, busy_from: Time::ZERO, busy_bytes: 0, idle_at: Time::ZERO }
+    pub(crate) const fn new(rate: Rate, bound: QueueBound) -> Self {
+        Self { rate, bound, busy_from: Time::ZERO, busy_bytes: 0, idle_at: Time::ZERO }
     }
 
     /// From `now` on what is left is emptied at another rate.
@@ -59,16 +137,29 @@ impl Queue {
         if now >= self.idle_at {
             return 0;
         }
-        let busy_ps = u128::from(now.since(self.busy_from).as_ps());
-        let sent_bytes =
-            busy_ps * u128::from(self.rate.bytes_per_second()) / u128::from(PS_PER_SECOND);
-        u64::try_from(self.busy_bytes - sent_bytes).expect("a backlog is at most the room")
+        let sent_bytes = waiting_bytes(self.rate, now.since(self.busy_from).as_ps());
+        u64::try_from(self.busy_bytes - sent_bytes).expect("a backlog is about the bound at most")
+    }
+
+    /// How long a packet that is taken at `now` waits until its first byte is sent.
+    pub(crate) fn wait(&self, now: Time) -> Span {
+        if now < self.idle_at { self.idle_at.since(now) } else { Span::ZERO }
+    }
+
+    /// Whether a packet is taken. One that would be on the wire for more than a day never is.
+    fn has_room(&self, now: Time, length_bytes: u32) -> bool {
+        match self.bound {
+            QueueBound::Bytes(bytes) => u64::from(length_bytes) <= bytes - self.backlog_bytes(now),
+            QueueBound::Time(longest) => {
+                let wire_ps = sending_ps(self.rate, u128::from(length_bytes));
+                self.wait(now) <= longest && wire_ps <= u128::from(Parameters::WAY_PS_MAX)
+            }
+        }
     }
 
     /// Takes a packet, if there is room for it.
     pub(crate) fn take(&mut self, now: Time, length_bytes: u32) -> Option<Sending> {
-        let backlog_bytes = self.backlog_bytes(now);
-        if u64::from(length_bytes) > self.room_bytes - backlog_bytes {
+        if !self.has_room(now, length_bytes) {
             return None;
         }
         if now >= self.idle_at {

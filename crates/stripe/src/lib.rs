@@ -52,14 +52,14 @@ mod wire;
 
 pub use discard::{Discard, Discards};
 pub use error::{OptionsError, QuantaError, SendError};
-pub use gingham_congestion::{BbrParameters, Thousandths};
+pub use gingham_congestion::Thousandths;
 pub use message::{Departure, Epoch, Kind, Marker, Message, Report};
 pub use numbered::{Numbered, PacketRounds};
 pub use order::{ChannelOrder, OrderOptions, Ordered};
 pub use receiver::{Guarantee, Receiver, ReceiverOptions, Reception, RepairRequests, ReportPlan};
 pub use sender::{
-    ControlPlan, Controlled, Flight, Kept, MarkerPlan, Order, Repair, RepairPlan, Reported, Sender,
-    SenderOptions, Sending, Sent, SharePlan,
+    BbrPlan, ControlPlan, Controlled, Flight, Kept, MarkerPlan, Order, Repair, RepairPlan,
+    Reported, Sender, SenderOptions, Sending, Sent, SharePlan,
 };
 pub use tag::{TAG_BYTES, Tag};
 pub use time::Instant;

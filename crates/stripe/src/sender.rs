@@ -43,7 +43,7 @@ use crate::{
     ChannelSet, Discard, Epoch, Instant, Kind, Message, Numbered, OptionsError, SendError,
     first_channels, take_lowest,
 };
-pub use control::{ControlPlan, Controlled, Flight, Order, SharePlan};
+pub use control::{BbrPlan, ControlPlan, Controlled, Flight, Order, SharePlan};
 pub use options::{MarkerPlan, SenderOptions, Sending};
 pub use repairs::{Kept, Repair, RepairPlan};
 pub use reported::Reported;

@@ -145,7 +145,9 @@ pub enum SourceKind {
         off: Span,
     },
     /// As the network lets it.
-    Reno {
+    Transport {
+        /// How its window grows and shrinks.
+        rule: WindowRule,
         /// From a delivery to its acknowledgement at the source.
         ack_delay: Span,
         /// Bytes under way at the most.
@@ -167,6 +169,15 @@ pub enum SourceKind {
         /// From one to the next.
         interval: Span,
     },
+}
+
+/// How the window of a transport grows and shrinks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WindowRule {
+    /// By a segment a round trip, and to a half (RFC 5681).
+    Reno,
+    /// By a cubic function of time, and to seven tenths (RFC 9438).
+    Cubic,
 }
 
 /// How long packets are.

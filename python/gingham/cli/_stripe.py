@@ -41,6 +41,8 @@ STRICT_EXIT_CODES = {"not-converged": 4, "stalled": 4}
 EVENTS_DRAWN = 20_000
 PICTURE = click.Path(path_type=Path)
 MEGA = 1e6
+# What becomes of packets of a channel that are not given out.
+LOSSES = ("lost", "dropped", "policed", "discarded")
 
 
 @click.command(name="stripe", epilog=exit_code_help(0, 2, 4, 6, 130))
@@ -49,7 +51,7 @@ MEGA = 1e6
 @seed_option
 @click.option("--alone", is_flag=True, help="Run each channel by itself, too, and compare.")
 @strict_option
-@click.option("--plot", type=PICTURE, help="Picture to write: rates, delay and buffers over time.")
+@click.option("--plot", type=PICTURE, help="Picture to write: the pipe and each channel over time.")
 @click.option("--draw", type=PICTURE, help="Picture to write: rounds and markers of a short run.")
 @output_option(help="Run folder to write: tables and manifest; `gingham plot` draws it.")
 @force_option
@@ -180,7 +182,7 @@ def print_channels(result: StripeResult) -> None:
             rate_text(one["arrived_bits_per_s"]),
             "-" if one["utilisation"] is None else f"{100 * one['utilisation']:.1f} %",
             f"{one['packets_sent']:,}",
-            f"{one['packets_lost'] + one['packets_dropped'] + one['packets_discarded']:,}",
+            f"{sum(one[f'packets_{reason}'] for reason in LOSSES):,}",
             f"{one['buffer_packets_max']:,}",
         ]
         for one in result.channels

@@ -7,14 +7,18 @@
     delay    │────────────────────│   mean of what was given out
     waiting  │~~~~~~~~~~~~~~~~~~~~│   packets of each channel that wait at the receiver
              └────────────────────┘
+    channel  ┌────┐ ┌─────┐ ┌─────┐   a row each: bytes, rates and times (`_flights`)
+             └────┘ └─────┘ └─────┘
 """
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gingham.plots import _flights
 from gingham.plots import _style as style
 from gingham.plots._tables import numbers, words
 
@@ -30,25 +34,45 @@ if TYPE_CHECKING:
 NS = 1e3
 MEGA = 1e6
 SHADE = "#eeeeee"
+WIDTH_INCHES, OVERVIEW_INCHES, ROW_INCHES = 11.0, 6.5, 1.6
 
 
 @style.styled
 def draw(pipe: pa.Table, series: pa.Table, summary: Mapping[str, Any], *, title: str) -> Figure:
     """Return the picture of the tables `pipe` and `series`."""
     names = list(dict.fromkeys(words(series, "channel")))
-    figure = style.new_figure(9.5, 6.5, title, headline(pipe, summary, len(names)))
     # The last step may be a part of one, in which little is to be seen.
     steps = max(pipe.num_rows - 1, 1)
-    rates, delays, waiting = figure.subplots(3, 1, sharex=True, height_ratios=[3, 2, 2])
+    count = min(len(names), _flights.ROWS_MAX)
+    height = OVERVIEW_INCHES + ROW_INCHES * count
+    figure = style.new_figure(WIDTH_INCHES, height, title, headline(pipe, summary, len(names)))
+    (rates, delays, waiting), rows = panels_of(figure, count)
     unit, unit_ps = style.unit_for(float(numbers(pipe, "to_ns")[steps - 1]) * NS)
+    ends = numbers(pipe, "to_ns")[:steps] * NS / unit_ps
     middle = (numbers(pipe, "from_ns") + numbers(pipe, "to_ns"))[:steps] * NS / 2 / unit_ps
     of_channel = {name: rows_of(series, name, steps) for name in names}
     draw_rates(rates, middle, pipe, series, of_channel)
     draw_delays(delays, middle, pipe)
     draw_waiting(waiting, middle, series, of_channel)
-    shade([rates, delays, waiting], summary, middle, unit_ps)
-    waiting.set_xlabel(f"simulated time ({unit})")
+    _flights.draw_rows(rows, _flights.Times(middle, ends), series, of_channel)
+    shade([rates, delays, waiting, *chain(*rows)], summary, middle, unit_ps)
+    for axes in (waiting, *rows[-1]):
+        axes.set_xlabel(f"simulated time ({unit})")
     return figure
+
+
+def panels_of(figure: Figure, channels: int) -> tuple[list[Axes], list[list[Axes]]]:
+    """Return the panels of the pipe, one below the other, and three a row for each channel."""
+    heights = [3, 2, 2, *[ROW_INCHES / OVERVIEW_INCHES * 8] * channels]
+    grid = figure.add_gridspec(3 + channels, 3, height_ratios=heights)
+    pipe = [figure.add_subplot(grid[row, :]) for row in range(3)]
+    rows = [
+        [figure.add_subplot(grid[3 + row, column]) for column in range(3)]
+        for row in range(channels)
+    ]
+    for axes in (*pipe[:-1], *chain(*rows[:-1])):
+        axes.tick_params(labelbottom=False)
+    return pipe, rows
 
 
 def headline(pipe: pa.Table, summary: Mapping[str, Any], channels: int) -> str:
@@ -57,11 +81,15 @@ def headline(pipe: pa.Table, summary: Mapping[str, Any], channels: int) -> str:
     given = "nothing was given out" if goodput is None else f"{goodput / MEGA:.4g} Mbit/s given out"
     step_ns = float(numbers(pipe, "to_ns")[0] - numbers(pipe, "from_ns")[0])
     unit, unit_ps = style.unit_for(step_ns * NS)
+    count = "1 channel" if channels == 1 else f"{channels} channels"
+    all_drawn = channels <= _flights.ROWS_MAX
+    rows = "" if all_drawn else f" Rows below are the first {_flights.ROWS_MAX} channels."
     return (
-        f"{channels} channels, at first {summary['capacity_bits_per_s'] / MEGA:.4g} Mbit/s in all: "
+        f"{count}, at first {summary['capacity_bits_per_s'] / MEGA:.4g} Mbit/s in all: "
         f"{given}, {summary['packets_out_of_order']:,} packets out of order, "
         f"{summary['packets_lost']:,} lost. A step is {step_ns * NS / unit_ps:.3g} {unit}; "
         "grey is warm-up and what follows, and peaks of catching up are cut off."
+        f"{rows}"
     )
 
 

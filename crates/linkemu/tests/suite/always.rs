@@ -3,7 +3,8 @@
 use crate::common::probability;
 use gingham_kernel::{Rate, Span, Time};
 use gingham_linkemu::{
-    Channel, Counters, DropReason, Fate, GilbertElliott, Loss, Outage, Parameters, Reordering,
+    Channel, Competing, Counters, DropReason, Fate, GilbertElliott, Loss, Outage, Parameters,
+    Policer, QueueBound, Reordering, Spacing,
 };
 use proptest::prelude::*;
 
@@ -64,13 +65,42 @@ fn outages() -> impl Strategy<Value = Vec<Outage>> {
     })
 }
 
+/// 5,000 bytes, or the time of as many.
+fn bounds() -> impl Strategy<Value = QueueBound> {
+    prop_oneof![Just(QueueBound::Bytes(5_000)), Just(QueueBound::Time(Span::from_ns(5_000)))]
+}
+
+/// None, or one that lets through a part of a byte a nanosecond.
+fn policers() -> impl Strategy<Value = Option<Policer>> {
+    let some = (1..1_000_000_000_u64, 1_u64..5_000).prop_map(|(rate, burst_bytes)| Policer {
+        rate: Rate::from_bytes_per_second(rate),
+        burst_bytes,
+    });
+    prop::option::of(some)
+}
+
+/// Traffic of others in the first 100,000,000 ps.
+fn competitors() -> impl Strategy<Value = Vec<Competing>> {
+    let one = (1_000_000..1_000_000_000_u64, 1_u32..2_000, any::<bool>(), 0..100_000_000_u64);
+    let one = one.prop_map(|(rate, packet_bytes, even, from_ps)| Competing {
+        rate: Rate::from_bytes_per_second(rate),
+        packet_bytes,
+        spacing: if even { Spacing::Even } else { Spacing::Poisson },
+        from: Time::from_ps(from_ps),
+        until: Time::from_ps(100_000_001),
+    });
+    prop::collection::vec(one, 0..3)
+}
+
 /// Channels with everything, at a byte a nanosecond, and packets for some 100,000,000 ps.
 fn everything() -> impl Strategy<Value = (Parameters, Vec<(u64, u32)>)> {
     let chance = || 0.0..=0.5_f64;
     let spans = (0..10_000_000_u64, 0..10_000_000_u64, 1..20_000_000_u64);
     let packets = prop::collection::vec((0..2_000_000_u64, 1_u32..2_000), 1..100);
-    ((chance(), chance(), chance()), spans, chances(), outages(), packets).prop_map(
-        |((noise, duplication, held), (delay, jitter, span), loss, outages, packets)| {
+    let entry = (bounds(), policers(), competitors());
+    ((chance(), chance(), chance()), spans, chances(), outages(), packets, entry).prop_map(
+        |((noise, duplication, held), (delay, jitter, span), loss, outages, packets, entry)| {
+            let (queue, policer, competing) = entry;
             let rate = Rate::from_bytes_per_second(1_000_000_000);
             let parameters = Parameters {
                 jitter: Span::from_ps(jitter),
@@ -82,6 +112,9 @@ fn everything() -> impl Strategy<Value = (Parameters, Vec<(u64, u32)>)> {
                     span: Span::from_ps(span),
                 },
                 outages,
+                queue,
+                policer,
+                competing,
                 ..Parameters::clean(rate, 5_000, Span::from_ps(delay))
             };
             (parameters, packets)
@@ -95,12 +128,16 @@ fn build(parameters: Parameters) -> Channel {
 
 /// The fate of each packet with the instant of its offer; the queue is looked at after each.
 fn fates(channel: &mut Channel, packets: &[(u64, u32)]) -> Vec<(Time, Fate)> {
+    let bound = channel.parameters().queue;
+    // A packet that waits no longer than it may is taken however long it is.
+    let longest_bytes = if matches!(bound, QueueBound::Time(_)) { 2_000 } else { 0 };
+    let bound_bytes = bound.bytes_at(channel.parameters().rate) + longest_bytes;
     let mut now = Time::ZERO;
     let mut fates = Vec::new();
     for (pause_ps, bytes) in packets {
         now += Span::from_ps(*pause_ps);
         fates.push((now, channel.offer(now, *bytes)));
-        assert!(channel.backlog_bytes(now) <= channel.parameters().queue_bytes);
+        assert!(channel.backlog_bytes(now) <= bound_bytes);
     }
     fates
 }
@@ -148,7 +185,7 @@ proptest! {
     #[test]
     fn what_is_not_held_back_keeps_its_order_and_no_way_is_longer_than_it_may((parameters, packets) in everything()) {
         let mut channel = build(parameters.clone());
-        let spans = [parameters.jitter, parameters.reordering.span, Span::from_ns(5_000)];
+        let spans = [parameters.jitter, parameters.reordering.span, Span::from_ns(5_000), Span::from_ns(2_000)];
         let longest = parameters.delay + spans.into_iter().sum();
         let mut last = Time::ZERO;
         for (offered, fate) in fates(&mut channel, &packets) {
@@ -159,6 +196,26 @@ proptest! {
                     prop_assert!(arrival.at >= last);
                     last = arrival.at;
                 }
+            }
+        }
+    }
+
+    /// RFC 2697: between two packets that pass there are tokens for all but a burst.
+    #[test]
+    fn what_passes_is_a_burst_and_the_rate((rate, _, packets) in loads(), burst_bytes in 1_u64..5_000) {
+        let police = Policer { rate: Rate::from_bytes_per_second(rate), burst_bytes };
+        let wide = Parameters::clean(Rate::from_bytes_per_second(u64::MAX), 1 << 40, Span::ZERO);
+        let mut channel = build(Parameters { policer: Some(police), ..wide });
+        let fates = fates(&mut channel, &packets);
+        let passed: Vec<_> = fates.iter().zip(&packets)
+            .filter(|((_, fate), _)| fate.arrivals().next().is_some())
+            .map(|((at, _), (_, bytes))| (*at, u128::from(*bytes))).collect();
+        for (first, (from, _)) in passed.iter().enumerate() {
+            let mut bytes = 0;
+            for (to, more) in &passed[first..] {
+                bytes += more;
+                let earned = u128::from(to.since(*from).as_ps()) * u128::from(rate);
+                prop_assert!(bytes * PS_PER_SECOND <= u128::from(burst_bytes) * PS_PER_SECOND + earned);
             }
         }
     }
@@ -179,9 +236,10 @@ proptest! {
         let mut channel = build(parameters);
         let fates = fates(&mut channel, &packets);
         let arrivals: Vec<_> = fates.iter().flat_map(|(_, fate)| fate.arrivals()).collect();
-        let Counters { offered, duplicated, arrived, corrupted, held_back, queue_full, outage, lost } = channel.counters();
+        let Counters { offered, duplicated, arrived, corrupted, held_back, policed, queue_full, outage, lost, competing, competing_dropped } = channel.counters();
         prop_assert_eq!(offered, packets.len() as u64);
-        prop_assert_eq!(offered + duplicated, arrived + queue_full + outage + lost);
+        prop_assert_eq!(offered + duplicated, arrived + policed + queue_full + outage + lost);
+        prop_assert!(competing_dropped <= competing);
         prop_assert_eq!(arrived, arrivals.len() as u64);
         prop_assert_eq!(corrupted, arrivals.iter().filter(|arrival| arrival.is_corrupted()).count() as u64);
         prop_assert_eq!(held_back, arrivals.iter().filter(|arrival| arrival.held_back).count() as u64);

@@ -2,7 +2,10 @@
 
 mod always;
 mod common;
+mod competing;
 mod independence;
+mod policing;
 mod refusals;
 mod shares;
 mod stories;
+mod waiting;

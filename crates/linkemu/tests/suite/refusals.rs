@@ -2,7 +2,10 @@
 
 use crate::common::{clean, probability};
 use gingham_kernel::{Rate, Span, Time};
-use gingham_linkemu::{Channel, GilbertElliott, Loss, Outage, Parameters, Probability, Reordering};
+use gingham_linkemu::{
+    Channel, Competing, GilbertElliott, Loss, Outage, Parameters, Policer, Probability, QueueBound,
+    Reordering, Spacing,
+};
 
 fn refusal(parameters: Parameters) -> String {
     Channel::new(parameters, 1, "east").expect_err("it makes no sense").to_string()
@@ -16,6 +19,61 @@ fn outages(spans: &[(u64, u64)]) -> Parameters {
 #[test]
 fn a_queue_has_room() {
     assert!(refusal(clean(0)).starts_with("a queue of 0 bytes"));
+}
+
+#[test]
+fn a_queue_by_time_lets_something_wait_and_can_be_counted() {
+    let queue = |span_ps| QueueBound::Time(Span::from_ps(span_ps));
+    let waits = |span_ps| Parameters { queue: queue(span_ps), ..clean(1) };
+    assert!(refusal(waits(0)).starts_with("a queue of 0 s"));
+    // 2^63 bytes at 2^63 bytes a second: a second.
+    let fast =
+        Parameters { rate: Rate::from_bytes_per_second(1 << 63), ..waits(1_000_000_000_000) };
+    assert!(refusal(fast).contains("more bytes than can be counted"));
+    // A day and 5 ns of delay.
+    let day_ps = Parameters::WAY_PS_MAX;
+    assert!(refusal(waits(day_ps)).starts_with("a packet could be on the way for 86401 s"));
+    assert!(waits(day_ps - 5_000).check().is_ok());
+}
+
+/// A second at 1 GB/s and a packet of 1,000 bytes, sent at 20 kB/s: 50,000 s, and at 10 kB/s more
+/// than a day.
+#[test]
+fn what_waits_at_one_rate_is_sent_at_another_within_a_day() {
+    let second = QueueBound::Time(Span::from_ps(1_000_000_000_000));
+    let waits = Parameters { queue: second, ..clean(1) };
+    let change = |to| waits.check_change(Rate::from_bytes_per_second(to), waits.rate, 1_000);
+    assert_eq!(change(20_000), Ok(()));
+    let error = change(10_000).expect_err("it takes more than a day").to_string();
+    assert!(error.starts_with("a packet could be on the way for 100001 s"), "{error}");
+}
+
+#[test]
+fn a_policer_lets_something_through() {
+    let policer = Policer { rate: Rate::from_bytes_per_second(1), burst_bytes: 0 };
+    assert!(
+        refusal(Parameters { policer: Some(policer), ..clean(1_000) }).contains("a burst of 0")
+    );
+}
+
+#[test]
+fn competing_traffic_has_bytes_and_time() {
+    let competing = Competing {
+        rate: Rate::from_bytes_per_second(1),
+        packet_bytes: 1,
+        spacing: Spacing::Even,
+        from: Time::from_ps(7),
+        until: Time::from_ps(8),
+    };
+    let beside = |one| Parameters { competing: vec![competing, one], ..clean(1_000) };
+    assert!(beside(competing).check().is_ok());
+    let none = Competing { packet_bytes: 0, ..competing };
+    assert!(refusal(beside(none)).starts_with("competing packets of 0 bytes"));
+    let ended = Competing { until: competing.from, ..competing };
+    assert_eq!(
+        refusal(beside(ended)),
+        "competing traffic that begins at 7 ps ends at 7 ps: its end must be later"
+    );
 }
 
 #[test]

@@ -17,12 +17,32 @@ pub enum Order {
     Free,
 }
 
+/// BBR, version 3, as its draft has it but for these.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BbrPlan {
+    /// Losses of a larger share of a round trip are congestion (`LossThresh`).
+    pub loss_threshold: Thousandths,
+    /// This share of what may be in flight is left to others between two probes (`Headroom`).
+    pub headroom: Thousandths,
+    /// Of what random waits are drawn; each channel draws of a seed of its own.
+    pub seed: u64,
+}
+
+impl Default for BbrPlan {
+    /// The draft's threshold of 2 %, and a headroom of a tenth. Of a queue that is short the draft's
+    /// .15 is a large part: on queues of a thirteenth to a half of what the way holds it carries
+    /// .906 to .940, a tenth .946 to .976 (page on rates of striped channels).
+    fn default() -> Self {
+        let BbrParameters { loss_threshold, seed, .. } = BbrParameters::default();
+        Self { loss_threshold, headroom: Thousandths(100), seed }
+    }
+}
+
 /// What says how much may be in flight on a channel, and how fast it goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Controlled {
-    /// BBR, version 3 (draft-ietf-ccwg-bbr), with these parameters; each channel draws of a seed of
-    /// its own.
-    Bbr(BbrParameters),
+    /// BBR, version 3 (draft-ietf-ccwg-bbr).
+    Bbr(BbrPlan),
     /// CUBIC (RFC 9438) with HyStart++ (RFC 9406).
     Cubic,
     /// A rate that is told, in bytes a second: of all channels, but for what
@@ -32,10 +52,7 @@ pub enum Controlled {
 
 impl Default for Controlled {
     fn default() -> Self {
-        // Of a queue that is short, the draft's headroom is a large part: on queues of a seventh to
-        // a half of what the way holds .15 carries .906 to .940, .10 carries .946 to .976 (page on
-        // rates of striped channels).
-        Self::Bbr(BbrParameters { headroom: Thousandths(100), ..BbrParameters::default() })
+        Self::Bbr(BbrPlan::default())
     }
 }
 
@@ -132,9 +149,11 @@ impl ControlPlan {
 
     pub(super) fn control(&self, longest_bytes: u64, channel: usize) -> Control {
         match self.by {
-            Controlled::Bbr(parameters) => {
-                let seed = parameters.seed.wrapping_add(channel as u64);
-                Control::bbr(BbrParameters { seed, ..parameters }, longest_bytes)
+            Controlled::Bbr(BbrPlan { loss_threshold, headroom, seed }) => {
+                let seed = seed.wrapping_add(channel as u64);
+                let parameters =
+                    BbrParameters { loss_threshold, headroom, seed, ..BbrParameters::default() };
+                Control::bbr(parameters, longest_bytes)
             }
             Controlled::Cubic => Control::cubic(longest_bytes),
             Controlled::Told(bytes_per_second) => {

@@ -46,14 +46,14 @@ struct Waiting {
 /// The channels as paths.
 #[derive(Clone, Debug)]
 pub(super) struct Paths {
-    paths: Vec<Path>,
+    channels: Vec<Path>,
     longest_bytes: u64,
     run: Option<Run>,
     /// Where the channel is not chosen: for which the sender waits, and how quanta follow.
     waiting: Option<Waiting>,
     shares: Option<Shares>,
     /// What was said last of when a marker was sent, on each channel.
-    echoes: Vec<Instant>,
+    echoes: Vec<Option<Instant>>,
 }
 
 impl Paths {
@@ -71,28 +71,28 @@ impl Paths {
         };
         let path = |channel| Path::new(path_plan, plan.control(longest_bytes, channel));
         Self {
-            paths: (0..channels).map(path).collect(),
+            channels: (0..channels).map(path).collect(),
             longest_bytes,
             run: None,
             waiting: None,
             shares: shares.map(|plan| Shares::new(plan, longest, channels)),
-            echoes: vec![Instant::ORIGIN; channels],
+            echoes: vec![None; channels],
         }
     }
 
     /// Somebody knows what a channel carries.
     pub(super) fn tell(&mut self, channel: usize, bytes_per_second: u64) {
         let told = Told::new(bytes_per_second, self.longest_bytes);
-        self.paths[channel].set_control(Control::Told(told));
+        self.channels[channel].set_control(Control::Told(told));
     }
 
     pub(super) fn on(&self, channel: usize) -> &Path {
-        &self.paths[channel]
+        &self.channels[channel]
     }
 
     /// Whether a packet may go on a channel.
     pub(super) fn admits(&self, channel: usize, now: Instant) -> bool {
-        self.paths[channel].admits(now.nanoseconds())
+        self.channels[channel].admits(now.nanoseconds())
     }
 
     /// The channel of these on which a packet is there first, if any has room.
@@ -105,18 +105,18 @@ impl Paths {
         let stays = self.run.filter(|run| {
             run.left_bytes >= self.longest_bytes
                 && run.until_ns > now_ns
-                && self.paths[run.channel].admits(now_ns)
+                && self.channels[run.channel].admits(now_ns)
         });
         if let Some(run) = stays.filter(|run| channels.clone().any(|one| one == run.channel)) {
             return Some(run.channel);
         }
-        let open = channels.by_ref().filter(|channel| self.paths[*channel].admits(now_ns));
+        let open = channels.by_ref().filter(|channel| self.channels[*channel].admits(now_ns));
         open.min_by_key(|channel| self.arrives_after_ns(*channel))
     }
 
     /// In which time a packet that goes now is there.
     fn arrives_after_ns(&self, channel: usize) -> u64 {
-        let path = &self.paths[channel];
+        let path = &self.channels[channel];
         let least_ns = path.round_trip().least_ns();
         let Some(rate) = path.bytes_per_second().or_else(|| path.pace_bytes_per_second()) else {
             return least_ns / 2;
@@ -134,7 +134,7 @@ impl Paths {
         now: Instant,
         channels: impl Iterator<Item = usize>,
     ) -> Option<Instant> {
-        let roomy = channels.map(|channel| &self.paths[channel]).filter(|path| path.has_room());
+        let roomy = channels.map(|channel| &self.channels[channel]).filter(|path| path.has_room());
         let next_ns = roomy.map(Path::paced_until_ns).min()?;
         (next_ns > now.nanoseconds()).then(|| Instant::from_nanoseconds(next_ns))
     }
@@ -142,7 +142,7 @@ impl Paths {
     /// A packet goes.
     pub(super) fn sent(&mut self, channel: usize, now: Instant, length_bytes: u32) {
         let (now_ns, bytes) = (now.nanoseconds(), u64::from(length_bytes));
-        self.paths[channel].sent(now_ns, bytes);
+        self.channels[channel].sent(now_ns, bytes);
         let run = self.run.filter(|run| run.channel == channel && run.until_ns > now_ns);
         let run = run.unwrap_or(Run {
             channel,
@@ -154,7 +154,7 @@ impl Paths {
 
     /// A copy goes, which is counted nowhere.
     pub(super) fn sent_copy(&mut self, channel: usize, now: Instant, length_bytes: u32) {
-        self.paths[channel].sent_beside(now.nanoseconds(), u64::from(length_bytes));
+        self.channels[channel].sent_beside(now.nanoseconds(), u64::from(length_bytes));
     }
 
     /// A report has come: whether it can be so.
@@ -165,15 +165,15 @@ impl Paths {
         sent: Sent,
         report: &Report,
     ) -> bool {
-        let (now_ns, path) = (now.nanoseconds(), &mut self.paths[channel]);
+        let (now_ns, path) = (now.nanoseconds(), &mut self.channels[channel]);
         let unaccounted = sent.packets.wrapping_sub(report.accounted_packets);
         let (sent_packets, _) = path.sent_counts();
         let Some(accounted_packets) = sent_packets.checked_sub(u64::from(unaccounted)) else {
             return false;
         };
         let told_ns = report.echo.nanoseconds().saturating_add(u64::from(report.held_ns));
-        if report.echo > self.echoes[channel] && report.held_ns != u32::MAX {
-            self.echoes[channel] = report.echo;
+        if self.echoes[channel] != Some(report.echo) && report.held_ns != u32::MAX {
+            self.echoes[channel] = Some(report.echo);
             if let Some(round_trip_ns) = now_ns.checked_sub(told_ns) {
                 path.timed(now_ns, round_trip_ns);
             }
@@ -197,7 +197,7 @@ impl Paths {
     /// might have sent meanwhile carry more than they were given.
     pub(super) fn see_turn(&mut self, now: Instant, channel: usize) {
         let now_ns = now.nanoseconds();
-        let waits = !self.paths[channel].admits(now_ns);
+        let waits = !self.channels[channel].admits(now_ns);
         match self.waiting {
             Some(waiting) if waiting.channel == channel && waits => {}
             Some(waiting) => {
@@ -217,7 +217,7 @@ impl Paths {
             let waited_ns = now_ns.saturating_sub(waiting.since_ns);
             one.seen.waited_ns = one.seen.waited_ns.saturating_add(waited_ns);
         }
-        for (channel, path) in self.paths.iter_mut().enumerate() {
+        for (channel, path) in self.channels.iter_mut().enumerate() {
             let idle_ns = now_ns.saturating_sub(path.paced_until_ns().max(waiting.since_ns));
             if channel != waiting.channel && path.has_room() && idle_ns > 0 {
                 path.limit_by_source();
@@ -230,7 +230,7 @@ impl Paths {
     /// Quanta are changing.
     pub(super) fn see_changes(&mut self, now: Instant) {
         if let Some(shares) = &mut self.shares {
-            shares.look_anew(now.nanoseconds(), |channel| found(&self.paths[channel]));
+            shares.look_anew(now.nanoseconds(), |channel| found(&self.channels[channel]));
         }
     }
 
@@ -245,18 +245,18 @@ impl Paths {
             one.set_quantum(quantum);
         }
         shares.mend();
-        let paths = &self.paths;
-        shares.plan(now.nanoseconds(), |channel| found(&paths[channel]))
+        let channels = &self.channels;
+        shares.plan(now.nanoseconds(), |channel| found(&channels[channel]))
     }
 
     /// When a controller wants to be asked though nothing happens.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
-        self.paths.iter().filter_map(Path::poll_timeout).min().map(Instant::from_nanoseconds)
+        self.channels.iter().filter_map(Path::poll_timeout).min().map(Instant::from_nanoseconds)
     }
 
     pub(super) fn handle_timeouts(&mut self, now: Instant) {
         let now_ns = now.nanoseconds();
-        for path in &mut self.paths {
+        for path in &mut self.channels {
             if path.poll_timeout().is_some_and(|at_ns| at_ns <= now_ns) {
                 path.handle_timeout(now_ns);
             }
@@ -265,7 +265,7 @@ impl Paths {
 
     /// What was sent on a channel is so much; where the path counts something else it is wrong.
     pub(super) fn mend(&mut self, channel: usize, sent: Sent) {
-        let path = &mut self.paths[channel];
+        let path = &mut self.channels[channel];
         let (packets, bytes) = path.sent_counts();
         let sent_packets = u64::from(sent.packets);
         if (packets ^ sent_packets) & u64::from(u32::MAX) != 0 || bytes != sent.bytes {
@@ -276,8 +276,8 @@ impl Paths {
     /// A new epoch.
     pub(super) fn restart(&mut self) {
         (self.run, self.waiting) = (None, None);
-        self.echoes.fill(Instant::ORIGIN);
-        self.paths.iter_mut().for_each(Path::restart);
+        self.echoes.fill(None);
+        self.channels.iter_mut().for_each(Path::restart);
     }
 }
 
@@ -295,7 +295,7 @@ impl Paths {
         let channel = crate::corruption::index(words);
         self.waiting = Some(Waiting { channel, since_ns: words() });
         self.run = Some(Run { channel, left_bytes: words(), until_ns: words() });
-        self.echoes.fill(Instant::from_nanoseconds(words()));
+        self.echoes.fill(Some(Instant::from_nanoseconds(words())));
         if let Some(shares) = &mut self.shares {
             shares.corrupt(words);
         }

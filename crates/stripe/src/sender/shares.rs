@@ -3,14 +3,14 @@
 //! ```text
 //!   as shares of rates are          the pipe waits for the first; it is full, and its rate is measured
 //!   channel 0  [======|==]              less than its share: shares follow the measure
-//!   channel 1  [==   |   ]              never full: it may carry more, and is given more and more to find out
+//!   channel 1  [==   |   ]              never full: it may carry more, and is now and then given more to find out
 //! ```
 //!
 //! Packets cannot pass a channel by, so the pipe is as fast as the channel with the most for its
 //! rate. On that one the sender waits, and it is measured. The others carry what they get, and
 //! nobody knows what they could. A plan gives each channel its rate; twice that while it is
-//! starting and could have sent more; and one after the other, every two seconds all of them, is
-//! given a quarter more for one plan to find out whether it carries that.
+//! starting and could have sent more; and every two seconds one, in turn, is given a quarter more
+//! for one plan to find out whether it carries that.
 //!
 //! Where nobody waits, the source sends less than the channels carry: nothing is learned and
 //! nothing tried. While the pipe waits for a window that is still growing, nothing is concluded
@@ -213,7 +213,7 @@ impl Shares {
     fn probed(&mut self, now_ns: u64, is_held_up: bool) -> Option<usize> {
         let is_due = is_held_up && is_over(now_ns, self.probe_at_ns, PROBE_NS);
         is_due.then(|| {
-            self.probe_at_ns = now_ns.saturating_add(PROBE_NS / self.channels.len() as u64);
+            self.probe_at_ns = now_ns.saturating_add(PROBE_NS);
             let channel = self.probed % self.channels.len();
             self.probed = channel + 1;
             channel

@@ -210,7 +210,8 @@ impl LineCase {
     /// The longest that a packet is on its way either way, behind a full queue.
     fn way_ns(&self) -> u64 {
         let way = |line: &Parameters| {
-            let queue_ns = SECOND_NS * line.queue_bytes / line.rate.bytes_per_second();
+            let queue_ns =
+                SECOND_NS * line.queue.bytes_at(line.rate) / line.rate.bytes_per_second();
             queue_ns + (line.delay + line.jitter).as_ps().div_ceil(1_000)
         };
         way(&self.there).max(way(&self.back))

@@ -39,7 +39,8 @@ impl Line {
             // What a kind of channel does is no error of it.
             duplication: parameters.duplication,
             reordering: parameters.reordering,
-            ..Parameters::clean(parameters.rate, parameters.queue_bytes, parameters.delay)
+            queue: parameters.queue,
+            ..Parameters::clean(parameters.rate, 0, parameters.delay)
         };
         let channel = |parameters, name: &str| {
             Channel::new(parameters, seed, name).expect("parameters of a test")

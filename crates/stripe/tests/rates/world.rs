@@ -5,8 +5,8 @@ use gingham_fairq::SurplusRoundRobin;
 use gingham_kernel::{EventQueue, Rate, Span, Time};
 use gingham_linkemu::{Channel, Loss, Parameters, Probability};
 use gingham_stripe::{
-    BbrParameters, ControlPlan, Controlled, Epoch, Guarantee, Instant, Order, Receiver,
-    ReceiverOptions, ReportPlan, Sender, SenderOptions, SharePlan, TAG_BYTES, Tag,
+    BbrPlan, ControlPlan, Controlled, Epoch, Guarantee, Instant, Order, Receiver, ReceiverOptions,
+    ReportPlan, Sender, SenderOptions, SharePlan, TAG_BYTES, Tag,
 };
 
 type Scheduler = SurplusRoundRobin<16>;
@@ -116,9 +116,7 @@ pub(crate) fn free(seed: u64) -> (SenderOptions, ReceiverOptions) {
 }
 
 /// A free choice of channels, under BBR with other parameters.
-pub(crate) fn free_with(
-    change: impl FnOnce(&mut BbrParameters),
-) -> (SenderOptions, ReceiverOptions) {
+pub(crate) fn free_with(change: impl FnOnce(&mut BbrPlan)) -> (SenderOptions, ReceiverOptions) {
     let mut control = ControlPlan::default();
     if let Controlled::Bbr(bbr) = &mut control.by {
         change(bbr);

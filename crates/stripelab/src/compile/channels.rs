@@ -2,12 +2,16 @@
 
 use super::spreading::quantum;
 use crate::plan::{Change, LinkPlan, Spread};
-use crate::scenario::{Back, Channel, OutageSpan, Quanta, ScenarioSource};
+use crate::scenario::{
+    Back, Channel, OutageSpan, Quanta, Reception, ScenarioSource, Spacing as Wanted,
+};
 use gingham_input::InputError;
 use gingham_kernel::{Rate, Span, Time};
 use gingham_linkemu::{
-    GilbertElliott, Loss, Outage, ParameterError, Parameters, Probability, Reordering,
+    Competing, GilbertElliott, Loss, Outage, ParameterError, Parameters, Policer, Probability,
+    QueueBound, Reordering, Spacing,
 };
+use gingham_stripe::TAG_BYTES;
 
 /// Where a channel stands in the scenario, for messages.
 struct Place<'a> {
@@ -99,8 +103,8 @@ fn link(
     quantum_bytes: u32,
     longest_bytes: u32,
 ) -> Result<LinkPlan, InputError> {
-    let forth = forth(place, channel)?;
-    if channel.queue.0 < u64::from(longest_bytes) {
+    let forth = forth(place, channel, longest_bytes)?;
+    if channel.queue.0.is_too_short_for(u64::from(longest_bytes)) {
         let message = format!("has no room for the longest packet of {longest_bytes} B");
         return Err(place.refuse("queue", message));
     }
@@ -112,7 +116,7 @@ fn link(
     Ok(LinkPlan {
         name: channel.name.clone().expect("filled in where scenarios are read"),
         back: back(place, channel, &channel.back, &forth)?,
-        changes: changes(place, channel, longest_bytes)?,
+        changes: changes(place, channel, &forth, longest_bytes)?,
         lose: sorted(&channel.lose),
         lose_markers: sorted(&channel.lose_markers),
         forth,
@@ -120,7 +124,11 @@ fn link(
     })
 }
 
-fn forth(place: &Place<'_>, channel: &Channel) -> Result<Parameters, InputError> {
+fn forth(
+    place: &Place<'_>,
+    channel: &Channel,
+    longest_bytes: u32,
+) -> Result<Parameters, InputError> {
     let reordering = match channel.reordering {
         None => Reordering { probability: Probability::NEVER, span: Span::ZERO },
         Some(given) => Reordering {
@@ -135,16 +143,64 @@ fn forth(place: &Place<'_>, channel: &Channel) -> Result<Parameters, InputError>
         duplication: place.probability("duplication", channel.duplication)?,
         reordering,
         outages: outages(&channel.outages),
-        ..Parameters::clean(channel.rate, channel.queue.0, channel.delay)
+        policer: policer(place, channel, longest_bytes)?,
+        competing: competing(place, channel)?,
+        ..bounded(channel.rate, channel.queue.0, channel.delay)
     };
     parameters.check().map_err(|error| place.refuse(key_of(&error), error))?;
     Ok(parameters)
 }
 
+/// A clean channel with a queue that is bounded in either way.
+fn bounded(rate: Rate, queue: QueueBound, delay: Span) -> Parameters {
+    Parameters { queue, ..Parameters::clean(rate, queue.bytes_at(rate), delay) }
+}
+
+fn policer(
+    place: &Place<'_>,
+    channel: &Channel,
+    longest_bytes: u32,
+) -> Result<Option<Policer>, InputError> {
+    let Some(given) = channel.policer else { return Ok(None) };
+    let stripe = &place.source.scenario.stripe;
+    let has_header = stripe.guaranteed || stripe.reception == Reception::SequenceNumbers;
+    let wire_bytes = u64::from(longest_bytes) + if has_header { TAG_BYTES as u64 } else { 0 };
+    if given.burst.0 < wire_bytes {
+        let message = format!(
+            "is below the {wire_bytes} B of the longest packet (`stripe.longest_packet`) with what \
+             stands before it, which would never pass: give it at least that"
+        );
+        return Err(place.refuse("policer.burst", message));
+    }
+    Ok(Some(Policer { rate: given.rate, burst_bytes: given.burst.0 }))
+}
+
+fn competing(place: &Place<'_>, channel: &Channel) -> Result<Vec<Competing>, InputError> {
+    let mut all = Vec::new();
+    for (index, given) in channel.competing.iter().enumerate() {
+        let key = |key: &str| format!("competing.{index}.{key}");
+        let packet_bytes = bytes(place.source, &place.key(&key("packet")), given.packet.0)?;
+        let (from, until) = (Time::ZERO + given.at, given.until.map(|until| Time::ZERO + until));
+        if until.is_some_and(|until| until <= from) {
+            let message = format!("expected a later instant than the {} of `at`", given.at);
+            return Err(place.refuse(&key("until"), message));
+        }
+        let spacing = match given.spacing {
+            Wanted::Even => Spacing::Even,
+            Wanted::Poisson => Spacing::Poisson,
+        };
+        let until = until.unwrap_or(Time::MAX);
+        all.push(Competing { rate: given.rate, packet_bytes, spacing, from, until });
+    }
+    Ok(all)
+}
+
 /// The key that a parameter which makes no sense was written at.
 fn key_of(error: &ParameterError) -> &'static str {
     match error {
-        ParameterError::NoQueue => "queue",
+        ParameterError::NoQueue | ParameterError::NoWait | ParameterError::EndlessQueue { .. } => {
+            "queue"
+        }
         ParameterError::EndlessBurst => "bursts.to_good",
         ParameterError::NoSpan => "reordering.span",
         ParameterError::EmptyOutage { .. } | ParameterError::OutageOrder { .. } => "outages",
@@ -188,17 +244,32 @@ fn back(
         jitter: back.jitter,
         loss: if lost.is_possible() { Loss::Independent(lost) } else { Loss::None },
         outages: back.outages.as_deref().map_or_else(|| forth.outages.clone(), outages),
-        ..Parameters::clean(rate, channel.queue.0, delay)
+        ..bounded(rate, channel.queue.0, delay)
     };
     let key = |error: &ParameterError| format!("back.{}", key_of(error));
     parameters.check().map_err(|error| place.refuse(&key(&error), error))?;
     Ok(parameters)
 }
 
+/// Whether the channel can take on a rate, whatever it had before.
+fn check_step(
+    forth: &Parameters,
+    channel: &Channel,
+    rate: Rate,
+    longest_bytes: u32,
+) -> Result<(), ParameterError> {
+    let rates = channel.rates.iter().map(|step| step.rate);
+    let fastest = rates.max().unwrap_or(channel.rate).max(channel.rate);
+    let competing = forth.competing.iter().map(|competing| competing.packet_bytes).max();
+    let longest_bytes = longest_bytes.max(competing.unwrap_or_default());
+    forth.check_change(rate, fastest, longest_bytes.into())
+}
+
 /// The steps of rate and quantum and the end of loss, in the order of time.
 fn changes(
     place: &Place<'_>,
     channel: &Channel,
+    forth: &Parameters,
     longest_bytes: u32,
 ) -> Result<Vec<(Time, Change)>, InputError> {
     let mut changes = Vec::new();
@@ -207,8 +278,8 @@ fn changes(
             let message = "expected a later instant than that of the step before";
             return Err(place.refuse(&format!("rates.{index}.at"), message));
         }
-        let slower = Parameters::clean(step.rate, channel.queue.0, channel.delay);
-        slower.check().map_err(|error| place.refuse(&format!("rates.{index}.rate"), error))?;
+        check_step(forth, channel, step.rate, longest_bytes)
+            .map_err(|error| place.refuse(&format!("rates.{index}.rate"), error))?;
         changes.push((Time::ZERO + step.at, Change::Rate(step.rate)));
     }
     for (index, step) in channel.quanta.iter().enumerate() {
@@ -236,5 +307,7 @@ impl LinkPlan {
             && self.lose.is_empty()
             && self.forth.outages.is_empty()
             && !self.forth.bit_errors.is_possible()
+            && self.forth.policer.is_none()
+            && self.forth.competing.is_empty()
     }
 }

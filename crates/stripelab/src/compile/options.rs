@@ -8,7 +8,7 @@ use core::time::Duration;
 use gingham_input::InputError;
 use gingham_kernel::{Span, Time};
 use gingham_stripe::{
-    BbrParameters, ControlPlan, Controlled, Guarantee, MarkerPlan, OrderOptions, ReceiverOptions,
+    BbrPlan, ControlPlan, Controlled, Guarantee, MarkerPlan, OrderOptions, ReceiverOptions,
     RepairPlan, RepairRequests, ReportPlan, SenderOptions, SharePlan, Thousandths,
 };
 
@@ -134,7 +134,7 @@ fn control(source: &ScenarioSource) -> Result<ControlPlan, InputError> {
         return Err(source.refuse("stripe.control.window_max", message));
     }
     let by = match control.by {
-        Rule::Bbr => Controlled::Bbr(BbrParameters {
+        Rule::Bbr => Controlled::Bbr(BbrPlan {
             loss_threshold: thousandths(
                 source,
                 "stripe.control.loss_threshold",
@@ -142,7 +142,6 @@ fn control(source: &ScenarioSource) -> Result<ControlPlan, InputError> {
             )?,
             headroom: thousandths(source, "stripe.control.headroom", control.headroom)?,
             seed: source.scenario.seed,
-            ..BbrParameters::default()
         }),
         Rule::Cubic => Controlled::Cubic,
         // What each channel carries the sender is told when it is there.

@@ -1,7 +1,9 @@
 //! Sources: their lengths, rates and files.
 
-use crate::plan::{Lengths, SourceKind, SourcePlan};
-use crate::scenario::{Frames, List, Packets, Reno, ScenarioSource, Source, SourceKind as Wanted};
+use crate::plan::{Lengths, SourceKind, SourcePlan, WindowRule};
+use crate::scenario::{
+    Frames, List, Packets, ScenarioSource, Source, SourceKind as Wanted, Transport,
+};
 use gingham_input::{FileRead, InputError};
 use gingham_kernel::{Bytes, Span, Time};
 
@@ -101,20 +103,27 @@ fn kind(place: &mut Place<'_>, wanted: &Wanted) -> Result<SourceKind, InputError
             }
             SourceKind::OnOff { rate: given.rate, on: given.on, off: given.off }
         }
-        Wanted::Reno(given) => reno(place, given)?,
+        Wanted::Reno(given) => transport(place, WindowRule::Reno, "reno", given)?,
+        Wanted::Cubic(given) => transport(place, WindowRule::Cubic, "cubic", given)?,
         Wanted::Frames(given) => frames(place, given)?,
         Wanted::List(given) => SourceKind::List { interval: given.interval },
     })
 }
 
-fn reno(place: &Place<'_>, given: &Reno) -> Result<SourceKind, InputError> {
+fn transport(
+    place: &Place<'_>,
+    rule: WindowRule,
+    name: &str,
+    given: &Transport,
+) -> Result<SourceKind, InputError> {
     let channels = &place.source.scenario.channel;
     let nearest = channels.iter().map(|channel| channel.delay).min().unwrap_or_default();
     let window_bytes = given.window.map_or(WINDOW_BYTES, |window| window.0);
     if window_bytes < u64::from(place.longest_bytes) {
-        return Err(place.refuse("kind.reno.window", "expected at least the longest packet"));
+        let key = format!("kind.{name}.window");
+        return Err(place.refuse(&key, "expected at least the longest packet"));
     }
-    Ok(SourceKind::Reno { ack_delay: given.ack_delay.unwrap_or(nearest), window_bytes })
+    Ok(SourceKind::Transport { rule, ack_delay: given.ack_delay.unwrap_or(nearest), window_bytes })
 }
 
 fn frames(place: &mut Place<'_>, given: &Frames) -> Result<SourceKind, InputError> {

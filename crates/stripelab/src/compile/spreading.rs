@@ -73,12 +73,14 @@ pub(super) fn notes(source: &ScenarioSource, plan: &Plan) -> Vec<String> {
             "without markers the first loss puts the receiver out of step for good".to_owned(),
         );
     }
-    let reno = |kind: &SourceKind| matches!(kind, SourceKind::Reno { .. });
+    let transport = |kind: &SourceKind| matches!(kind, SourceKind::Transport { .. });
     if plan.spread == Spread::AddressHash && plan.sources.len() == 1 {
         notes.push("all packets of one source hash to one channel".to_owned());
     }
     let room = source.scenario.stripe.queue.0;
-    if plan.sources.iter().any(|one| reno(&one.kind)) && room < 4 * u64::from(plan.longest_bytes) {
+    if plan.sources.iter().any(|one| transport(&one.kind))
+        && room < 4 * u64::from(plan.longest_bytes)
+    {
         notes.push("the queue before the sender has room for fewer than 4 packets".to_owned());
     }
     notes.extend(wait_below_skew(source, plan));
@@ -109,7 +111,7 @@ fn wait_below_skew(source: &ScenarioSource, plan: &Plan) -> Option<String> {
 fn queue_below_window(link: &LinkPlan) -> Option<String> {
     let trip_ps = u128::from(link.forth.delay.as_ps()) + u128::from(link.back.delay.as_ps());
     let held_bytes = u128::from(link.forth.rate.bytes_per_second()) * trip_ps / 1_000_000_000_000;
-    let (name, queue) = (&link.name, link.forth.queue_bytes);
+    let (name, queue) = (&link.name, link.forth.queue.bytes_at(link.forth.rate));
     (held_bytes > 4 * u128::from(queue)).then(|| {
         format!(
             "channel {name} holds {held_bytes} B in a round trip and its `queue` only {queue} B: windows \

@@ -16,6 +16,7 @@ const SECTIONS: usize = 40;
 pub(crate) enum Loss {
     Channel,
     Queue,
+    Policer,
     Outage,
     Damaged,
     Discarded,
@@ -25,6 +26,7 @@ impl From<DropReason> for Loss {
     fn from(reason: DropReason) -> Self {
         match reason {
             DropReason::QueueFull => Self::Queue,
+            DropReason::Policed => Self::Policer,
             DropReason::Outage => Self::Outage,
             DropReason::Lost => Self::Channel,
         }
@@ -97,6 +99,7 @@ pub(crate) struct LinkCount {
     pub(crate) arrived_bytes: u64,
     pub(crate) lost_packets: u64,
     pub(crate) dropped_packets: u64,
+    pub(crate) policed_packets: u64,
     pub(crate) discarded_packets: u64,
     pub(crate) message_bytes: u64,
     pub(crate) messages: u64,
@@ -126,7 +129,7 @@ pub(crate) struct Meter {
     pub(crate) out_of_order_packets: u64,
     pub(crate) window_packets: u64,
     pub(crate) window_out_of_order: u64,
-    pub(crate) losses: [u64; 5],
+    pub(crate) losses: [u64; 6],
     pub(crate) markers_sent: u64,
     pub(crate) markers_lost: u64,
     pub(crate) last_delivery: Option<Time>,
@@ -165,7 +168,7 @@ impl Meter {
             out_of_order_packets: 0,
             window_packets: 0,
             window_out_of_order: 0,
-            losses: [0; 5],
+            losses: [0; 6],
             markers_sent: 0,
             markers_lost: 0,
             last_delivery: None,
@@ -223,13 +226,14 @@ impl Meter {
         let channel = usize::from(packet.channel);
         let (kind, fate) = match loss {
             Loss::Channel | Loss::Outage => (EventKind::Lose, Fate::Lost),
-            Loss::Queue => (EventKind::Drop, Fate::Dropped),
+            Loss::Queue | Loss::Policer => (EventKind::Drop, Fate::Dropped),
             Loss::Damaged => (EventKind::Damaged, Fate::Damaged),
             Loss::Discarded => (EventKind::Discard, Fate::Discarded),
         };
         self.losses[loss as usize] += 1;
         let link = &mut self.links[channel];
         match fate {
+            Fate::Dropped if loss == Loss::Policer => link.policed_packets += 1,
             Fate::Dropped => link.dropped_packets += 1,
             Fate::Discarded => link.discarded_packets += 1,
             _ => link.lost_packets += 1,
@@ -378,7 +382,10 @@ impl Meter {
         number: Number,
     ) {
         self.markers_lost += 1;
-        let kind = if loss == Loss::Queue { EventKind::DropMarker } else { EventKind::LoseMarker };
+        let kind = match loss {
+            Loss::Queue | Loss::Policer => EventKind::DropMarker,
+            _ => EventKind::LoseMarker,
+        };
         self.note_marker(now, kind, channel, bytes, Some(number));
     }
 

@@ -1,6 +1,8 @@
 //! What went on in each step of a run: of the pipe, and of each channel.
 
 use gingham_kernel::{Span, Time};
+use gingham_stripe::Flight;
+use std::time::Duration;
 
 /// A step of the pipe.
 #[derive(Clone, Copy, Debug, Default)]
@@ -21,12 +23,30 @@ pub(crate) struct LinkStep {
     pub(crate) lost_packets: u64,
     /// At the end of the step.
     pub(crate) queue_bytes: u64,
+    pub(crate) queue_wait: Span,
     pub(crate) buffer_packets: u64,
     pub(crate) quantum_bytes: u64,
     /// What windows have found: bytes per second, bytes in flight, and how many may be.
     pub(crate) found_bytes_per_s: Option<u64>,
     pub(crate) in_flight_bytes: u64,
     pub(crate) window_bytes: u64,
+    pub(crate) pace_bytes_per_s: Option<u64>,
+    /// There and back, once something has come back.
+    pub(crate) round_trip: Option<Duration>,
+    pub(crate) round_trip_least: Option<Duration>,
+}
+
+impl LinkStep {
+    /// What the sender has found of the channel by the end of the step.
+    pub(crate) fn take_flight(&mut self, flight: &Flight) {
+        let known = |span: Duration| (!span.is_zero()).then_some(span);
+        self.found_bytes_per_s = flight.bytes_per_second;
+        self.in_flight_bytes = flight.in_flight_bytes;
+        self.window_bytes = flight.window_bytes;
+        self.round_trip = known(flight.round_trip);
+        self.round_trip_least = known(flight.round_trip_least);
+        self.pace_bytes_per_s = flight.pace_bytes_per_second;
+    }
 }
 
 /// All steps so far.

@@ -33,6 +33,9 @@ pub struct ChannelSummary {
     /// Packets dropped, because its queue was full.
     #[schemars(extend("x-unit" = "packets"))]
     pub packets_dropped: u64,
+    /// Packets dropped by its policer.
+    #[schemars(extend("x-unit" = "packets"))]
+    pub packets_policed: u64,
     /// Packets that the receiver discarded.
     #[schemars(extend("x-unit" = "packets"))]
     pub packets_discarded: u64,
@@ -48,6 +51,12 @@ pub struct ChannelSummary {
     /// The most that its queue held, in bytes.
     #[schemars(extend("x-unit" = "B"))]
     pub queue_bytes_max: u64,
+    /// Packets of competing traffic that came to its queue.
+    #[schemars(extend("x-unit" = "packets"))]
+    pub competing_packets: u64,
+    /// Of these, dropped, because it was full.
+    #[schemars(extend("x-unit" = "packets"))]
+    pub competing_packets_dropped: u64,
     /// The most of its packets that waited at the receiver.
     #[schemars(extend("x-unit" = "packets"))]
     pub buffer_packets_max: u64,
@@ -73,11 +82,14 @@ pub(super) fn summaries(compiled: &Compiled, engine: &Engine) -> Vec<ChannelSumm
             packets_arrived: count.arrived_packets,
             packets_lost: count.lost_packets,
             packets_dropped: count.dropped_packets,
+            packets_policed: count.policed_packets,
             packets_discarded: count.discarded_packets,
             messages_sent: count.messages,
             arrived_bits_per_s,
             utilisation: arrived_bits_per_s.map(|arrived| arrived / rate_bits_per_s),
             queue_bytes_max: carried.queue_bytes_max(),
+            competing_packets: carried.counters().competing,
+            competing_packets_dropped: carried.counters().competing_dropped,
             buffer_packets_max: count.buffer_packets_max,
         }
     };

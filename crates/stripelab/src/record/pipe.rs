@@ -42,6 +42,7 @@ pub(super) fn record(compiled: &Compiled, engine: &Engine) -> Record {
         copies_sent: meter.copies_sent,
         lost_on_channels: meter.lost_by(Loss::Channel),
         lost_in_queues: meter.lost_by(Loss::Queue),
+        lost_at_policers: meter.lost_by(Loss::Policer),
         lost_in_outages: meter.lost_by(Loss::Outage),
         lost_damaged: meter.lost_by(Loss::Damaged),
         lost_at_receiver: meter.lost_by(Loss::Discarded) + dropped_later,

@@ -57,6 +57,9 @@ pub(super) fn channel_table(series: &Series, names: Vec<String>, end_ns: u64) ->
         .integers(("queue_bytes", "B"), "what its queue holds at the end of the step", |row| {
             row.1.queue_bytes
         })
+        .integers(("queue_ns", "ns"), "how long a packet that comes then waits in it", |row| {
+            row.1.queue_wait.as_ps() / 1_000
+        })
         .integers(
             ("buffer_packets", "packets"),
             "its packets that wait at the receiver then",
@@ -76,6 +79,19 @@ pub(super) fn channel_table(series: &Series, names: Vec<String>, end_ns: u64) ->
             |row| row.1.in_flight_bytes,
         )
         .integers(("window_bytes", "B"), "what may be; 0 without windows", |row| row.1.window_bytes)
+        .known(
+            ("pace_bytes_per_s", "B/s"),
+            "how fast packets go on it at the most then; missing where nothing paces them",
+            |row| row.1.pace_bytes_per_s.map(|pace| real(u128::from(pace))),
+        )
+        .known(
+            ("round_trip_ns", "ns"),
+            "the time there and back, smoothed, as windows know it then",
+            |row| row.1.round_trip.map(|span| real(span.as_nanos())),
+        )
+        .known(("round_trip_least_ns", "ns"), "the least of it, of the last while", |row| {
+            row.1.round_trip_least.map(|span| real(span.as_nanos()))
+        })
         .build("series", "a row each step of the run and channel")
 }
 

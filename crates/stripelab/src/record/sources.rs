@@ -60,8 +60,8 @@ pub(super) fn summaries(compiled: &Compiled, engine: &Engine) -> Vec<SourceSumma
         let count = &meter.sources[index];
         let goodput = bits_per_s(&count.useful_bytes, engine);
         let delay = count.delays.mean();
-        let reno = engine.sources()[index].reno.as_ref();
-        let counts = reno.map(|reno| *reno.counts());
+        let transport = engine.sources()[index].transport.as_ref();
+        let counts = transport.map(|transport| *transport.counts());
         SourceSummary {
             name: plan.name.clone(),
             packets_offered: count.offered_packets,
@@ -78,7 +78,7 @@ pub(super) fn summaries(compiled: &Compiled, engine: &Engine) -> Vec<SourceSumma
             retransmissions: counts.map(|counts| counts.retransmissions),
             fast_recoveries: counts.map(|counts| counts.fast_recoveries),
             timeouts: counts.map(|counts| counts.timeouts),
-            window_bytes: reno.map(crate::traffic::Reno::window_bytes),
+            window_bytes: transport.map(crate::traffic::Transport::window_bytes),
         }
     };
     compiled.plan.sources.iter().enumerate().map(summary).collect()

@@ -50,6 +50,8 @@ pub struct Record {
     pub lost_on_channels: u64,
     /// Dropped, because the queue of a channel was full.
     pub lost_in_queues: u64,
+    /// Dropped by the policer of a channel.
+    pub lost_at_policers: u64,
     /// Lost in an outage.
     pub lost_in_outages: u64,
     /// Damaged on a channel, and discarded for it.

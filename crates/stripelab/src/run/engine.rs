@@ -112,6 +112,7 @@ impl Engine {
         }
         for channel in 0..self.links.len() {
             self.schedule_change(channel);
+            self.schedule_competing(channel);
         }
         self.wheel.schedule(self.meter.series.ends().as_ps(), Event::Step);
         self.pump();
@@ -160,6 +161,11 @@ impl Engine {
 
     fn handle(&mut self, event: Event) {
         match event {
+            Event::Compete { channel } => {
+                let channel = usize::from(channel);
+                self.links[channel].compete(self.now);
+                self.schedule_competing(channel);
+            }
             Event::Change { channel } => {
                 let channel = usize::from(channel);
                 if let Some(quantum) = self.links[channel].change(self.now) {
@@ -205,6 +211,12 @@ impl Engine {
         }
     }
 
+    fn schedule_competing(&mut self, channel: usize) {
+        if let Some(at) = self.links[channel].next_competing() {
+            self.wheel.schedule(at.as_ps(), Event::Compete { channel: small(channel) });
+        }
+    }
+
     /// A source's clock has come round.
     fn tick(&mut self, source: u16) {
         let mut packets = Vec::new();
@@ -230,15 +242,15 @@ impl Engine {
     }
 
     fn acknowledge(&mut self, source: u16, expected: u64, got: u64) {
-        if let Some(reno) = &mut self.sources[usize::from(source)].reno {
-            reno.acknowledge(self.now, expected, got);
+        if let Some(transport) = &mut self.sources[usize::from(source)].transport {
+            transport.acknowledge(self.now, expected, got);
         }
         self.fill(source);
     }
 
     fn time_out(&mut self, source: u16) {
-        if let Some(reno) = &mut self.sources[usize::from(source)].reno {
-            reno.check_timeout(self.now);
+        if let Some(transport) = &mut self.sources[usize::from(source)].transport {
+            transport.check_timeout(self.now);
         }
         self.fill(source);
     }
@@ -255,17 +267,16 @@ impl Engine {
     fn end_step(&mut self) {
         self.meter.series.pipe().waiting_packets = self.queue.len() as u64;
         for channel in 0..self.links.len() {
-            let queue_bytes = self.links[channel].backlog_bytes(self.now);
+            let link = &self.links[channel];
+            let (queue_bytes, queue_wait) = (link.backlog_bytes(self.now), link.wait(self.now));
             let buffer_packets = self.receiver.buffered_packets(channel) as u64;
             let quantum_bytes = self.sender.quantum(channel).map_or(0, u64::from);
             let step = self.meter.series.channel(channel);
-            step.queue_bytes = queue_bytes;
+            (step.queue_bytes, step.queue_wait) = (queue_bytes, queue_wait);
             step.buffer_packets = buffer_packets;
             step.quantum_bytes = quantum_bytes;
             if let Some(flight) = self.sender.flight(channel) {
-                step.found_bytes_per_s = flight.bytes_per_second;
-                step.in_flight_bytes = flight.in_flight_bytes;
-                step.window_bytes = flight.window_bytes;
+                step.take_flight(&flight);
             }
         }
         self.meter.series.begin();

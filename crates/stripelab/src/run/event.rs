@@ -9,6 +9,8 @@ use gingham_stripe::Message;
 /// Something that happens.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Event {
+    /// Traffic that competes comes to the queue of a channel: before whatever looks at it.
+    Compete { channel: u8 },
     /// Something changes on a channel: the next of its changes.
     Change { channel: u8 },
     /// Both ends are started anew.

@@ -3,7 +3,7 @@
 
 use crate::plan::{Change, LinkPlan};
 use gingham_kernel::{Span, Time};
-use gingham_linkemu::{Arrival, Channel, DropReason, Fate, Parameters};
+use gingham_linkemu::{Arrival, Channel, Counters, DropReason, Fate, Parameters};
 
 /// What is offered to the way forth.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -57,7 +57,7 @@ impl Link {
         let fate = self.forth.offer(now, length_bytes);
         self.queue_bytes_max = self.queue_bytes_max.max(self.forth.backlog_bytes(now));
         match fate {
-            Fate::Dropped(DropReason::QueueFull) => fate,
+            Fate::Dropped(DropReason::QueueFull | DropReason::Policed) => fate,
             _ if chosen => Fate::Dropped(DropReason::Lost),
             _ => fate,
         }
@@ -72,7 +72,7 @@ impl Link {
     pub(crate) fn room_at(&self, now: Time, length_bytes: u64) -> Time {
         let parameters = self.forth.parameters();
         let filled_bytes = self.backlog_bytes(now) + length_bytes;
-        let over_bytes = u128::from(filled_bytes.saturating_sub(parameters.queue_bytes));
+        let over_bytes = u128::from(filled_bytes.saturating_sub(self.queue_bytes()));
         let rate = u128::from(parameters.rate.bytes_per_second());
         let wait_ps = (over_bytes * PS_PER_SECOND).div_ceil(rate);
         now + Span::from_ps(u64::try_from(wait_ps).expect("a queue is emptied within a day"))
@@ -89,9 +89,32 @@ impl Link {
         self.forth.backlog_bytes(now)
     }
 
-    /// The most that the queue of the way forth may hold.
-    pub(crate) const fn queue_bytes(&self) -> u64 {
-        self.forth.parameters().queue_bytes
+    /// How long a packet that is offered to the way forth waits until it is sent.
+    pub(crate) fn wait(&self, now: Time) -> Span {
+        self.forth.wait(now)
+    }
+
+    /// The most that the queue of the way forth may hold; of one that is bounded by time, at its
+    /// rate of the moment.
+    pub(crate) fn queue_bytes(&self) -> u64 {
+        let parameters = self.forth.parameters();
+        parameters.queue.bytes_at(parameters.rate)
+    }
+
+    /// When the next packet of competing traffic comes.
+    pub(crate) fn next_competing(&self) -> Option<Time> {
+        self.forth.next_competing()
+    }
+
+    /// It comes.
+    pub(crate) fn compete(&mut self, now: Time) {
+        self.forth.compete(now);
+        self.queue_bytes_max = self.queue_bytes_max.max(self.forth.backlog_bytes(now));
+    }
+
+    /// What became of everything that was offered to the way forth.
+    pub(crate) const fn counters(&self) -> Counters {
+        self.forth.counters()
     }
 
     /// The most that the queue of the way forth has held.

@@ -1,6 +1,8 @@
 //! A channel as a scenario writes it: a rate, a queue and a delay, and what goes wrong.
 
+use super::QueueLength;
 use gingham_kernel::{Bytes, Rate, Span};
+use gingham_linkemu::QueueBound;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -15,9 +17,17 @@ pub struct Channel {
     /// From a packet's last byte leaving the queue to its arrival.
     #[serde(default)]
     pub delay: Span,
-    /// The most that its queue holds.
+    /// The most that its queue holds: bytes, or the longest time that a packet waits in it. What
+    /// finds no room is dropped.
     #[serde(default = "default_queue")]
-    pub queue: Bytes,
+    pub queue: QueueLength,
+    /// What stands before the queue and drops what comes faster than it lets through (RFC 2697): a
+    /// bucket of tokens, in which nothing waits.
+    pub policer: Option<Policer>,
+    /// What others send through the same queue and rate. It is not delivered, slows down for
+    /// nobody, and passes no policer.
+    #[serde(default)]
+    pub competing: Vec<Competing>,
     /// What it may send in a round, at least the longest packet: in the ratio of the rates unless
     /// given, the slowest channel having the longest packet. Only surplus round robin takes one.
     pub quantum: Option<Bytes>,
@@ -61,8 +71,58 @@ pub struct Channel {
     pub back: Back,
 }
 
-const fn default_queue() -> Bytes {
+const fn default_queue() -> QueueLength {
+    QueueLength(QueueBound::Bytes(64_000))
+}
+
+/// What a policer lets through.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Policer {
+    /// Tokens come so fast: what passes in the long run.
+    pub rate: Rate,
+    /// The most tokens that the bucket holds, with which it begins: what passes at once after a
+    /// while without anything. At least the longest packet.
+    #[serde(default = "default_burst")]
+    pub burst: Bytes,
+}
+
+const fn default_burst() -> Bytes {
     Bytes(64_000)
+}
+
+/// Traffic of others.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Competing {
+    /// How fast it comes.
+    pub rate: Rate,
+    /// From this instant on.
+    #[serde(default)]
+    pub at: Span,
+    /// Nothing comes at this instant and later; until the end of the run unless given.
+    pub until: Option<Span>,
+    /// The length of each of its packets.
+    #[serde(default = "default_packet")]
+    pub packet: Bytes,
+    /// How its packets are spaced.
+    #[serde(default)]
+    pub spacing: Spacing,
+}
+
+const fn default_packet() -> Bytes {
+    Bytes(1_500)
+}
+
+/// How packets of others are spaced.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Spacing {
+    /// One after the other at the rate.
+    #[default]
+    Even,
+    /// Exponential times between packets, at the rate in the mean.
+    Poisson,
 }
 
 /// Loss in bursts: a channel is in a good or a bad state, and may change it before each packet.

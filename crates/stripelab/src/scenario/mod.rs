@@ -24,15 +24,20 @@
 mod channel;
 mod control;
 mod measure;
+mod queue;
 mod source;
 mod stripe;
 
-pub use channel::{Back, Bursts, Channel, OutageSpan, QuantumStep, RateStep, Reordering};
+pub use channel::{
+    Back, Bursts, Channel, Competing, OutageSpan, Policer, QuantumStep, RateStep, Reordering,
+    Spacing,
+};
 pub use control::{Control, Order, Rule};
 pub use gingham_input::Overrides;
 pub use measure::{Measure, Stop};
+pub use queue::QueueLength;
 pub use source::{
-    Constant, Frames, List, Mixed, OnOff, Packets, Reno, Source, SourceKind, Uniform,
+    Constant, Frames, List, Mixed, OnOff, Packets, Source, SourceKind, Transport, Uniform,
 };
 pub use stripe::{
     Generalised, Markers, Quanta, Receiver, Reception, Repair, Reports, Restore, Scheduler, Stripe,

@@ -37,7 +37,10 @@ pub enum SourceKind {
     OnOff(OnOff),
     /// A transport that is kept back by loss and by what arrives out of order, as TCP Reno with
     /// selective acknowledgements (RFC 5681, RFC 6675, RFC 6298), which come by themselves.
-    Reno(Reno),
+    Reno(Transport),
+    /// The same, but that its window is a cubic function of the time since it was reduced, as of TCP
+    /// CUBIC (RFC 9438).
+    Cubic(Transport),
     /// Frames of a film, one an interval, each cut into packets.
     Frames(Frames),
     /// The packets of a list, once.
@@ -67,7 +70,7 @@ pub struct OnOff {
 /// Parameters of the transport.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct Reno {
+pub struct Transport {
     /// An acknowledgement takes so long from the delivery to the source; as long as the shortest
     /// delay of a channel unless given.
     pub ack_delay: Option<Span>,

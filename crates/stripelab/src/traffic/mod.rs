@@ -9,12 +9,15 @@
 //! Invariant: what a source sends depends on its plan, the seed and, for a transport, on what came
 //! of its packets; a source more or less changes nobody else's draws.
 
+mod far_end;
 mod lengths;
-mod reno;
+mod round_trip;
 mod source;
+mod transport;
+mod window;
 
-pub(crate) use reno::Reno;
 pub(crate) use source::Source;
+pub(crate) use transport::Transport;
 
 use gingham_kernel::Time;
 use gingham_stripe::Tag;

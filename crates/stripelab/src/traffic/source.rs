@@ -1,7 +1,7 @@
 //! A source: its clock, its lengths, and what it has given so far.
 
 use super::lengths::Drawn;
-use super::{Packet, Reno};
+use super::{Packet, Transport};
 use crate::plan::{SourceKind, SourcePlan};
 use gingham_kernel::{Purpose, Rate, Span, Stream, Time};
 
@@ -23,7 +23,7 @@ pub(crate) struct Source {
     /// When the present on period ends.
     on_until: Time,
     /// The transport, if it is one.
-    pub(crate) reno: Option<Reno>,
+    pub(crate) transport: Option<Transport>,
     /// When its timer will be asked.
     timer_at: Option<Time>,
 }
@@ -33,9 +33,10 @@ impl Source {
     pub(crate) fn new(id: usize, plan: &SourcePlan, seed: u64, run_stop: Time) -> Self {
         let name = format!("source {}", plan.name);
         let stream = |purpose| Stream::new(seed, &name, purpose);
-        let reno = match plan.kind {
-            SourceKind::Reno { ack_delay, window_bytes } => {
-                Some(Reno::new(plan.lengths.longest_bytes(), window_bytes, ack_delay))
+        let transport = match plan.kind {
+            SourceKind::Transport { rule, ack_delay, window_bytes } => {
+                let segment_bytes = plan.lengths.longest_bytes();
+                Some(Transport::new(rule, segment_bytes, window_bytes, ack_delay))
             }
             _ => None,
         };
@@ -50,7 +51,7 @@ impl Source {
             given_bytes: 0,
             frames: 0,
             on_until: plan.start,
-            reno,
+            transport,
             timer_at: None,
         }
     }
@@ -87,7 +88,7 @@ impl Source {
             SourceKind::OnOff { rate, on, off } => {
                 Some(self.tick_on_off(now, rate, on, off, packets))
             }
-            SourceKind::Reno { .. } => {
+            SourceKind::Transport { .. } => {
                 self.fill(now, packets);
                 None
             }
@@ -106,8 +107,9 @@ impl Source {
     pub(crate) fn fill(&mut self, now: Time, packets: &mut Vec<Packet>) {
         let is_sending = self.is_sending(now);
         loop {
-            let Some(reno) = &mut self.reno else { return };
-            let Some((segment, bytes)) = reno.next(now, is_sending, || self.lengths.draw()) else {
+            let Some(transport) = &mut self.transport else { return };
+            let Some((segment, bytes)) = transport.next(now, is_sending, || self.lengths.draw())
+            else {
                 return;
             };
             packets.push(Packet { of_source: segment, ..self.packet(now, bytes) });
@@ -116,7 +118,7 @@ impl Source {
 
     /// When a transport's timer is to be asked, if nobody has been told to do so early enough.
     pub(crate) fn take_timer(&mut self, now: Time) -> Option<Time> {
-        let at = self.reno.as_ref()?.timeout_at()?;
+        let at = self.transport.as_ref()?.timeout_at()?;
         let told = self.timer_at.is_some_and(|told| told > now && told <= at);
         (!told).then(|| {
             self.timer_at = Some(at);

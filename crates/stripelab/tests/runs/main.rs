@@ -1,5 +1,7 @@
 //! Runs of scenarios: stories that can be worked out on paper, and what holds for every run.
 
 mod always;
+mod links;
 mod stories;
 mod support;
+mod transports;

@@ -69,12 +69,12 @@ impl Engine {
     /// A packet is given out: to whoever reads, or to the far end of its transport.
     fn deliver(&mut self, packet: &Packet, number: Option<Number>) {
         self.meter.delivered(self.now, packet, number);
-        let Some(reno) = &mut self.sources[usize::from(packet.source)].reno else {
+        let Some(transport) = &mut self.sources[usize::from(packet.source)].transport else {
             self.meter.useful(self.now, packet.source, u64::from(packet.bytes));
             return;
         };
-        let (expected, handed_on) = reno.deliver(packet.of_source, packet.bytes);
-        let at = self.now + reno.ack_delay();
+        let (expected, handed_on) = transport.deliver(packet.of_source, packet.bytes);
+        let at = self.now + transport.ack_delay();
         self.meter.useful(self.now, packet.source, handed_on);
         self.offered += 1;
         let (source, got) = (packet.source, packet.of_source);

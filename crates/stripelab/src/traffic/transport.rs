@@ -1,35 +1,33 @@
-//! A transport that is kept back by loss and by what arrives out of order: TCP Reno with selective
+//! A transport that is kept back by loss and by what arrives out of order: TCP with selective
 //! acknowledgements, in small.
 //!
 //! ```text
-//!   slow start      a segment more for each acknowledgement, up to the threshold
-//!   avoidance       a segment more for each window
-//!   fast recovery   what three later segments have overtaken is lost: half of what is under way is the
-//!                   window from now on, and lost segments go again as far as it lets them
+//!   fast recovery   what three later segments have overtaken is lost: the window shrinks, and lost
+//!                   segments go again as far as it lets them
 //!   timeout         a window of one segment, and everything again that has not come
+//!   otherwise       the window grows with each acknowledgement
 //! ```
 //!
-//! Source: RFC 5681 (congestion control), RFC 6675 (recovery), RFC 6298 (timeouts, with Linux's
-//! least of 200 ms in place of a second). Every segment is acknowledged by itself, at once; a
-//! segment that was sent again is found lost by the timeout alone.
+//! By how much the window shrinks and grows is the rule of its [`Window`], Reno's or CUBIC's.
 //!
-//! Invariants: new segments go only while less than the window is under way; a window is halved at
+//! Source: RFC 6675 (recovery), RFC 6298 (timeouts). Every segment is acknowledged by itself, at
+//! once; a segment that was sent again is found lost by the timeout alone.
+//!
+//! Invariants: new segments go only while less than the window is under way; a window shrinks at
 //! most once for all that was under way.
 
+use super::far_end::FarEnd;
+use super::round_trip::RoundTrip;
+use super::window::{Outstanding, Window};
+use crate::plan::WindowRule;
 use gingham_kernel::{Span, Time};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
-const MS: u64 = 1_000_000_000;
-const TIMEOUT_PS_MIN: u64 = 200 * MS;
-const TIMEOUT_PS_FIRST: u64 = 1_000 * MS;
-const TIMEOUT_PS_MAX: u64 = 60_000 * MS;
 const DUPLICATES: u64 = 3;
-/// The window at the start, in segments (RFC 6928).
-const SEGMENTS_FIRST: u64 = 10;
 
 /// What a transport has counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Transport {
+pub(crate) struct TransportCounts {
     /// Segments sent again, for whatever reason.
     pub(crate) retransmissions: u64,
     pub(crate) fast_recoveries: u64,
@@ -57,12 +55,11 @@ enum Standing {
 
 /// Both ends of a transport.
 #[derive(Debug)]
-pub(crate) struct Reno {
+pub(crate) struct Transport {
     segment_bytes: u64,
     window_bytes_max: u64,
     ack_delay: Span,
-    window_bytes: u64,
-    threshold_bytes: u64,
+    window: Window,
     /// The first segment that is not acknowledged.
     first: u64,
     /// From it on, all that were ever sent.
@@ -81,18 +78,22 @@ pub(crate) struct Reno {
     round_trip: RoundTrip,
     timeout_at: Option<Time>,
     far_end: FarEnd,
-    counts: Transport,
+    counts: TransportCounts,
 }
 
-impl Reno {
-    pub(crate) fn new(segment_bytes: u32, window_bytes_max: u64, ack_delay: Span) -> Self {
+impl Transport {
+    pub(crate) fn new(
+        rule: WindowRule,
+        segment_bytes: u32,
+        window_bytes_max: u64,
+        ack_delay: Span,
+    ) -> Self {
         let segment_bytes = u64::from(segment_bytes);
         Self {
             segment_bytes,
             window_bytes_max,
             ack_delay,
-            window_bytes: (SEGMENTS_FIRST * segment_bytes).min(window_bytes_max),
-            threshold_bytes: u64::MAX,
+            window: Window::new(rule, segment_bytes, window_bytes_max),
             first: 1,
             segments: VecDeque::new(),
             flight_bytes: 0,
@@ -104,7 +105,7 @@ impl Reno {
             round_trip: RoundTrip::default(),
             timeout_at: None,
             far_end: FarEnd::default(),
-            counts: Transport::default(),
+            counts: TransportCounts::default(),
         }
     }
 
@@ -113,13 +114,13 @@ impl Reno {
         self.ack_delay
     }
 
-    pub(crate) const fn counts(&self) -> &Transport {
+    pub(crate) const fn counts(&self) -> &TransportCounts {
         &self.counts
     }
 
     /// What may be under way now.
     pub(crate) fn window_bytes(&self) -> u64 {
-        self.window_bytes.min(self.window_bytes_max)
+        self.window.bytes()
     }
 
     /// When it will have waited for too long.
@@ -175,7 +176,7 @@ impl Reno {
         self.mark_come(now, got);
         self.find_lost();
         if self.first > before {
-            self.open_window(acknowledged_bytes);
+            self.open_window(now, acknowledged_bytes);
             let under_way = !self.segments.is_empty();
             self.timeout_at = under_way.then(|| now + self.round_trip.timeout());
         }
@@ -187,8 +188,7 @@ impl Reno {
             return;
         }
         self.counts.timeouts += 1;
-        self.threshold_bytes = self.half_flight();
-        self.window_bytes = self.segment_bytes;
+        self.window.time_out(self.outstanding());
         self.recovering = false;
         self.recover = self.first + self.segments.len() as u64;
         self.judged = self.recover;
@@ -222,9 +222,9 @@ impl Reno {
         segment.bytes
     }
 
-    /// Half of what is under way, two segments at least.
-    fn half_flight(&self) -> u64 {
-        (self.flight_bytes / 2).max(2 * self.segment_bytes)
+    fn outstanding(&self) -> Outstanding {
+        let all = self.segments.iter().map(|segment| u64::from(segment.bytes));
+        Outstanding { under_way_bytes: self.flight_bytes, unacknowledged_bytes: all.sum() }
     }
 
     /// A segment is under way no longer, having come.
@@ -269,87 +269,17 @@ impl Reno {
             return;
         }
         self.counts.fast_recoveries += 1;
-        self.threshold_bytes = self.half_flight();
-        self.window_bytes = self.threshold_bytes;
+        self.window.lose(self.outstanding());
         self.recovering = true;
         self.recover = self.first + self.segments.len() as u64;
     }
 
-    fn open_window(&mut self, acknowledged_bytes: u64) {
+    fn open_window(&mut self, now: Time, acknowledged_bytes: u64) {
         if self.recovering {
             self.recovering = self.first < self.recover;
-        } else if self.window_bytes < self.threshold_bytes {
-            self.window_bytes += acknowledged_bytes.min(self.segment_bytes);
         } else {
-            let more = self.segment_bytes * self.segment_bytes / self.window_bytes;
-            self.window_bytes += more.max(1);
+            self.window.open(now, acknowledged_bytes, self.round_trip.smoothed());
         }
-        self.window_bytes = self.window_bytes.min(self.window_bytes_max);
-    }
-}
-
-/// How long an acknowledgement takes, and how long it is waited for.
-#[derive(Debug)]
-struct RoundTrip {
-    smoothed_ps: Option<u64>,
-    variation_ps: u64,
-    timeout: Span,
-}
-
-impl Default for RoundTrip {
-    fn default() -> Self {
-        Self { smoothed_ps: None, variation_ps: 0, timeout: Span::from_ps(TIMEOUT_PS_FIRST) }
-    }
-}
-
-impl RoundTrip {
-    const fn timeout(&self) -> Span {
-        self.timeout
-    }
-
-    fn sample(&mut self, span: Span) {
-        let taken_ps = span.as_ps();
-        let (smoothed_ps, variation_ps) = match self.smoothed_ps {
-            None => (taken_ps, taken_ps / 2),
-            Some(smoothed_ps) => (
-                smoothed_ps - smoothed_ps / 8 + taken_ps / 8,
-                self.variation_ps - self.variation_ps / 4 + smoothed_ps.abs_diff(taken_ps) / 4,
-            ),
-        };
-        (self.smoothed_ps, self.variation_ps) = (Some(smoothed_ps), variation_ps);
-        let timeout_ps = smoothed_ps + 4 * variation_ps;
-        self.timeout = Span::from_ps(timeout_ps.clamp(TIMEOUT_PS_MIN, TIMEOUT_PS_MAX));
-    }
-
-    fn back_off(&mut self) {
-        self.timeout = (self.timeout * 2).min(Span::from_ps(TIMEOUT_PS_MAX));
-    }
-}
-
-/// The far end: it hands on what is in order and keeps what came too early.
-#[derive(Debug)]
-struct FarEnd {
-    expected: u64,
-    early: BTreeMap<u64, u32>,
-}
-
-impl Default for FarEnd {
-    fn default() -> Self {
-        Self { expected: 1, early: BTreeMap::new() }
-    }
-}
-
-impl FarEnd {
-    fn take(&mut self, segment: u64, bytes: u32) -> (u64, u64) {
-        if segment >= self.expected {
-            self.early.insert(segment, bytes);
-        }
-        let mut handed_on = 0;
-        while let Some(bytes) = self.early.remove(&self.expected) {
-            self.expected += 1;
-            handed_on += u64::from(bytes);
-        }
-        (self.expected, handed_on)
     }
 }
 
@@ -357,18 +287,20 @@ impl FarEnd {
 mod tests {
     use super::*;
 
+    const MS: u64 = 1_000_000_000;
+
     fn at(ms: u64) -> Time {
         Time::from_ps(ms * MS)
     }
 
     /// Sends all that the window lets through.
-    fn fill(reno: &mut Reno, now: Time) -> Vec<u64> {
+    fn fill(reno: &mut Transport, now: Time) -> Vec<u64> {
         core::iter::from_fn(|| reno.next(now, true, || 1_000).map(|(segment, _)| segment)).collect()
     }
 
     #[test]
     fn a_lost_segment_halves_the_window_and_goes_again_after_three_later_ones() {
-        let mut reno = Reno::new(1_000, 1_000_000, Span::ZERO);
+        let mut reno = Transport::new(WindowRule::Reno, 1_000, 1_000_000, Span::ZERO);
         assert_eq!(fill(&mut reno, at(0)), (1..=10).collect::<Vec<_>>());
         // Segment 1 is lost. When 2, 3 and 4 have come, 7,000 of 10,000 bytes are under way, half
         // of which is 3,500; 1 is not under way any more, which leaves 6,000.
@@ -378,7 +310,7 @@ mod tests {
             reno.acknowledge(at(20), expected, segment);
         }
         assert_eq!(
-            (reno.threshold_bytes, reno.window_bytes, reno.flight_bytes),
+            (reno.window.threshold_bytes(), reno.window_bytes(), reno.flight_bytes),
             (3_500, 3_500, 6_000)
         );
         // With 5 to 8 come, 2,000 are under way, and 1 finds room.
@@ -393,28 +325,28 @@ mod tests {
         assert!(reno.recovering);
         reno.acknowledge(at(40), 10, 9);
         reno.acknowledge(at(40), 11, 10);
-        assert_eq!((reno.recovering, reno.window_bytes, reno.flight_bytes), (false, 3_500, 0));
+        assert_eq!((reno.recovering, reno.window_bytes(), reno.flight_bytes), (false, 3_500, 0));
     }
 
     #[test]
     fn two_later_segments_are_nothing() {
-        let mut reno = Reno::new(1_000, 1_000_000, Span::ZERO);
+        let mut reno = Transport::new(WindowRule::Reno, 1_000, 1_000_000, Span::ZERO);
         fill(&mut reno, at(0));
         reno.acknowledge(at(20), 1, 2);
         reno.acknowledge(at(20), 1, 3);
-        assert_eq!((reno.window_bytes, reno.counts.fast_recoveries), (10_000, 0));
+        assert_eq!((reno.window_bytes(), reno.counts.fast_recoveries), (10_000, 0));
         // Two have come, so two more may go.
         assert_eq!(fill(&mut reno, at(20)), [11, 12]);
     }
 
     #[test]
     fn silence_sends_everything_again_slowly() {
-        let mut reno = Reno::new(1_000, 1_000_000, Span::ZERO);
+        let mut reno = Transport::new(WindowRule::Reno, 1_000, 1_000_000, Span::ZERO);
         fill(&mut reno, at(0));
         reno.check_timeout(at(999));
         assert_eq!(reno.counts.timeouts, 0);
         reno.check_timeout(at(1_000));
-        assert_eq!((reno.counts.timeouts, reno.window_bytes), (1, 1_000));
+        assert_eq!((reno.counts.timeouts, reno.window_bytes()), (1, 1_000));
         assert_eq!(fill(&mut reno, at(1_000)), [1]);
         // The next wait is twice as long.
         assert_eq!(reno.timeout_at(), Some(at(3_000)));

@@ -1,0 +1,59 @@
+//! A policer: what comes faster than it lets through is dropped, and nothing waits.
+//!
+//! ```text
+//!            rate ──► ┌────────┐
+//!                     │ tokens │ at most `burst_bytes`, and full at the start
+//!                     └───┬────┘
+//!   offered ──────────────▼───── as many tokens as the packet has bytes? ──► to the queue
+//!                                └── no: dropped, and the tokens stay
+//! ```
+//!
+//! Source: the token bucket of RFC 2697, section 3, with one bucket: what it marks red is dropped.
+//!
+//! Invariant: what passes within any span `t` has at most `burst_bytes + rate x t` bytes. Tokens
+//! are counted exactly, in bytes times picoseconds of a second.
+
+use crate::parameters::PS_PER_SECOND;
+use gingham_kernel::{Rate, Time};
+
+/// What a policer lets through.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Policer {
+    /// How fast, in the long run.
+    pub rate: Rate,
+    /// How much at once after a while without anything; a longer packet never passes.
+    pub burst_bytes: u64,
+}
+
+/// The tokens of a policer.
+#[derive(Clone, Debug)]
+pub(crate) struct Bucket {
+    policer: Policer,
+    /// Tokens in bytes times [`PS_PER_SECOND`], as of `at`.
+    filled: u128,
+    at: Time,
+}
+
+impl Bucket {
+    pub(crate) fn new(policer: Policer) -> Self {
+        Self { policer, filled: scaled(policer.burst_bytes), at: Time::ZERO }
+    }
+
+    /// Whether a packet passes, which takes its tokens.
+    pub(crate) fn admits(&mut self, now: Time, length_bytes: u32) -> bool {
+        let since_ps = u128::from(now.since(self.at).as_ps());
+        let more = since_ps * u128::from(self.policer.rate.bytes_per_second());
+        self.filled = self.filled.saturating_add(more).min(scaled(self.policer.burst_bytes));
+        self.at = now;
+        let wanted = scaled(length_bytes.into());
+        if wanted > self.filled {
+            return false;
+        }
+        self.filled -= wanted;
+        true
+    }
+}
+
+fn scaled(bytes: u64) -> u128 {
+    u128::from(bytes) * u128::from(PS_PER_SECOND)
+}

@@ -1,0 +1,109 @@
+//! What others send through the same queue: traced on paper, counted, and without a say in what is
+//! drawn for ours.
+
+use crate::common::{APART_PS, channel, clean, offer, probability, sparse};
+use gingham_kernel::{Rate, Time};
+use gingham_linkemu::{Competing, Counters, DropReason, Loss, Parameters, Policer, Spacing};
+
+const QUEUE_FULL: Result<Vec<u64>, DropReason> = Err(DropReason::QueueFull);
+
+/// 100 bytes every 200 ns, from 50 to before 650 ns.
+fn half(spacing: Spacing) -> Competing {
+    Competing {
+        rate: Rate::from_bytes_per_second(500_000_000),
+        packet_bytes: 100,
+        spacing,
+        from: Time::from_ps(50_000),
+        until: Time::from_ps(650_000),
+    }
+}
+
+#[test]
+fn it_takes_its_place_in_the_queue_and_its_time_on_the_wire() {
+    let mut channel = channel(Parameters { competing: vec![half(Spacing::Even)], ..clean(150) });
+    assert_eq!(channel.next_competing(), Some(Time::from_ps(50_000)));
+    // Ours from 0 to 100 ns. Theirs comes at 50, when 50 bytes are left, and is sent by 200 ns.
+    assert_eq!(offer(&mut channel, 0, 100), Ok(vec![105_000]));
+    // At 60 ns 140 bytes are left: ten more are all, and one is too much.
+    assert_eq!(offer(&mut channel, 60_000, 10), Ok(vec![215_000]));
+    assert_eq!(offer(&mut channel, 60_000, 1), QUEUE_FULL);
+    // At 250 ns theirs comes before ours, to an idle queue: 50 bytes of ours are sent by 400 ns.
+    assert_eq!(offer(&mut channel, 250_000, 60), QUEUE_FULL);
+    assert_eq!(offer(&mut channel, 250_000, 50), Ok(vec![405_000]));
+    // Ours from 440 to 540 ns; at 450 ns 90 bytes are left, and theirs finds no room.
+    assert_eq!(offer(&mut channel, 440_000, 100), Ok(vec![545_000]));
+    // At 650 ns nobody comes any more.
+    assert_eq!(offer(&mut channel, 700_000, 1), Ok(vec![706_000]));
+    assert_eq!(channel.next_competing(), None);
+    let ours = Counters { offered: 7, arrived: 5, queue_full: 2, ..Counters::default() };
+    assert_eq!(channel.counters(), Counters { competing: 3, competing_dropped: 1, ..ours });
+}
+
+#[test]
+fn whoever_looks_at_the_queue_lets_it_come_first() {
+    let mut channel = channel(Parameters { competing: vec![half(Spacing::Even)], ..clean(150) });
+    assert_eq!(channel.backlog_bytes(Time::from_ps(60_000)), 0, "it was not let come");
+    channel.compete(Time::from_ps(60_000));
+    assert_eq!(channel.backlog_bytes(Time::from_ps(60_000)), 90);
+    assert_eq!(channel.next_competing(), Some(Time::from_ps(250_000)));
+}
+
+#[test]
+fn another_rate_finds_all_that_came_before_it() {
+    let mut channel = channel(Parameters { competing: vec![half(Spacing::Even)], ..clean(150) });
+    // Of theirs, from 50 ns on, 50 bytes are left at 100 ns: 100 ns at half the rate.
+    channel.set_rate(Time::from_ps(100_000), Rate::from_bytes_per_second(500_000_000));
+    assert_eq!(offer(&mut channel, 100_000, 10), Ok(vec![225_000]));
+}
+
+#[test]
+fn it_passes_no_policer() {
+    let policer = Policer { rate: Rate::from_bytes_per_second(1), burst_bytes: 10 };
+    let competing = vec![half(Spacing::Even)];
+    let mut channel = channel(Parameters { policer: Some(policer), competing, ..clean(150) });
+    assert_eq!(offer(&mut channel, 60_000, 10), Ok(vec![165_000]));
+    assert_eq!((channel.counters().policed, channel.counters().competing_dropped), (0, 0));
+}
+
+/// Exponential spaces: the count of a second is Poisson, its variance its mean.
+#[test]
+fn drawn_spaces_have_their_rate_and_do_not_come_evenly() {
+    let second = Time::from_ps(1_000_000_000_000);
+    let drawn = Competing {
+        rate: Rate::from_bytes_per_second(1_000_000),
+        from: Time::ZERO,
+        until: second,
+        ..half(Spacing::Poisson)
+    };
+    let counts: Vec<u64> = (0..200)
+        .map(|seed| {
+            let plan = Parameters { competing: vec![drawn], ..clean(1_000_000) };
+            let mut channel =
+                gingham_linkemu::Channel::new(plan, seed, "east").expect("it makes sense");
+            channel.compete(second);
+            channel.counters().competing
+        })
+        .collect();
+    // 200 seconds of 10,000 packets: five standard errors are 5 x sqrt(10,000 / 200) = 35 packets.
+    let sum: u64 = counts.iter().sum();
+    assert!((sum / 200).abs_diff(10_000) < 35, "{sum}");
+    // Even traffic has a variance of 0; that of a Poisson count is 10,000, within five standard
+    // errors of 10,000 x sqrt(2 / 200) = 1,000.
+    let squares: u64 = counts.iter().map(|count| count.abs_diff(10_000).pow(2)).sum();
+    assert!((squares / 200).abs_diff(10_000) < 5_000, "{squares}");
+}
+
+#[test]
+fn what_is_drawn_for_ours_does_not_change() {
+    let lossy = Parameters { loss: Loss::Independent(probability(0.25)), ..clean(1_000) };
+    let until = Time::from_ps(2_000 * APART_PS);
+    let beside =
+        Competing { until, rate: Rate::from_bytes_per_second(50_000), ..half(Spacing::Poisson) };
+    let lost = |competing| {
+        let mut channel = channel(Parameters { competing, ..lossy.clone() });
+        let fates = sparse(&mut channel, 2_000, 100);
+        assert!(channel.counters().competing_dropped == 0, "it leaves room");
+        fates.iter().map(|fate| fate.arrivals().count()).collect::<Vec<_>>()
+    };
+    assert_eq!(lost(vec![]), lost(vec![beside]));
+}

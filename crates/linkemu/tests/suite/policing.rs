@@ -1,0 +1,61 @@
+//! What comes too fast is dropped, traced on paper.
+
+use crate::common::{channel, clean, offer, offer_all};
+use gingham_kernel::Rate;
+use gingham_linkemu::{Channel, Counters, DropReason, Parameters, Policer, Probability};
+
+const POLICED: Result<Vec<u64>, DropReason> = Err(DropReason::Policed);
+
+/// A byte a nanosecond behind a policer of a byte in ten and bursts of 100 bytes.
+fn policed(queue_bytes: u64) -> Channel {
+    let rate = Rate::from_bytes_per_second(100_000_000);
+    let policer = Some(Policer { rate, burst_bytes: 100 });
+    channel(Parameters { policer, ..clean(queue_bytes) })
+}
+
+#[test]
+fn a_burst_passes_and_then_what_tokens_are_there_for() {
+    let mut channel = policed(1_000);
+    // Of 100 tokens 60 go, 41 would be one too many and cost none, 40 are the rest.
+    let found = offer_all(&mut channel, &[(0, 60), (0, 41), (0, 40)]);
+    assert_eq!(found, [Ok(vec![65_000]), POLICED, Ok(vec![105_000])]);
+    // The first token is there after 10 ns and no picosecond earlier. The queue holds what was
+    // taken, and nothing of what was not.
+    assert_eq!(offer(&mut channel, 9_999, 1), POLICED);
+    assert_eq!(offer(&mut channel, 10_000, 1), Ok(vec![106_000]));
+    // After 1,990 ns there are 100 tokens and not 199.
+    let found = offer_all(&mut channel, &[(2_000_000, 101), (2_000_000, 100)]);
+    assert_eq!(found, [POLICED, Ok(vec![2_105_000])]);
+    let counted = Counters { offered: 7, arrived: 4, policed: 3, ..Counters::default() };
+    assert_eq!(channel.counters(), counted);
+}
+
+#[test]
+fn parts_of_tokens_are_not_forgotten() {
+    // Ten bytes are owed at 100 ns, asked for every 9.999 ns: nine of 9.999 parts are there by
+    // 99.99 ns, ten at 100 ns.
+    let mut channel = policed(1_000);
+    assert!(offer(&mut channel, 0, 100).is_ok());
+    for step in 1..=10 {
+        assert_eq!(offer(&mut channel, step * 9_999, 10), POLICED);
+    }
+    assert_eq!(offer(&mut channel, 100_000, 10), Ok(vec![115_000]));
+}
+
+#[test]
+fn what_the_queue_drops_has_taken_its_tokens() {
+    let mut channel = policed(50);
+    let found = offer_all(&mut channel, &[(0, 50), (0, 50), (0, 1)]);
+    assert_eq!(found, [Ok(vec![55_000]), Err(DropReason::QueueFull), POLICED]);
+}
+
+#[test]
+fn each_copy_takes_its_own_tokens() {
+    let twice =
+        Parameters { duplication: Probability::ALWAYS, ..policed(1_000).parameters().clone() };
+    let mut channel = channel(twice);
+    // 60 of 100 tokens go; for the copy there are too few. Then 40, and 0.
+    assert_eq!(offer(&mut channel, 0, 60), Ok(vec![65_000]));
+    assert_eq!(offer(&mut channel, 0, 40), Ok(vec![105_000]));
+    assert_eq!((channel.counters().policed, channel.counters().arrived), (2, 2));
+}

@@ -1,0 +1,70 @@
+//! Queues that are bounded by the time that a packet waits in them, traced on paper.
+
+use crate::common::{channel, clean, offer, offer_all};
+use gingham_kernel::{Rate, Span, Time};
+use gingham_linkemu::{Channel, DropReason, Parameters, QueueBound};
+
+const QUEUE_FULL: Result<Vec<u64>, DropReason> = Err(DropReason::QueueFull);
+
+/// A byte a nanosecond; a packet waits for 200 ns at the most.
+fn waiting() -> Channel {
+    channel(Parameters { queue: QueueBound::Time(Span::from_ps(200_000)), ..clean(1) })
+}
+
+#[test]
+fn a_packet_is_taken_if_it_waits_no_longer_than_the_bound_however_long_it_is() {
+    let mut channel = waiting();
+    // Sent from 0 to 100 and from 100 to 250 ns; the third would wait 250 ns.
+    let found = offer_all(&mut channel, &[(0, 100), (0, 150), (0, 1)]);
+    assert_eq!(found, [Ok(vec![105_000]), Ok(vec![255_000]), QUEUE_FULL]);
+    // A picosecond before 50 ns the wait is a picosecond too long. At 50 ns it is 200 ns, and a
+    // packet of 1,000 bytes is taken, sent from 250 to 1,250 ns.
+    assert_eq!(channel.wait(Time::from_ps(49_999)), Span::from_ps(200_001));
+    assert_eq!(offer(&mut channel, 49_999, 1), QUEUE_FULL);
+    assert_eq!(offer(&mut channel, 50_000, 1_000), Ok(vec![1_255_000]));
+    assert_eq!(channel.wait(Time::from_ps(1_250_000)), Span::ZERO);
+    assert_eq!((channel.counters().arrived, channel.counters().queue_full), (3, 2));
+}
+
+#[test]
+fn at_half_the_rate_half_as_much_waits_and_what_waits_already_stays() {
+    let mut channel = waiting();
+    assert_eq!(offer(&mut channel, 0, 300), Ok(vec![305_000]));
+    // At 150 ns 150 bytes are left. At half the rate they are a wait of 300 ns, too much until
+    // 250 ns; then ten bytes are sent from 450 to 470 ns.
+    channel.set_rate(Time::from_ps(150_000), Rate::from_bytes_per_second(500_000_000));
+    assert_eq!(channel.wait(Time::from_ps(150_000)), Span::from_ps(300_000));
+    assert_eq!(offer(&mut channel, 249_999, 1), QUEUE_FULL);
+    assert_eq!(offer(&mut channel, 250_000, 10), Ok(vec![475_000]));
+    // 110 bytes are left at 250 ns, 100 at 270 ns. At four times the rate they are a wait of 50 ns:
+    // 400 bytes more are sent by 520 ns, and the next packet would wait 250 ns.
+    channel.set_rate(Time::from_ps(270_000), Rate::from_bytes_per_second(2_000_000_000));
+    let found = offer_all(&mut channel, &[(270_000, 400), (270_000, 1), (320_000, 1)]);
+    assert_eq!(found, [Ok(vec![525_000]), QUEUE_FULL, Ok(vec![525_500])]);
+}
+
+#[test]
+fn a_second_of_queue_is_a_second_of_packets() {
+    // 1 MB/s and a second: 1,000 packets of 1,000 bytes wait at once, and one behind them.
+    let queue = QueueBound::Time(Span::from_ps(1_000_000_000_000));
+    let rate = Rate::from_bytes_per_second(1_000_000);
+    assert_eq!(queue.bytes_at(rate), 1_000_000);
+    let mut bloated = channel(Parameters { queue, rate, ..clean(1) });
+    let found = offer_all(&mut bloated, &[(0, 1_000); 1_003]);
+    assert!(found[..1_001].iter().all(Result::is_ok));
+    assert_eq!(found[1_001..], [QUEUE_FULL, QUEUE_FULL]);
+    // The last that was taken is sent at 1.001 s.
+    assert_eq!(found[1_000], Ok(vec![1_001_000_005_000]));
+    assert_eq!(bloated.backlog_bytes(Time::ZERO), 1_001_000);
+}
+
+#[test]
+fn a_bound_is_read_from_bytes_or_a_time_and_says_so() {
+    let time = QueueBound::Time(Span::from_ps(20_000_000_000));
+    for (text, bound) in [("64 kB", QueueBound::Bytes(64_000)), ("20 ms", time)] {
+        assert_eq!(text.parse(), Ok(bound));
+        assert_eq!(bound.to_string(), text);
+    }
+    let error = "20".parse::<QueueBound>().expect_err("no unit").to_string();
+    assert!(error.ends_with("such as \"64 kB\" or \"20 ms\""), "{error}");
+}

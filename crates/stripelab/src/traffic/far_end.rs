@@ -1,0 +1,31 @@
+//! The far end of a transport: it hands on what is in order and keeps what came too early.
+
+use std::collections::BTreeMap;
+
+/// What it has got, from the first segment on.
+#[derive(Debug)]
+pub(super) struct FarEnd {
+    expected: u64,
+    early: BTreeMap<u64, u32>,
+}
+
+impl Default for FarEnd {
+    fn default() -> Self {
+        Self { expected: 1, early: BTreeMap::new() }
+    }
+}
+
+impl FarEnd {
+    /// A segment comes; tells which one is expected now, and how many bytes are handed on.
+    pub(super) fn take(&mut self, segment: u64, bytes: u32) -> (u64, u64) {
+        if segment >= self.expected {
+            self.early.insert(segment, bytes);
+        }
+        let mut handed_on = 0;
+        while let Some(bytes) = self.early.remove(&self.expected) {
+            self.expected += 1;
+            handed_on += u64::from(bytes);
+        }
+        (self.expected, handed_on)
+    }
+}

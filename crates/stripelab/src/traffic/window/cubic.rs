@@ -1,0 +1,257 @@
+//! CUBIC's rule: the window is a cubic function of the time since avoidance began.
+//!
+//! ```text
+//!    W_max ┤ · · · · · · · .─────' · ·      W_cubic(t) = C (t - K)^3 + W_max
+//!          │           .─'
+//!          │       .─'                      K = cube root of (W_max - cwnd_epoch) / C
+//!   .7     ┤ |──'
+//!          └─┴────────────┴───────► t       and never less than W_est, which Reno would have
+//!          t_epoch        K
+//! ```
+//!
+//! Source: RFC 9438, section 4, by whose names things go; windows are in segments there and here,
+//! times in seconds. `FlightSize` is what RFC 5681 calls so, and no more than the window (section
+//! 4.6).
+//!
+//! Where this does less: slow start ends by a loss alone (no `HyStart++`, section 4.10), and no
+//! reduction is taken back (section 4.9). The sender always has something to send while it sends at
+//! all, so that an epoch's time never stands still (section 5.8).
+//!
+//! Invariants: an acknowledgement takes nothing from the window, and adds at most half a segment for
+//! each segment of it but where Reno would have more; a part of a byte that it adds is kept for the
+//! next.
+
+use super::Outstanding;
+use gingham_kernel::{Span, Time};
+use gingham_results::real;
+
+/// Segments a cubic second.
+const C: f64 = 0.4;
+const BETA: f64 = 0.7;
+/// `alpha_cubic` (section 4.3): with it a window that shrinks to `beta_cubic` is in the mean what
+/// Reno's is.
+const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
+const SEGMENTS_MIN: f64 = 2.0;
+
+/// A time of avoidance.
+#[derive(Clone, Copy, Debug)]
+struct Avoidance {
+    t_epoch: Time,
+    k: f64,
+    w_max: f64,
+    w_est: f64,
+}
+
+/// What the rule remembers.
+#[derive(Debug)]
+pub(super) struct Cubic {
+    segment_bytes: f64,
+    /// The window before the last reduction that fast convergence may have cut, if a loss was the
+    /// reason; nothing after a timeout or before anything.
+    w_max: Option<f64>,
+    /// The window before the last reduction.
+    cwnd_prior: f64,
+    avoidance: Option<Avoidance>,
+    /// The part of a byte that is still to be added.
+    rest_bytes: f64,
+}
+
+impl Avoidance {
+    /// Avoidance begins with a window of `cwnd_epoch`. Without a loss before it, or after a timeout,
+    /// it is on the plateau at once: `K` is 0 and `W_max` the window (sections 4.8 and 4.10).
+    fn new(t_epoch: Time, cwnd_epoch: f64, w_max: Option<f64>) -> Self {
+        let w_max = w_max.unwrap_or(cwnd_epoch).max(cwnd_epoch);
+        let k = libm::cbrt((w_max - cwnd_epoch) / C);
+        Self { t_epoch, k, w_max, w_est: cwnd_epoch }
+    }
+
+    /// Equation 1.
+    fn w_cubic(&self, t: f64) -> f64 {
+        let since = t - self.k;
+        C * since * since * since + self.w_max
+    }
+
+    /// What an acknowledgement of so many segments adds (sections 4.2 to 4.5), in segments.
+    fn growth(&mut self, now: Time, cwnd: f64, acked: f64, rtt: f64, cwnd_prior: f64) -> f64 {
+        // As fast as Reno once it is where it was before.
+        let alpha = if self.w_est >= cwnd_prior { 1.0 } else { ALPHA };
+        self.w_est += alpha * acked / cwnd;
+        let t = seconds(now.since(self.t_epoch));
+        if self.w_cubic(t) < self.w_est {
+            return (self.w_est - cwnd).max(0.0);
+        }
+        let target = self.w_cubic(t + rtt).clamp(cwnd, 1.5 * cwnd);
+        (target - cwnd) / cwnd
+    }
+}
+
+impl Cubic {
+    pub(super) fn new(segment_bytes: u64) -> Self {
+        let segment_bytes = real(u128::from(segment_bytes));
+        Self { segment_bytes, w_max: None, cwnd_prior: 0.0, avoidance: None, rest_bytes: 0.0 }
+    }
+
+    /// What an acknowledgement adds in avoidance.
+    pub(super) fn growth_bytes(
+        &mut self,
+        now: Time,
+        window_bytes: u64,
+        acknowledged_bytes: u64,
+        round_trip: Span,
+    ) -> u64 {
+        // What is still to be added belongs to the window.
+        let cwnd = self.segments(window_bytes) + self.rest_bytes / self.segment_bytes;
+        let (acked, rtt) = (self.segments(acknowledged_bytes), seconds(round_trip));
+        let w_max = self.w_max;
+        let avoidance = self.avoidance.get_or_insert_with(|| Avoidance::new(now, cwnd, w_max));
+        let growth = avoidance.growth(now, cwnd, acked, rtt, self.cwnd_prior);
+        let more_bytes = growth * self.segment_bytes + self.rest_bytes;
+        let whole_bytes = whole(more_bytes);
+        self.rest_bytes = more_bytes - real(u128::from(whole_bytes));
+        whole_bytes
+    }
+
+    /// A loss: `ssthresh` (sections 4.6 and 4.7).
+    pub(super) fn lose(&mut self, window_bytes: u64, outstanding: Outstanding) -> u64 {
+        let cwnd = self.segments(window_bytes);
+        let is_below = self.w_max.is_some_and(|w_max| cwnd < w_max);
+        // Fast convergence: a flow that shrinks again before it is back makes room for others.
+        self.w_max = Some(if is_below { cwnd * f64::midpoint(1.0, BETA) } else { cwnd });
+        self.reduce(window_bytes, outstanding)
+    }
+
+    /// A timeout: the same `ssthresh`, but that what follows starts from its own window (section
+    /// 4.8).
+    pub(super) fn time_out(&mut self, window_bytes: u64, outstanding: Outstanding) -> u64 {
+        self.w_max = None;
+        self.reduce(window_bytes, outstanding)
+    }
+
+    fn reduce(&mut self, window_bytes: u64, outstanding: Outstanding) -> u64 {
+        let flight_bytes = outstanding.unacknowledged_bytes.min(window_bytes);
+        self.cwnd_prior = self.segments(window_bytes);
+        (self.avoidance, self.rest_bytes) = (None, 0.0);
+        let ssthresh = (self.segments(flight_bytes) * BETA).max(SEGMENTS_MIN);
+        // To the nearest byte: a product of tenths is not exact.
+        whole(ssthresh * self.segment_bytes + 0.5)
+    }
+
+    fn segments(&self, bytes: u64) -> f64 {
+        real(u128::from(bytes)) / self.segment_bytes
+    }
+}
+
+fn seconds(span: Span) -> f64 {
+    real(u128::from(span.as_ps())) / 1e12
+}
+
+/// The whole bytes of a number of them.
+fn whole(bytes: f64) -> u64 {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "not negative, and far below the end of the range"
+    )]
+    let whole = bytes as u64;
+    whole
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SEGMENT: u64 = 1_000;
+
+    fn at(ms: u64) -> Time {
+        Time::from_ps(ms * 1_000_000_000)
+    }
+
+    fn full(window_bytes: u64) -> Outstanding {
+        Outstanding { under_way_bytes: 0, unacknowledged_bytes: window_bytes }
+    }
+
+    #[track_caller]
+    fn assert_near(found: f64, expected: f64) {
+        assert!((found - expected).abs() < 1e-6, "{found}, expected {expected}");
+    }
+
+    /// From 100 segments to 70: K = (30 / .4)^(1/3) = 75^(1/3) = 4.217163 s. W_cubic is 70 at 0,
+    /// 100 at K, 100.4 a second later and 130 at 2 K.
+    #[test]
+    fn the_function_is_that_of_the_rfc() {
+        let avoidance = Avoidance::new(at(0), 70.0, Some(100.0));
+        assert_near(avoidance.k, 4.217_163_326_508_746);
+        assert_near(avoidance.w_cubic(0.0), 70.0);
+        assert_near(avoidance.w_cubic(avoidance.k), 100.0);
+        assert_near(avoidance.w_cubic(avoidance.k + 1.0), 100.4);
+        assert_near(avoidance.w_cubic(2.0 * avoidance.k), 130.0);
+    }
+
+    /// 9 / 17 of a segment a window, until it is back at 100 segments; then a whole one.
+    #[test]
+    fn as_fast_as_reno_where_reno_is_faster() {
+        let mut avoidance = Avoidance::new(at(0), 70.0, Some(100.0));
+        // At 1 ms W_cubic is 70.02: W_est decides.
+        assert_near(avoidance.growth(at(1), 70.0, 70.0, 0.001, 100.0), 9.0 / 17.0);
+        avoidance.w_est = 100.0;
+        assert_near(avoidance.growth(at(1), 100.0, 50.0, 0.001, 100.0), 0.5);
+    }
+
+    /// At 2 s W_cubic is 100 - .4 x 2.217163^3 = 95.640336, with a round trip of 100 ms it will be
+    /// 100 - .4 x 2.117163^3 = 96.204027. A window of 90 is 6.204027 below: that a window.
+    #[test]
+    fn towards_where_the_function_will_be_in_a_round_trip() {
+        let mut avoidance = Avoidance::new(at(0), 70.0, Some(100.0));
+        assert_near(avoidance.w_cubic(2.0), 95.640_335_686_6);
+        let growth = avoidance.growth(at(2_000), 90.0, 1.0, 0.1, 100.0);
+        assert_near(growth * 90.0, 6.204_027_312_7);
+        // It grows by half a segment for one at the most: 10 segments are far below.
+        assert_near(avoidance.growth(at(2_000), 10.0, 1.0, 0.1, 100.0), 0.5);
+        // A window above takes nothing back.
+        assert_near(avoidance.growth(at(2_000), 97.0, 1.0, 0.1, 100.0), 0.0);
+    }
+
+    /// 100 segments are cut to 70. At 70 again they are cut to 49, and as 70 is below 100, W_max is
+    /// .85 x 70 = 59.5; at 60, which is above that, W_max is 60.
+    #[test]
+    fn a_loss_cuts_to_seven_tenths_and_convergence_is_fast() {
+        let mut cubic = Cubic::new(SEGMENT);
+        assert_eq!(cubic.lose(100_000, full(100_000)), 70_000);
+        assert_eq!((cubic.w_max, cubic.cwnd_prior), (Some(100.0), 100.0));
+        assert_eq!(cubic.lose(70_000, full(70_000)), 49_000);
+        assert_eq!(cubic.w_max, Some(59.5));
+        assert_eq!(cubic.lose(60_000, full(60_000)), 42_000);
+        assert_eq!(cubic.w_max, Some(60.0));
+        // What is in flight counts, no more than the window; two segments are the least.
+        assert_eq!(cubic.lose(60_000, full(30_000)), 21_000);
+        assert_eq!(cubic.lose(60_000, full(90_000)), 42_000);
+        assert_eq!(cubic.lose(1_000, full(1_000)), 2_000);
+    }
+
+    /// 50 segments after a timeout: W_cubic(t) = .4 t^3 + 50, which is 60.8 after 3 s.
+    #[test]
+    fn after_a_timeout_it_starts_from_its_own_window() {
+        let mut cubic = Cubic::new(SEGMENT);
+        cubic.lose(100_000, full(100_000));
+        assert_eq!(cubic.time_out(70_000, full(70_000)), 49_000);
+        cubic.growth_bytes(at(1_000), 50_000, SEGMENT, Span::ZERO);
+        let avoidance = cubic.avoidance.expect("it has begun");
+        assert_near(avoidance.k, 0.0);
+        assert_near(avoidance.w_cubic(3.0), 60.8);
+    }
+
+    /// In 17 windows of 70 segments, acknowledged one by one at once, Reno's part is at most 9: each
+    /// acknowledgement adds 7.56 bytes, of which no part may be lost.
+    #[test]
+    fn parts_of_bytes_are_kept() {
+        let mut cubic = Cubic::new(SEGMENT);
+        cubic.lose(100_000, full(100_000));
+        let mut window_bytes = 70_000;
+        for _ in 0..70 {
+            window_bytes += cubic.growth_bytes(at(1), window_bytes, SEGMENT, Span::ZERO);
+        }
+        // The integral of 9 / 17 over w, from 70 on, 70 times: sqrt(70^2 + 2 x 70 x 9 / 17) =
+        // 70.5274; without the parts it is 70 x 7 = 490 bytes.
+        assert!((70_526..=70_529).contains(&window_bytes), "{window_bytes}");
+    }
+}

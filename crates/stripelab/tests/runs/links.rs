@@ -1,0 +1,175 @@
+//! What stands before a channel's rate: queues by time, policers, and traffic that competes; worked
+//! out on paper.
+
+use crate::support::{integers, reals, refused, run, words};
+
+/// A channel of 1 MB/s, on which a byte takes a microsecond, without delay, and 500 B packets.
+fn scenario(channel: &str, source: &str, stripe: &str) -> String {
+    format!(
+        "stop = {{ time = \"1 s\", warm_up = \"0 s\" }}\nmeasure.packets = 100\n\
+         [stripe]\nlongest_packet = \"500 B\"\nmarkers.send = false\nreception = \"none\"\n{stripe}\n\
+         [[channel]]\nrate = \"1 MB/s\"\n{channel}\n[[source]]\nkind.list = {source}\n"
+    )
+}
+
+fn list(count: usize, interval: &str) -> String {
+    format!("{{ lengths = {:?}, interval = \"{interval}\" }}", vec!["500 B"; count])
+}
+
+/// Packets wait for 0, 500 and 1,000 us; the fourth would wait for 1,500 us.
+#[test]
+fn a_queue_of_a_millisecond_takes_what_waits_for_a_millisecond() {
+    let source = list(6, "0 s");
+    let text = scenario("queue = \"1 ms\"", &source, "backpressure = false");
+    let record = run(&text);
+    let fates = words(&record, "packets", "fate");
+    assert_eq!(fates[..4], ["delivered", "delivered", "delivered", "dropped"]);
+    assert_eq!((record.packets_delivered, record.lost_in_queues), (3, 3));
+    assert_eq!(record.channels[0].queue_bytes_max, 1_500);
+    // A sender that sees the queue waits for room, and loses nothing: 6 x 500 us.
+    let record = run(&scenario("queue = \"1 ms\"", &source, ""));
+    assert_eq!((record.packets_delivered, record.lost_in_queues), (6, 0));
+    assert_eq!(integers(&record, "packets", "delivered_ns")[5], 3_000_000);
+    assert!(record.channels[0].queue_bytes_max <= 1_000);
+}
+
+/// At a tenth of the rate from the beginning on, a millisecond is 100 bytes: one packet alone.
+#[test]
+fn a_queue_by_time_follows_the_rate() {
+    let channel = "queue = \"1 ms\"\nrates = [{ at = \"0 s\", rate = \"100 kB/s\" }]";
+    let record = run(&scenario(channel, &list(3, "1 ms"), "backpressure = false"));
+    // The first is sent from 0 to 5 ms, and the others would wait for 4 and 3 ms.
+    assert_eq!(words(&record, "packets", "fate"), ["delivered", "dropped", "dropped"]);
+    let record = run(&scenario(channel, &list(3, "1 ms"), ""));
+    assert_eq!(integers(&record, "packets", "delivered_ns"), [5_000_000, 10_000_000, 15_000_000]);
+}
+
+/// A packet a millisecond; tokens for one of them in 5 ms.
+#[test]
+fn a_policer_drops_four_of_five() {
+    let channel = "policer = { rate = \"100 kB/s\", burst = \"500 B\" }";
+    let record = run(&scenario(channel, &list(12, "1 ms"), ""));
+    let delivered = integers(&record, "packets", "delivered_ns");
+    let passed: Vec<_> = (1..).zip(&delivered).filter(|(_, at)| **at > 0).collect();
+    assert_eq!(passed, [(1, &500_000), (6, &5_500_000), (11, &10_500_000)]);
+    assert_eq!((record.lost_at_policers, record.lost_in_queues, record.packets_lost), (9, 0, 9));
+    let channel = &record.channels[0];
+    assert_eq!((channel.packets_policed, channel.packets_dropped), (9, 0));
+}
+
+/// Theirs comes first at 0, 1 and 2 ms, and takes half a millisecond; at 3 ms nobody comes.
+#[test]
+fn traffic_that_competes_goes_first_where_it_comes_first() {
+    let channel = "competing = [{ rate = \"500 kB/s\", until = \"3 ms\", packet = \"500 B\" }]";
+    let record = run(&scenario(channel, &list(4, "1 ms"), ""));
+    let delivered = integers(&record, "packets", "delivered_ns");
+    assert_eq!(delivered, [1_000_000, 2_000_000, 3_000_000, 3_500_000]);
+    let channel = &record.channels[0];
+    assert_eq!((channel.competing_packets, channel.competing_packets_dropped), (3, 0));
+    assert_eq!((channel.queue_bytes_max, record.packets_sent), (1_000, 4));
+}
+
+/// Theirs is 1,000 B every millisecond, which is the whole rate; a queue of 1,500 B.
+#[test]
+fn traffic_that_competes_is_dropped_like_ours() {
+    let channel = "queue = \"1500 B\"\ncompeting = [{ rate = \"1 MB/s\", until = \"10 ms\", packet = \"1000 B\" }]";
+    let record = run(&scenario(channel, &list(2, "500 us"), "backpressure = false"));
+    // Ours at 0 waits behind theirs, and the queue is full; ours at 0.5 ms fills what has left. At
+    // 1 ms 1,000 B are left, and theirs finds no room; after that it does.
+    assert_eq!(integers(&record, "packets", "delivered_ns"), [1_500_000, 2_000_000]);
+    let channel = &record.channels[0];
+    assert_eq!((channel.competing_packets, channel.competing_packets_dropped), (10, 1));
+}
+
+#[test]
+fn drawn_spaces_hang_on_the_seed() {
+    let channel =
+        "competing = [{ rate = \"500 kB/s\", packet = \"500 B\", spacing = \"poisson\" }]";
+    let text = scenario(channel, &list(50, "1 ms"), "");
+    let delivered = |text: &str| integers(&run(text), "packets", "delivered_ns");
+    assert_eq!(delivered(&text), delivered(&text));
+    assert_ne!(delivered(&text), delivered(&format!("seed = 2\n{text}")));
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_with_its_line_and_key() {
+    let burst =
+        "s.toml:10:38: in `channel[0].policer.burst`: is below the 500 B of the longest packet";
+    for (channel, said) in [
+        ("policer = { rate = \"1 MB/s\", burst = \"499 B\" }", burst),
+        ("queue = \"0 s\"", "s.toml:10:9: in `channel[0].queue`: a queue of 0 s lets nothing wait"),
+        ("queue = \"499 B\"", "has no room for the longest packet of 500 B"),
+        (
+            "competing = [{ rate = \"1 MB/s\", packet = \"0 B\" }]",
+            "`channel[0].competing[0].packet`: expected 1 B to 1 GiB",
+        ),
+        (
+            "competing = [{ rate = \"1 MB/s\", at = \"2 s\", until = \"2 s\" }]",
+            "`channel[0].competing[0].until`: expected a later instant than the 2 s of `at`",
+        ),
+        // A day and more: 1 s at 1 MB/s, sent at 1 B/s.
+        (
+            "queue = \"1 s\"\nrates = [{ at = \"1 s\", rate = \"1 B/s\" }]",
+            "`channel[0].rates[0].rate`: a packet could be on the way for 1000500 s",
+        ),
+    ] {
+        let error = refused(&scenario(channel, &list(1, "1 ms"), "")).expect(channel);
+        assert!(error.contains(said), "{error}");
+    }
+}
+
+/// A tag of 12 bytes stands before each packet.
+#[test]
+fn a_burst_has_room_for_a_packet_with_its_tag() {
+    let guaranteed = |burst: &str| {
+        let channel = format!("policer = {{ rate = \"1 MB/s\", burst = \"{burst}\" }}");
+        let text = scenario(&channel, &list(1, "1 ms"), "guaranteed = true");
+        text.replace("markers.send = false\nreception = \"none\"\n", "")
+    };
+    let error = refused(&guaranteed("511 B")).expect("too short by a byte");
+    assert!(error.contains("is below the 512 B of the longest packet"), "{error}");
+    assert_eq!(refused(&guaranteed("512 B")), None);
+}
+
+#[test]
+fn a_queue_without_a_unit_is_told_both_kinds() {
+    use gingham_stripelab::scenario::{Overrides, ScenarioSource};
+    let text = scenario("queue = \"20\"", &list(1, "1 ms"), "");
+    let error =
+        ScenarioSource::parse("s.toml", &text, std::path::Path::new("."), &Overrides::default())
+            .expect_err("no unit")
+            .to_string();
+    assert!(error.starts_with("s.toml:10:9: in `channel[0].queue`"), "{error}");
+    assert!(error.contains("\"64 kB\" or \"20 ms\""), "{error}");
+}
+
+/// 1,000 B/ms into 500 B/ms for 10 ms: the queue grows by 500 B, and 1 ms of wait, a millisecond.
+#[test]
+fn the_series_has_the_queue_in_bytes_and_in_time() {
+    let source = format!("{{ lengths = {:?}, interval = \"500 us\" }}", vec!["500 B"; 20]);
+    let text = scenario("", &source, "backpressure = false")
+        .replace("rate = \"1 MB/s\"", "rate = \"500 kB/s\"")
+        .replace("measure.packets = 100", "measure = { packets = 100, step = \"1 ms\" }");
+    let record = run(&text);
+    let (bytes, wait) =
+        (integers(&record, "series", "queue_bytes"), integers(&record, "series", "queue_ns"));
+    // At the end of each step the packet that comes then is in it already.
+    assert_eq!(bytes[..4], [1_000, 1_500, 2_000, 2_500]);
+    assert_eq!(wait[..4], [2_000_000, 3_000_000, 4_000_000, 5_000_000]);
+    assert!(reals(&record, "series", "round_trip_ns")[3].is_nan(), "there are no windows");
+}
+
+/// 10 ms there and 10 ms back, and a marker of 60 B there and a report of 72 B back, a byte a
+/// microsecond.
+#[test]
+fn the_series_has_the_round_trip_that_windows_know() {
+    let text = scenario("delay = \"10 ms\"", &list(200, "2 ms"), "window = true")
+        .replace("markers.send = false\nreception = \"none\"", "");
+    let record = run(&text);
+    let least = reals(&record, "series", "round_trip_least_ns");
+    let smoothed = reals(&record, "series", "round_trip_ns");
+    let at = 60;
+    assert_eq!(least[at].to_bits(), 20_132_000.0_f64.to_bits());
+    assert!(smoothed[at] >= least[at], "{}", smoothed[at]);
+    assert!(reals(&record, "series", "pace_bytes_per_s")[at] > 0.0, "control paces");
+}
