@@ -188,7 +188,7 @@ impl Paths {
         };
         let can_be = path.acknowledged(now_ns, &said);
         if let Some(shares) = self.shares.as_mut().filter(|_| can_be) {
-            shares.channels[channel].see();
+            shares.channels[channel].see(now_ns, report.received_bytes);
         }
         can_be
     }
@@ -299,5 +299,74 @@ impl Paths {
         if let Some(shares) = &mut self.shares {
             shares.corrupt(words);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sender::control::Controlled;
+
+    const MILLISECOND: u64 = 1_000_000;
+
+    fn at(ms: u64) -> Instant {
+        Instant::from_nanoseconds(ms * MILLISECOND)
+    }
+
+    /// Channels that carry a megabyte a second each, with these round trips.
+    fn paths(round_trips_ms: &[u64]) -> Paths {
+        let by = Controlled::Told(1_000_000);
+        let plan = ControlPlan { by, ..ControlPlan::default() };
+        let mut paths = Paths::new(&plan, None, 1_000, round_trips_ms.len());
+        for (path, round_trip_ms) in paths.channels.iter_mut().zip(round_trips_ms) {
+            path.timed(0, round_trip_ms * MILLISECOND);
+        }
+        paths
+    }
+
+    /// A way of 5 ms and one of 20 ms. With ten packets in flight the first is 10 ms behind them,
+    /// with thirty 25; then the second is sooner there.
+    #[test]
+    fn a_packet_goes_where_it_is_there_first() {
+        let mut paths = paths(&[10, 40]);
+        assert_eq!(paths.arrives_after_ns(0), 5 * MILLISECOND);
+        assert_eq!(paths.choose(at(1_000), 0..2), Some(0));
+        (0..30).for_each(|_| paths.channels[0].sent(0, 1_000));
+        assert_eq!(paths.arrives_after_ns(0), 26 * MILLISECOND);
+        assert_eq!(paths.choose(at(1_000), 0..2), Some(1));
+    }
+
+    /// A millisecond's packets go at once; the next may when the pace comes to it.
+    #[test]
+    fn a_pace_says_when() {
+        let mut paths = paths(&[10]);
+        assert_eq!((paths.choose(at(50), 0..1), paths.next_at(at(50), 0..1)), (Some(0), None));
+        (0..2).for_each(|_| paths.sent(0, at(50), 1_000));
+        assert_eq!(paths.choose(at(50), 0..1), None);
+        assert_eq!(paths.next_at(at(50), 0..1), Some(at(51)));
+    }
+
+    /// Packets in a row stay on a channel, though another would now be as good.
+    #[test]
+    fn what_goes_at_once_stays_together() {
+        let mut paths = paths(&[10, 10]);
+        paths.sent(1, at(50), 100);
+        assert_eq!(paths.choose(at(50), 0..2), Some(1));
+        assert_eq!(paths.choose(at(52), 0..2), Some(0), "a millisecond later it is chosen anew");
+        assert_eq!(paths.choose(at(50), 0..1), Some(0), "it has gone out");
+    }
+
+    /// More than was sent is accounted for: nothing changes.
+    #[test]
+    fn a_report_that_cannot_be_is_not_taken() {
+        let mut paths = paths(&[10]);
+        paths.sent(0, at(0), 1_000);
+        let sent = Sent { packets: 1, bytes: 1_000 };
+        let report = Report { accounted_packets: 2, accounted_bytes: 2_000, ..Report::default() };
+        assert!(!paths.take_report(at(20), 0, sent, &report));
+        assert_eq!(paths.on(0).in_flight_bytes(), 1_000);
+        let report = Report { accounted_packets: 1, accounted_bytes: 1_000, ..report };
+        assert!(paths.take_report(at(20), 0, sent, &report));
+        assert_eq!(paths.on(0).in_flight_bytes(), 0);
     }
 }

@@ -12,6 +12,10 @@ pub(super) struct Seen {
     pub(super) waited_ns: u64,
     /// How long it could have sent while the pipe waited for another.
     pub(super) idle_ns: u64,
+    /// When what was sent before the last plan has got through.
+    pub(super) settled_at_ns: u64,
+    /// The first and the last report since: when it came, and how many bytes had come.
+    pub(super) came: Option<((u64, u64), (u64, u64))>,
 }
 
 impl Seen {
@@ -25,5 +29,7 @@ impl Seen {
 impl Seen {
     pub(super) fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
         (self.reports, self.waited_ns, self.idle_ns) = (words(), words(), words());
+        self.settled_at_ns = words();
+        self.came = Some(((words(), words()), (words(), words())));
     }
 }

@@ -8,9 +8,10 @@
 //!
 //! Packets cannot pass a channel by, so the pipe is as fast as the channel with the most for its
 //! rate. On that one the sender waits, and it is measured. The others carry what they get, and
-//! nobody knows what they could. A plan gives each channel its rate; twice that while it is
-//! starting and could have sent more; and every two seconds one, in turn, is given a quarter more
-//! for one plan to find out whether it carries that.
+//! nobody knows what they could. A plan gives each channel its rate, as measured where it was full;
+//! twice that while it is starting and could have sent more; and every two seconds one, in turn, is
+//! given a quarter more to find out whether it carries that, and half more and twice as much in the
+//! next plans until it is full.
 //!
 //! Where nobody waits, the source sends less than the channels carry: nothing is learned and
 //! nothing tried. While the pipe waits for a window that is still growing, nothing is concluded
@@ -25,11 +26,11 @@
 
 use super::control::SharePlan;
 use super::seen::Seen;
-use super::units::{carried, is_over, nanoseconds, percent_of};
+use super::units::{carried, is_over, nanoseconds, percent_of, rate};
 
-/// What one channel after the other is given of its rate, to find out whether it carries more; and
-/// what one that is starting is given.
-const PROBE_PERCENT: u64 = 125;
+/// What one channel after the other is given of its rate, in one plan after the other, until it is
+/// full; and what one that is starting is given.
+const PROBE_PERCENT: [u64; 3] = [125, 150, 200];
 const START_PERCENT: u64 = 200;
 /// The time between two probes: the least of BBR.
 const PROBE_NS: u64 = 2_000_000_000;
@@ -37,6 +38,9 @@ const PROBE_NS: u64 = 2_000_000_000;
 const FULL_PERCENT: u64 = 95;
 /// A rate that has grown by so much since the last plan is growing.
 const GROWN_PERCENT: u64 = 125;
+/// A full channel that carries less than this of what it is known to carry has become slower; what
+/// it is short of above this may be its controller's course.
+const FALLEN_PERCENT: u64 = 75;
 /// Someone waited for so much of the time, at least, or the pipe is not held up.
 const WAITED_SHARE: u64 = 4;
 /// What a channel's share loses at once, against the channel that gains most.
@@ -64,8 +68,12 @@ impl Shared {
         self.quantum_bytes = u64::from(quantum_bytes);
     }
 
-    /// A report has come.
-    pub(super) fn see(&mut self) {
+    /// A report has come, of so many bytes that came.
+    pub(super) fn see(&mut self, now_ns: u64, received_bytes: u64) {
+        if now_ns >= self.seen.settled_at_ns {
+            let last = (now_ns, received_bytes);
+            self.seen.came = Some((self.seen.came.map_or(last, |(first, _)| first), last));
+        }
         self.seen.reports += 1;
     }
 
@@ -74,13 +82,16 @@ impl Shared {
         self.quantum_bytes > 0
     }
 
-    /// What the channel is to be given, in bytes a second, where it carries so much.
-    fn wish(found: Found, is_probed: bool) -> u64 {
-        let rate = found.bytes_per_second.unwrap_or(0);
-        match (found.is_starting, is_probed) {
-            (true, _) => percent_of(rate, START_PERCENT),
-            (false, true) => percent_of(rate, PROBE_PERCENT),
-            (false, false) => rate,
+    /// What it carries, in bytes a second: as measured where it was full, or else as known.
+    fn carries(&self, found: Found, is_full: bool) -> u64 {
+        let came = self.seen.came.and_then(|((from_ns, from), (to_ns, to))| {
+            let span_ns = to_ns.checked_sub(from_ns).filter(|span_ns| *span_ns >= SAMPLE_NS)?;
+            Some(rate(to.checked_sub(from)?, span_ns))
+        });
+        let known = found.bytes_per_second.unwrap_or(0);
+        match came {
+            Some(came) if is_full && came < percent_of(known, FALLEN_PERCENT) => came,
+            _ => known,
         }
     }
 
@@ -94,6 +105,13 @@ impl Shared {
     const fn is_full(&self, span_ns: u64) -> bool {
         self.seen.idle_ns.saturating_mul(100) <= span_ns.saturating_mul(100 - FULL_PERCENT)
     }
+}
+
+/// A channel that is given more than it is known to carry, in how many plans before.
+#[derive(Clone, Copy, Debug)]
+struct Probe {
+    channel: usize,
+    step: usize,
 }
 
 /// What has been found out of a channel.
@@ -116,9 +134,11 @@ pub(super) struct Shares {
     /// Since when what is seen counts, and until when at least.
     since_ns: u64,
     until_ns: u64,
-    /// When a channel is given more than it is known to carry, and which.
+    /// Which channel is given more than it is known to carry, when the next will be, and which was
+    /// the last.
+    probe: Option<Probe>,
     probe_at_ns: u64,
-    probed: usize,
+    next: usize,
     pub(super) channels: Vec<Shared>,
     /// Set-up takes the room: nothing is allocated later.
     wishes: Vec<u64>,
@@ -132,8 +152,9 @@ impl Shares {
             longest_bytes,
             since_ns: 0,
             until_ns: 0,
+            probe: None,
             probe_at_ns: 0,
-            probed: 0,
+            next: 0,
             channels: vec![Shared::new(); channels],
             wishes: vec![0; channels],
             quanta: vec![0; channels],
@@ -145,11 +166,11 @@ impl Shares {
     pub(super) fn look_anew(&mut self, now_ns: u64, found: impl Fn(usize) -> Found) {
         let round_trips = self.channels.iter().enumerate().filter(|(_, one)| one.is_in());
         let round_trips = round_trips.map(|(channel, _)| found(channel).round_trip_ns);
+        let settled_at_ns = now_ns.saturating_add(round_trips.max().unwrap_or(0));
         self.since_ns = now_ns;
-        self.until_ns =
-            now_ns.saturating_add(round_trips.max().unwrap_or(0)).saturating_add(2 * SAMPLE_NS);
+        self.until_ns = settled_at_ns.saturating_add(2 * SAMPLE_NS);
         for Shared { seen, .. } in &mut self.channels {
-            *seen = Seen::default();
+            *seen = Seen { settled_at_ns, ..Seen::default() };
         }
     }
 
@@ -192,16 +213,17 @@ impl Shares {
         }
         let span_ns = now_ns.saturating_sub(self.since_ns);
         let is_held_up = waited_ns.saturating_mul(WAITED_SHARE) >= span_ns;
-        let probed = self.probed(now_ns, is_held_up);
+        let probed = self.probed(now_ns, span_ns, is_held_up);
         for (channel, wish) in self.wishes.iter_mut().enumerate() {
             let one = &self.channels[channel];
-            let found = found(channel);
-            let found = Found {
-                is_starting: found.is_starting && is_held_up && !one.is_full(span_ns),
-                ..found
+            let (found, is_full) = (found(channel), !is_held_up || one.is_full(span_ns));
+            let gain = match probed {
+                _ if found.is_starting && !is_full => START_PERCENT,
+                Some((probed, percent)) if probed == channel => percent,
+                _ => 100,
             };
-            let is_probed = probed == Some(channel);
-            *wish = if one.is_in() { Shared::wish(found, is_probed).max(1) } else { 0 };
+            let carries = one.carries(found, is_held_up && is_full);
+            *wish = if one.is_in() { percent_of(carries, gain).max(1) } else { 0 };
         }
         self.look_anew(now_ns, found);
         self.bound_wishes();
@@ -209,15 +231,22 @@ impl Shares {
         self.differs().then_some(&mut self.quanta)
     }
 
-    /// The channel that is given more than it is known to carry, if it is time for that.
-    fn probed(&mut self, now_ns: u64, is_held_up: bool) -> Option<usize> {
-        let is_due = is_held_up && is_over(now_ns, self.probe_at_ns, PROBE_NS);
-        is_due.then(|| {
-            self.probe_at_ns = now_ns.saturating_add(PROBE_NS);
-            let channel = self.probed % self.channels.len();
-            self.probed = channel + 1;
-            channel
-        })
+    /// The channel that is given more than it is known to carry, if any is now, and how much: the
+    /// one that was, as long as that has not filled it, or another when it is time.
+    fn probed(&mut self, now_ns: u64, span_ns: u64, is_held_up: bool) -> Option<(usize, u64)> {
+        let count = self.channels.len();
+        let goes_on = |probe: &Probe| !self.channels[probe.channel % count].is_full(span_ns);
+        self.probe = match self.probe.filter(|probe| is_held_up && goes_on(probe)) {
+            Some(probe) => Some(Probe { step: probe.step + 1, ..probe }),
+            None if is_held_up && is_over(now_ns, self.probe_at_ns, PROBE_NS) => {
+                self.probe_at_ns = now_ns.saturating_add(PROBE_NS);
+                self.next = (self.next + 1) % count;
+                Some(Probe { channel: self.next, step: 0 })
+            }
+            None => None,
+        };
+        let Probe { channel, step } = self.probe?;
+        Some((channel % count, PROBE_PERCENT[step.min(PROBE_PERCENT.len() - 1)]))
     }
 
     /// No channel loses more of its share at once than a few plans can give back.
@@ -270,5 +299,129 @@ impl Shares {
             channel.seen.corrupt(words);
             channel.quantum_bytes = crate::corruption::word(words).into();
         }
+        let (channel, step) =
+            (crate::corruption::index(words), usize::from(crate::corruption::byte(words)));
+        (self.probe, self.next) = (Some(Probe { channel, step }), channel % 64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MILLISECOND: u64 = 1_000_000;
+
+    fn found(bytes_per_second: u64) -> Found {
+        Found {
+            bytes_per_second: Some(bytes_per_second),
+            is_starting: false,
+            round_trip_ns: 10 * MILLISECOND,
+        }
+    }
+
+    /// Shares of channels with these quanta, of each of which a report has come; the pipe has waited
+    /// for each so many of 100 ms, in which others were idle.
+    fn shares(quanta: &[u32], waited_ms: &[u64]) -> Shares {
+        let mut shares = Shares::new(SharePlan::default(), 1_000, quanta.len());
+        let waited_ns: u64 = waited_ms.iter().map(|waited_ms| waited_ms * MILLISECOND).sum();
+        for (one, (quantum, waited_ms)) in
+            shares.channels.iter_mut().zip(quanta.iter().zip(waited_ms))
+        {
+            one.set_quantum(*quantum);
+            one.seen.reports = 1;
+            one.seen.waited_ns = waited_ms * MILLISECOND;
+            one.seen.idle_ns = waited_ns - one.seen.waited_ns;
+        }
+        // No probe is due.
+        shares.probe_at_ns = 1_000 * MILLISECOND;
+        shares
+    }
+
+    fn plan(shares: &mut Shares, found: &[Found]) -> Option<Vec<u32>> {
+        let quanta = shares.plan(100 * MILLISECOND, |channel| found[channel]);
+        quanta.map(|quanta| quanta.to_vec())
+    }
+
+    /// 1 and 2 MB/s in 1.5 ms. Nobody waits, so nothing is tried.
+    #[test]
+    fn quanta_are_what_channels_carry_in_a_round() {
+        let mut shares = shares(&[1_000, 1_000], &[0, 0]);
+        assert_eq!(
+            plan(&mut shares, &[found(1_000_000), found(2_000_000)]),
+            Some(vec![1_500, 3_000])
+        );
+    }
+
+    /// 0.1 MB/s takes 10 ms for a packet of 1,000 bytes, so a round takes that.
+    #[test]
+    fn the_slowest_channel_sends_a_packet_a_round() {
+        let mut shares = shares(&[1_000, 1_000], &[0, 0]);
+        assert_eq!(plan(&mut shares, &[found(100_000), found(300_000)]), Some(vec![1_000, 3_000]));
+    }
+
+    /// The pipe waits for the first; the second starts, and could have sent more.
+    #[test]
+    fn a_channel_that_starts_is_given_twice_what_it_carries() {
+        let starting = Found { is_starting: true, ..found(1_000_000) };
+        let mut shares = shares(&[1_500, 1_500], &[90, 0]);
+        shares.channels[1].rate = 1_000_000;
+        assert_eq!(plan(&mut shares, &[found(1_000_000), starting]), Some(vec![1_500, 3_000]));
+    }
+
+    /// The window of the channel for which the pipe waits has doubled since the last plan.
+    #[test]
+    fn nothing_is_planned_while_the_pipe_waits_for_a_start() {
+        let starting = Found { is_starting: true, ..found(1_000_000) };
+        let mut shares = shares(&[1_000, 1_000], &[90, 0]);
+        shares.channels[0].rate = 500_000;
+        assert_eq!(plan(&mut shares, &[starting, found(2_000_000)]), None);
+    }
+
+    /// When it is time the second is given a quarter more; not having been full, half more; and once
+    /// it is full, what it carries.
+    #[test]
+    fn one_after_the_other_is_given_more_until_it_is_full() {
+        let mut shares = shares(&[1_500, 1_500], &[90, 0]);
+        shares.probe_at_ns = 0;
+        let both = [found(1_000_000), found(1_000_000)];
+        assert_eq!(plan(&mut shares, &both), Some(vec![1_500, 1_875]));
+        let again = |shares: &mut Shares, waited_ms: [u64; 2]| {
+            for (one, waited_ms) in shares.channels.iter_mut().zip(waited_ms) {
+                one.seen.reports = 1;
+                one.seen.waited_ns = waited_ms * MILLISECOND;
+                one.seen.idle_ns = 90 * MILLISECOND - one.seen.waited_ns;
+            }
+            shares.since_ns = 0;
+            plan(shares, &both)
+        };
+        assert_eq!(again(&mut shares, [90, 0]), Some(vec![1_500, 2_250]));
+        assert_eq!(again(&mut shares, [0, 90]), None, "as it is");
+    }
+
+    /// 2 MB/s are known, and 1 came in a sample in which the channel was full.
+    #[test]
+    fn a_full_channel_that_became_slower_is_given_what_came() {
+        let mut shares = shares(&[1_500, 3_000], &[0, 90]);
+        shares.channels[1].seen.came = Some(((0, 0), (50 * MILLISECOND, 50_000)));
+        assert_eq!(
+            plan(&mut shares, &[found(1_000_000), found(2_000_000)]),
+            Some(vec![1_500, 1_500])
+        );
+    }
+
+    /// From 100 to 1 at once would be a hundredth; it is a quarter, against what gains most.
+    #[test]
+    fn a_share_falls_by_four_at_most() {
+        let mut shares = shares(&[1_000, 1_000], &[0, 0]);
+        assert_eq!(plan(&mut shares, &[found(1_000_000), found(10_000)]), Some(vec![4_000, 1_000]));
+    }
+
+    /// A difference of 1/150 is not announced, one of 1/75 is; who is out stays out.
+    #[test]
+    fn small_differences_are_left_alone() {
+        let same = [found(1_000_000), found(1_000_000), found(1)];
+        assert_eq!(plan(&mut shares(&[1_500, 1_510], &[0, 0]), &same), None);
+        let mut shares = shares(&[1_500, 1_530, 0], &[0, 0, 0]);
+        assert_eq!(plan(&mut shares, &same), Some(vec![1_500, 1_500, 0]));
     }
 }

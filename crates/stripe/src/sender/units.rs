@@ -2,6 +2,12 @@
 
 use core::time::Duration;
 
+/// Bytes a second, of so many bytes in a span.
+pub(super) fn rate(bytes: u64, span_ns: u64) -> u64 {
+    let rate = u128::from(bytes) * 1_000_000_000 / u128::from(span_ns.max(1));
+    u64::try_from(rate).unwrap_or(u64::MAX)
+}
+
 /// Bytes that a rate carries in a span.
 pub(super) fn carried(bytes_per_second: u64, span_ns: u64) -> u64 {
     let bytes = u128::from(bytes_per_second) * u128::from(span_ns) / 1_000_000_000;
@@ -31,6 +37,7 @@ mod tests {
 
     #[test]
     fn a_rate_carries_so_much() {
+        assert_eq!(rate(25_000, 20_000_000), 1_250_000);
         assert_eq!(carried(1_250_000, 20_000_000), 25_000);
         assert_eq!(carried(u64::MAX, u64::MAX), u64::MAX);
         assert_eq!((percent_of(200, 125), percent_of(u64::MAX, 200)), (250, u64::MAX));

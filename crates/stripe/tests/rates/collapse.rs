@@ -3,8 +3,7 @@
 //! The null is what strict order with flight windows and no pace gives: .002 to .6 of the sum, and the
 //! draft's headroom of .15 gives .906 to .940; that of the sender is .10.
 
-use gingham_congestion::Thousandths;
-use gingham_stripe::TAG_BYTES;
+use gingham_stripe::{TAG_BYTES, Thousandths};
 
 use super::world::{LONGEST_BYTES, Line, World, free_with};
 

@@ -6,8 +6,7 @@ mod collapse;
 
 mod world;
 
-use gingham_congestion::Thousandths;
-use gingham_stripe::{ControlPlan, SenderOptions};
+use gingham_stripe::{ControlPlan, SenderOptions, Thousandths};
 use world::{LONGEST_BYTES, Line, Source, World, free_with, strict};
 
 const MBIT: u64 = 125_000;
