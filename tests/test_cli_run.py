@@ -346,6 +346,19 @@ def test_the_printed_table_fits_into_100_columns_and_chooses_its_units(
     assert re.search(r" 3\.[56]\d* ± 0\.\d+ us ", row), row
 
 
+def test_how_many_streams_are_admitted_is_said(gingham: Command) -> None:
+    shown = gingham("run", "all-together", "--set", "stop.time=2 ms", "--set", "stop.warm_up=1 ms")
+    line = re.search(
+        r"streams: (\d+) of 256 streams admitted; refused: (\d+) by adapters, (\d+) by switches",
+        " ".join(shown.out.split()),
+    )
+    assert line, shown.out
+    admitted, *refused = (int(count) for count in line.groups())
+    # Some may not have been answered yet.
+    assert 0 < admitted < 256
+    assert admitted + sum(refused) <= 256
+
+
 def test_units_are_those_that_suit_a_time() -> None:
     told = [_run.time_text(ns) for ns in (0, 0.5, 999, 1234, 12_345_678, 2e9)]
     assert told == ["0 ns", "0.500 ns", "999 ns", "1.23 us", "12.3 ms", "2.00 s"]

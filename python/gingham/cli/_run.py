@@ -187,7 +187,7 @@ def report(result: Result) -> OSError | None:
     try:
         print_classes(result)
         told = [*policing(result.classes), *flows(result.classes), *in_transit(result.summary)]
-        told += [*frames(result.classes), *congestion(result)]
+        told += [*admissions(result.classes), *frames(result.classes), *congestion(result)]
         for line in told:
             print_prose(line)
         print_verdict(result)
@@ -242,6 +242,19 @@ def flows(classes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         if marked := numbers["packets_marked_share"]:
             facts.append(f"{percent(marked)} of packets marked")
         yield f"flows of {numbers['name']}: {'; '.join(facts) or 'none was used'}"
+
+
+def admissions(classes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield a line for each class whose streams ask before they send: how many may."""
+    for numbers in classes:
+        if not (asked := numbers["streams_asked"]):
+            continue
+        places = {"adapters": "streams_refused_by_adapter", "switches": "streams_refused_by_switch"}
+        refused = [f"{numbers[key]:,} by {name}" for name, key in places.items() if numbers[key]]
+        line = f"{numbers['streams_admitted']:,} of {counted(asked, 'stream')} admitted"
+        yield f"admission of {numbers['name']}: {line}" + (
+            f"; refused: {', '.join(refused)}" if refused else ""
+        )
 
 
 def frames(classes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
