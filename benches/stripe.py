@@ -14,7 +14,7 @@ import bench
 if TYPE_CHECKING:
     from pathlib import Path
 
-MODES = ("select", "path", "pipe", "guaranteed")
+MODES = ("select", "path", "pipe", "guaranteed", "daemon")
 NAME = "stripe-8"
 # Short runs, of which some meet nobody else on the core.
 PACKETS = 200_000

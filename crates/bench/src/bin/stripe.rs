@@ -1,6 +1,6 @@
 //! What a packet costs at both ends of a stripe over 8 channels.
 //!
-//! `gingham-bench-stripe PACKETS (none|select|path|pipe|guaranteed)` prints one line of JSON.
+//! `gingham-bench-stripe PACKETS (none|select|path|pipe|guaranteed|daemon)` prints one line of JSON.
 //! Packets come in batches, and each batch with all the skew that it can have: what went last comes
 //! first, channel by channel.
 //!
@@ -11,11 +11,13 @@
 //! | `path` | the sender's choice, the arrival, and giving it out in order |
 //! | `pipe` | the same, with all markers and reports between the ends |
 //! | `guaranteed` | the same in guaranteed order, with tags |
+//! | `daemon` | free order with all that goes with it: BBR a channel, windows and paces, reports each fourth packet, what is kept for repair, tags and messages as bytes |
 
 use gingham_bench::timed;
 use gingham_fairq::{Causal, SurplusRoundRobin};
 use gingham_stripe::{
-    Epoch, Guarantee, Instant, Receiver, ReceiverOptions, Sender, SenderOptions, Tag,
+    ControlPlan, Epoch, Guarantee, Instant, Order, Receiver, ReceiverOptions, RepairPlan,
+    RepairRequests, ReportPlan, Sender, SenderOptions, Tag,
 };
 use serde_json::{Value, json};
 use std::hint::black_box;
@@ -36,9 +38,10 @@ enum Mode {
     Path,
     Pipe,
     Guaranteed,
+    Daemon,
 }
 
-const USAGE: &str = "usage: gingham-bench-stripe PACKETS (none|select|path|pipe|guaranteed)";
+const USAGE: &str = "usage: gingham-bench-stripe PACKETS (none|select|path|pipe|guaranteed|daemon)";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -53,6 +56,7 @@ fn measure(arguments: &[String]) -> Result<Value, String> {
         "path" => Mode::Path,
         "pipe" => Mode::Pipe,
         "guaranteed" => Mode::Guaranteed,
+        "daemon" => Mode::Daemon,
         _ => return Err(USAGE.into()),
     };
     let packets: usize = packets.parse().map_err(|_| USAGE.to_owned())?;
@@ -93,6 +97,30 @@ fn scheduler() -> Scheduler {
         .expect("quanta that are long enough")
 }
 
+fn options(mode: Mode) -> (SenderOptions, ReceiverOptions) {
+    let (sending, receiving) = (SenderOptions::default(), ReceiverOptions::default());
+    match mode {
+        Mode::Guaranteed => {
+            (sending, ReceiverOptions { guaranteed: Some(Guarantee::default()), ..receiving })
+        }
+        Mode::Daemon => (
+            SenderOptions {
+                order: Order::Free,
+                control: Some(ControlPlan::default()),
+                repair: Some(RepairPlan::default()),
+                ..sending
+            },
+            ReceiverOptions {
+                order: Order::Free,
+                guaranteed: Some(Guarantee { repair: Some(RepairRequests::default()) }),
+                reports: Some(ReportPlan::default()),
+                ..receiving
+            },
+        ),
+        _ => (sending, receiving),
+    }
+}
+
 struct Ends {
     mode: Mode,
     sender: Sender<Scheduler>,
@@ -104,13 +132,12 @@ struct Ends {
 impl Ends {
     fn new(mode: Mode) -> Self {
         let (epoch, now) = (Epoch::new(1), Instant::ORIGIN);
-        let guaranteed = (mode == Mode::Guaranteed).then(Guarantee::default);
-        let options = ReceiverOptions { guaranteed, ..ReceiverOptions::default() };
+        let (sending, receiving) = options(mode);
         Self {
             mode,
-            sender: Sender::synchronised(scheduler(), SenderOptions::default(), epoch, now)
+            sender: Sender::synchronised(scheduler(), sending, epoch, now)
                 .expect("the defaults make sense"),
-            receiver: Receiver::synchronised(scheduler(), options, epoch)
+            receiver: Receiver::synchronised(scheduler(), receiving, epoch)
                 .expect("the defaults make sense"),
             now,
             given: 0,
@@ -122,6 +149,11 @@ impl Ends {
         let mut batch: [Vec<(u32, u64, Option<Tag>)>; CHANNELS] = Default::default();
         for number in 0..packets as u64 {
             let length_bytes = lengths.next();
+            while self.mode == Mode::Daemon && self.sender.channel(self.now).is_none() {
+                self.receive(&mut batch);
+                let next_ns = self.now.nanoseconds() + PACKET_NS;
+                self.now = self.sender.poll_timeout().max(Instant::from_nanoseconds(next_ns));
+            }
             let (channel, tag) = self.send(number, length_bytes);
             batch[channel].push((length_bytes, number, tag));
             self.now = Instant::from_nanoseconds(self.now.nanoseconds() + PACKET_NS);
@@ -136,7 +168,7 @@ impl Ends {
         let open = "nothing bounds what is in flight";
         match self.mode {
             Mode::None => (usize::try_from(number).expect("a count") % CHANNELS, None),
-            Mode::Guaranteed => {
+            Mode::Guaranteed | Mode::Daemon => {
                 let (channel, tag) = self.sender.handle_tagged(self.now, length_bytes).expect(open);
                 (channel, Some(tag))
             }
@@ -151,6 +183,11 @@ impl Ends {
                     continue;
                 }
                 let taken = match tag {
+                    Some(tag) if self.mode == Mode::Daemon => {
+                        let bytes = black_box(tag.to_bytes());
+                        let (tag, _) = Tag::parse(&bytes).expect("it was written so");
+                        self.receiver.handle_tagged(self.now, channel, tag, length_bytes, number)
+                    }
                     Some(tag) => {
                         self.receiver.handle_tagged(self.now, channel, tag, length_bytes, number)
                     }
@@ -163,8 +200,22 @@ impl Ends {
             assert_eq!(number, self.given, "packets come in order");
             self.given += 1;
         }
-        if matches!(self.mode, Mode::Pipe | Mode::Guaranteed) {
-            self.talk();
+        match self.mode {
+            Mode::Pipe | Mode::Guaranteed => self.talk(),
+            Mode::Daemon => self.talk_in_bytes(),
+            _ => {}
+        }
+    }
+
+    fn talk_in_bytes(&mut self) {
+        let formed = "it is well formed";
+        while let Some((channel, message)) = self.sender.poll_message(self.now) {
+            let bytes = black_box(message.to_bytes());
+            self.receiver.handle_bytes(self.now, channel, &bytes).expect(formed);
+        }
+        while let Some((channel, message)) = self.receiver.poll_message(self.now) {
+            let bytes = black_box(message.to_bytes());
+            self.sender.handle_bytes(self.now, channel, &bytes).expect(formed);
         }
     }
 
