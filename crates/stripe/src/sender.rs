@@ -171,7 +171,8 @@ impl<S: Numbered> Sender<S> {
         }
         let channel = self.scheduler.current();
         if let (Order::Free, Some(paths)) = (self.options.order, &self.paths) {
-            return paths.choose(now, self.takers()).ok_or(SendError::FlightFull { channel });
+            let takes = |channel| self.takes(channel);
+            return paths.choose(now, takes).ok_or(SendError::FlightFull { channel });
         }
         if !self.has_credit(channel) {
             return Err(SendError::NoCredit { channel });
@@ -180,18 +181,17 @@ impl<S: Numbered> Sender<S> {
         if is_full { Err(SendError::FlightFull { channel }) } else { Ok(channel) }
     }
 
-    /// Channels that are in and have credit.
-    fn takers(&self) -> impl Iterator<Item = usize> + Clone {
-        let takes = |channel: &usize| {
-            self.scheduler.standing(*channel).is_in() && self.has_credit(*channel)
-        };
-        (0..self.scheduler.channels()).filter(takes)
+    /// Whether a channel is in and has credit.
+    fn takes(&self, channel: usize) -> bool {
+        self.scheduler.standing(channel).is_in() && self.has_credit(channel)
     }
 
     fn has_credit(&self, channel: usize) -> bool {
+        if !self.options.credits {
+            return true;
+        }
         let reported = self.reported.on(channel);
-        let report = reported.as_ref().map(|reported| &reported.report);
-        !self.options.credits || has_credit(self.sent.on(channel), report)
+        has_credit(self.sent.on(channel), reported.as_ref().map(|reported| &reported.report))
     }
 
     /// Whether packets are taken.
@@ -283,8 +283,8 @@ impl<S: Numbered> Sender<S> {
     fn paced_until(&self) -> Option<Instant> {
         let paths = self.paths.as_ref()?;
         let paced = match self.options.order {
-            Order::Free => paths.next_at(self.now, self.takers()),
-            Order::Strict => paths.next_at(self.now, [self.scheduler.current()].into_iter()),
+            Order::Free => paths.next_at(self.now, |channel| self.takes(channel)),
+            Order::Strict => paths.next_at(self.now, |one| one == self.scheduler.current()),
         };
         paced.into_iter().chain(paths.poll_timeout()).min()
     }

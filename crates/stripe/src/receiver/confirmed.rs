@@ -56,6 +56,8 @@ pub(super) struct Confirmed<P> {
     next: u32,
     /// Since when it is that.
     next_since: Instant,
+    /// On which channel the last packet came: in free order the next is likely to be there, too.
+    given_from: usize,
     shown: Vec<Shown>,
     repair: Option<Repair<P>>,
     /// Markers in a row that speak of numbers long over, and on which channels they came.
@@ -90,6 +92,7 @@ impl<P> Confirmed<P> {
         Self {
             next: 0,
             next_since: Instant::ORIGIN,
+            given_from: 0,
             shown: vec![Shown::default(); channels],
             repair: guarantee.repair.map(repair),
             astray: (0, 0),
@@ -262,7 +265,10 @@ impl<S: Numbered, P> Receiver<S, P> {
     pub(super) fn poll_confirmed(&mut self, now: Instant) -> Option<P> {
         loop {
             let next = self.confirmed.as_ref()?.next;
-            let guess = self.scheduler.current();
+            let guess = match self.options.order {
+                Order::Strict => self.scheduler.current(),
+                Order::Free => self.confirmed.as_ref()?.given_from.min(self.buffers.len() - 1),
+            };
             let found = if self.buffers[guess].head().is_some_and(|tag| tag.sequence == next) {
                 Some(guess)
             } else {
@@ -273,7 +279,9 @@ impl<S: Numbered, P> Receiver<S, P> {
                 None => self.give_copy(next),
             };
             if let Some(packet) = given {
-                self.confirmed.as_mut()?.go_to(now, next.wrapping_add(1));
+                let confirmed = self.confirmed.as_mut()?;
+                confirmed.given_from = found.unwrap_or(confirmed.given_from);
+                confirmed.go_to(now, next.wrapping_add(1));
                 self.reception.packets += 1;
                 return Some(packet);
             }
@@ -443,6 +451,7 @@ impl<P> Confirmed<P> {
     pub(super) fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
         self.next = crate::corruption::word(words);
         self.next_since = Instant::from_nanoseconds(words());
+        self.given_from = crate::corruption::index(words);
         self.astray = (words(), crate::corruption::word(words));
         for shown in &mut self.shown {
             *shown = Shown {

@@ -95,22 +95,19 @@ impl Paths {
         self.channels[channel].admits(now.nanoseconds())
     }
 
-    /// The channel of these on which a packet is there first, if any has room.
-    pub(super) fn choose(
-        &self,
-        now: Instant,
-        mut channels: impl Iterator<Item = usize> + Clone,
-    ) -> Option<usize> {
+    /// The channel of those that take packets on which one is there first, if any has room.
+    pub(super) fn choose(&self, now: Instant, takes: impl Fn(usize) -> bool) -> Option<usize> {
         let now_ns = now.nanoseconds();
         let stays = self.run.filter(|run| {
             run.left_bytes >= self.longest_bytes
                 && run.until_ns > now_ns
                 && self.channels[run.channel].admits(now_ns)
         });
-        if let Some(run) = stays.filter(|run| channels.clone().any(|one| one == run.channel)) {
+        if let Some(run) = stays.filter(|run| takes(run.channel)) {
             return Some(run.channel);
         }
-        let open = channels.by_ref().filter(|channel| self.channels[*channel].admits(now_ns));
+        let is_open = |channel: &usize| self.channels[*channel].admits(now_ns) && takes(*channel);
+        let open = (0..self.channels.len()).filter(is_open);
         open.min_by_key(|channel| self.arrives_after_ns(*channel))
     }
 
@@ -127,15 +124,12 @@ impl Paths {
         ahead_ns.max(least_ns) - least_ns / 2
     }
 
-    /// From when on a pace lets a packet go on one of these channels whose window has room, where
-    /// none may go now.
-    pub(super) fn next_at(
-        &self,
-        now: Instant,
-        channels: impl Iterator<Item = usize>,
-    ) -> Option<Instant> {
-        let roomy = channels.map(|channel| &self.channels[channel]).filter(|path| path.has_room());
-        let next_ns = roomy.map(Path::paced_until_ns).min()?;
+    /// From when on a pace lets a packet go on a channel that takes packets and whose window has
+    /// room, where none may go now.
+    pub(super) fn next_at(&self, now: Instant, takes: impl Fn(usize) -> bool) -> Option<Instant> {
+        let channels = self.channels.iter().enumerate();
+        let roomy = channels.filter(|(channel, path)| takes(*channel) && path.has_room());
+        let next_ns = roomy.map(|(_, path)| path.paced_until_ns()).min()?;
         (next_ns > now.nanoseconds()).then(|| Instant::from_nanoseconds(next_ns))
     }
 
@@ -330,20 +324,23 @@ mod tests {
     fn a_packet_goes_where_it_is_there_first() {
         let mut paths = paths(&[10, 40]);
         assert_eq!(paths.arrives_after_ns(0), 5 * MILLISECOND);
-        assert_eq!(paths.choose(at(1_000), 0..2), Some(0));
+        assert_eq!(paths.choose(at(1_000), |_| true), Some(0));
         (0..30).for_each(|_| paths.channels[0].sent(0, 1_000));
         assert_eq!(paths.arrives_after_ns(0), 26 * MILLISECOND);
-        assert_eq!(paths.choose(at(1_000), 0..2), Some(1));
+        assert_eq!(paths.choose(at(1_000), |_| true), Some(1));
     }
 
     /// A millisecond's packets go at once; the next may when the pace comes to it.
     #[test]
     fn a_pace_says_when() {
         let mut paths = paths(&[10]);
-        assert_eq!((paths.choose(at(50), 0..1), paths.next_at(at(50), 0..1)), (Some(0), None));
+        assert_eq!(
+            (paths.choose(at(50), |_| true), paths.next_at(at(50), |_| true)),
+            (Some(0), None)
+        );
         (0..2).for_each(|_| paths.sent(0, at(50), 1_000));
-        assert_eq!(paths.choose(at(50), 0..1), None);
-        assert_eq!(paths.next_at(at(50), 0..1), Some(at(51)));
+        assert_eq!(paths.choose(at(50), |_| true), None);
+        assert_eq!(paths.next_at(at(50), |_| true), Some(at(51)));
     }
 
     /// Packets in a row stay on a channel, though another would now be as good.
@@ -351,9 +348,13 @@ mod tests {
     fn what_goes_at_once_stays_together() {
         let mut paths = paths(&[10, 10]);
         paths.sent(1, at(50), 100);
-        assert_eq!(paths.choose(at(50), 0..2), Some(1));
-        assert_eq!(paths.choose(at(52), 0..2), Some(0), "a millisecond later it is chosen anew");
-        assert_eq!(paths.choose(at(50), 0..1), Some(0), "it has gone out");
+        assert_eq!(paths.choose(at(50), |_| true), Some(1));
+        assert_eq!(
+            paths.choose(at(52), |_| true),
+            Some(0),
+            "a millisecond later it is chosen anew"
+        );
+        assert_eq!(paths.choose(at(50), |channel| channel == 0), Some(0), "it has gone out");
     }
 
     /// More than was sent is accounted for: nothing changes.

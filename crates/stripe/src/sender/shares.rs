@@ -9,7 +9,7 @@
 //! Packets cannot pass a channel by, so the pipe is as fast as the channel with the most for its
 //! rate. On that one the sender waits, and it is measured. The others carry what they get, and
 //! nobody knows what they could. A plan gives each channel its rate, as measured where it was full;
-//! twice that while it is starting and could have sent more; and every two seconds one, in turn, is
+//! twice that while it is starting and could have sent more; and every four seconds one, in turn, is
 //! given a quarter more to find out whether it carries that, and half more and twice as much in the
 //! next plans until it is full.
 //!
@@ -32,15 +32,17 @@ use super::units::{carried, is_over, nanoseconds, percent_of, rate};
 /// full; and what one that is starting is given.
 const PROBE_PERCENT: [u64; 3] = [125, 150, 200];
 const START_PERCENT: u64 = 200;
-/// The time between two probes: the least of BBR.
-const PROBE_NS: u64 = 2_000_000_000;
+/// The time between two probes: each costs the others a plan.
+const PROBE_NS: u64 = 4_000_000_000;
 /// A channel that could not have sent for so much of the time is full.
-const FULL_PERCENT: u64 = 95;
+const FULL_PERCENT: u64 = 80;
 /// A rate that has grown by so much since the last plan is growing.
 const GROWN_PERCENT: u64 = 125;
 /// A full channel that carries less than this of what it is known to carry has become slower; what
 /// it is short of above this may be its controller's course.
 const FALLEN_PERCENT: u64 = 75;
+/// In so many plans in a row: a probe of BBR for its round trip takes two or three.
+const FALLEN_PLANS: u32 = 5;
 /// Someone waited for so much of the time, at least, or the pipe is not held up.
 const WAITED_SHARE: u64 = 4;
 /// What a channel's share loses at once, against the channel that gains most.
@@ -56,12 +58,14 @@ pub(super) struct Shared {
     quantum_bytes: u64,
     /// Its rate at the last plan, in bytes a second.
     rate: u64,
+    /// In how many plans in a row it was full and carried much less than that.
+    fallen_plans: u32,
     pub(super) seen: Seen,
 }
 
 impl Shared {
     pub(super) fn new() -> Self {
-        Self { quantum_bytes: 0, rate: 0, seen: Seen::default() }
+        Self { quantum_bytes: 0, rate: 0, fallen_plans: 0, seen: Seen::default() }
     }
 
     pub(super) fn set_quantum(&mut self, quantum_bytes: u32) {
@@ -82,17 +86,17 @@ impl Shared {
         self.quantum_bytes > 0
     }
 
-    /// What it carries, in bytes a second: as measured where it was full, or else as known.
-    fn carries(&self, found: Found, is_full: bool) -> u64 {
+    /// What it carries, in bytes a second: as known, or as it came where it was full and much less
+    /// came in several plans in a row.
+    fn carries(&mut self, found: Found, is_full: bool) -> u64 {
         let came = self.seen.came.and_then(|((from_ns, from), (to_ns, to))| {
             let span_ns = to_ns.checked_sub(from_ns).filter(|span_ns| *span_ns >= SAMPLE_NS)?;
             Some(rate(to.checked_sub(from)?, span_ns))
         });
         let known = found.bytes_per_second.unwrap_or(0);
-        match came {
-            Some(came) if is_full && came < percent_of(known, FALLEN_PERCENT) => came,
-            _ => known,
-        }
+        let less = came.filter(|came| is_full && *came < percent_of(known, FALLEN_PERCENT));
+        self.fallen_plans = less.map_or(0, |_| self.fallen_plans.saturating_add(1));
+        less.filter(|_| self.fallen_plans >= FALLEN_PLANS).unwrap_or(known)
     }
 
     /// Whether it is starting, and was faster than at the last plan.
@@ -215,7 +219,7 @@ impl Shares {
         let is_held_up = waited_ns.saturating_mul(WAITED_SHARE) >= span_ns;
         let probed = self.probed(now_ns, span_ns, is_held_up);
         for (channel, wish) in self.wishes.iter_mut().enumerate() {
-            let one = &self.channels[channel];
+            let one = &mut self.channels[channel];
             let (found, is_full) = (found(channel), !is_held_up || one.is_full(span_ns));
             let gain = match probed {
                 _ if found.is_starting && !is_full => START_PERCENT,
@@ -297,6 +301,7 @@ impl Shares {
         self.quanta.iter_mut().for_each(|quantum| *quantum = crate::corruption::word(words));
         for channel in &mut self.channels {
             channel.seen.corrupt(words);
+            channel.fallen_plans = crate::corruption::word(words);
             channel.quantum_bytes = crate::corruption::word(words).into();
         }
         let (channel, step) =
@@ -398,11 +403,12 @@ mod tests {
         assert_eq!(again(&mut shares, [0, 90]), None, "as it is");
     }
 
-    /// 2 MB/s are known, and 1 came in a sample in which the channel was full.
+    /// 2 MB/s are known, and 1 came in a sample in which the channel was full, for the fifth time.
     #[test]
     fn a_full_channel_that_became_slower_is_given_what_came() {
         let mut shares = shares(&[1_500, 3_000], &[0, 90]);
         shares.channels[1].seen.came = Some(((0, 0), (50 * MILLISECOND, 50_000)));
+        shares.channels[1].fallen_plans = 4;
         assert_eq!(
             plan(&mut shares, &[found(1_000_000), found(2_000_000)]),
             Some(vec![1_500, 1_500])

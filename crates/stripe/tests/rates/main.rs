@@ -179,18 +179,20 @@ fn control_keeps_queues_from_overflowing() {
     assert!(with < 50 && without > 100 * with.max(1), "{with} and {without} found no room");
 }
 
-/// Strict order over channels that nobody told it of: quanta follow what control finds.
+/// Strict order over channels that nobody told it of: quanta follow what control finds. The pipe
+/// waits for whichever controller is slow at the moment, for its probe of a round trip among others.
 #[test]
 fn strict_order_reaches_nearly_as_much() {
-    for (lines, least) in [
-        (vec![Line::new(10, 10), Line::new(10, 10)], 970),
-        (vec![Line::new(10, 10), Line::new(20, 10)], 970),
-        (vec![Line::new(20, 10), Line::new(20, 40)], 970),
-        (vec![Line::new(5, 10), Line::new(100, 10)], 980),
+    for [first, second] in [
+        [Line::new(10, 10), Line::new(10, 10)],
+        [Line::new(10, 10), Line::new(20, 10)],
+        [Line::new(20, 10), Line::new(20, 40)],
+        [Line::new(5, 10), Line::new(100, 10)],
     ] {
+        let lines = [first, second];
         let mut world = World::with(&lines, strict(), 1);
-        world.run_to(10_000);
-        let reached = per_mille(&world, &lines, 6_000, 10_000);
-        assert!(reached >= least, "{lines:?}: {reached} thousandths of the sum");
+        world.run_to(13_000);
+        let reached = per_mille(&world, &lines, 3_000, 13_000);
+        assert!(reached >= 930, "{lines:?}: {reached} thousandths of the sum");
     }
 }
