@@ -326,16 +326,15 @@ mod tests {
 
     /// Shares of channels with these quanta, of each of which a report has come; the pipe has waited
     /// for each so many of 100 ms, in which others were idle.
-    fn shares(quanta: &[u32], waited_ms: &[u64]) -> Shares {
+    fn shares(quanta: &[u32], waits_ms: &[u64]) -> Shares {
         let mut shares = Shares::new(SharePlan::default(), 1_000, quanta.len());
-        let waited_ns: u64 = waited_ms.iter().map(|waited_ms| waited_ms * MILLISECOND).sum();
-        for (one, (quantum, waited_ms)) in
-            shares.channels.iter_mut().zip(quanta.iter().zip(waited_ms))
+        let sum_ns = waits_ms.iter().sum::<u64>() * MILLISECOND;
+        for (one, (quantum, wait_ms)) in shares.channels.iter_mut().zip(quanta.iter().zip(waits_ms))
         {
             one.set_quantum(*quantum);
             one.seen.reports = 1;
-            one.seen.waited_ns = waited_ms * MILLISECOND;
-            one.seen.idle_ns = waited_ns - one.seen.waited_ns;
+            one.seen.waited_ns = wait_ms * MILLISECOND;
+            one.seen.idle_ns = sum_ns - one.seen.waited_ns;
         }
         // No probe is due.
         shares.probe_at_ns = 1_000 * MILLISECOND;
@@ -390,10 +389,10 @@ mod tests {
         shares.probe_at_ns = 0;
         let both = [found(1_000_000), found(1_000_000)];
         assert_eq!(plan(&mut shares, &both), Some(vec![1_500, 1_875]));
-        let again = |shares: &mut Shares, waited_ms: [u64; 2]| {
-            for (one, waited_ms) in shares.channels.iter_mut().zip(waited_ms) {
+        let again = |shares: &mut Shares, waits_ms: [u64; 2]| {
+            for (one, wait_ms) in shares.channels.iter_mut().zip(waits_ms) {
                 one.seen.reports = 1;
-                one.seen.waited_ns = waited_ms * MILLISECOND;
+                one.seen.waited_ns = wait_ms * MILLISECOND;
                 one.seen.idle_ns = 90 * MILLISECOND - one.seen.waited_ns;
             }
             shares.since_ns = 0;
