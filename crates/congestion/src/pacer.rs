@@ -8,7 +8,7 @@
 //! Source: draft-ietf-ccwg-bbr, pacing: `next_departure_time`; RFC 9002, section 7.7: a bounded
 //! burst after a time in which nothing went.
 
-use crate::units::time_ns;
+use crate::units::{carried, time_ns};
 
 /// When the next packet may go.
 #[derive(Clone, Copy, Debug)]
@@ -33,6 +33,13 @@ impl Pacer {
     /// What may be caught up.
     pub(crate) const fn burst_ns(&self) -> u64 {
         self.burst_ns
+    }
+
+    /// Packets may go as long as no more bytes than these have gone now.
+    pub(crate) fn ready_bytes(&self, now_ns: u64, bytes_per_second: Option<u64>) -> u64 {
+        let Some(pace) = bytes_per_second else { return u64::MAX };
+        let from_ns = self.next_ns.max(now_ns.saturating_sub(self.burst_ns));
+        carried(pace, now_ns.saturating_sub(from_ns))
     }
 
     /// Whether packets might have gone for longer than a burst takes.
@@ -63,6 +70,17 @@ mod tests {
         assert_eq!(send(10_000_000), 10_500_000);
         assert_eq!(send(10_500_000), 11_500_000);
         assert_eq!(send(30_000_000), 29_500_000);
+    }
+
+    /// Half a millisecond of a burst is left at a megabyte a second: 500 bytes, and the packet that
+    /// goes beyond.
+    #[test]
+    fn what_may_go_at_once_is_what_is_left_of_a_burst() {
+        let mut pacer = Pacer::new(1_500_000);
+        pacer.sent(10_000_000, 1_000, Some(1_000_000));
+        assert_eq!(pacer.ready_bytes(10_000_000, Some(1_000_000)), 500);
+        assert_eq!(pacer.ready_bytes(99_000_000, Some(1_000_000)), 1_500);
+        assert_eq!(pacer.ready_bytes(10_000_000, None), u64::MAX);
     }
 
     #[test]

@@ -160,6 +160,16 @@ impl Path {
         self.pacer.next_ns()
     }
 
+    /// Packets may go now until so many bytes have: as the window has room for, and as the pace lets
+    /// go in a burst. The one that reaches them is the last.
+    pub fn ready_bytes(&self, now_ns: u64) -> u64 {
+        if !self.admits(now_ns) {
+            return 0;
+        }
+        let room = self.window_bytes() - self.in_flight_bytes() - self.plan.longest_bytes;
+        room.min(self.pacer.ready_bytes(now_ns, self.pace_bytes_per_second())).saturating_add(1)
+    }
+
     /// Whether a packet may go.
     pub fn admits(&self, now_ns: u64) -> bool {
         self.pacer.next_ns() <= now_ns && self.has_room()

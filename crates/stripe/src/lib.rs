@@ -59,7 +59,7 @@ pub use order::{ChannelOrder, OrderOptions, Ordered};
 pub use receiver::{Guarantee, Receiver, ReceiverOptions, Reception, RepairRequests, ReportPlan};
 pub use sender::{
     BbrPlan, ControlPlan, Controlled, Flight, Kept, MarkerPlan, Order, Repair, RepairPlan,
-    Reported, Sender, SenderOptions, Sending, Sent, SharePlan,
+    Reported, Sender, SenderOptions, Sending, Sent, SharePlan, Transmit,
 };
 pub use tag::{TAG_BYTES, Tag};
 pub use time::Instant;

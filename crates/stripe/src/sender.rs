@@ -33,6 +33,7 @@ mod resets;
 mod seen;
 mod sent;
 mod shares;
+mod transmit;
 mod units;
 
 use core::time::Duration;
@@ -48,6 +49,7 @@ pub use options::{MarkerPlan, SenderOptions, Sending};
 pub use repairs::{Kept, Repair, RepairPlan};
 pub use reported::Reported;
 pub use sent::Sent;
+pub use transmit::Transmit;
 
 use changes::Changes;
 use credit::has_credit;

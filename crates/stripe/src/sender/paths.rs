@@ -111,6 +111,21 @@ impl Paths {
         open.min_by_key(|channel| self.arrives_after_ns(*channel))
     }
 
+    /// Packets may follow one another on a channel until so many bytes have gone.
+    pub(super) fn ready_bytes(&self, channel: usize, now: Instant) -> u64 {
+        self.channels[channel].ready_bytes(now.nanoseconds())
+    }
+
+    /// The same, as the run on a channel goes on, or a new one.
+    pub(super) fn run_bytes(&self, channel: usize, now: Instant) -> u64 {
+        let run = self.run.filter(|run| {
+            run.channel == channel
+                && run.until_ns > now.nanoseconds()
+                && run.left_bytes >= self.longest_bytes
+        });
+        run.map_or(RUN_BYTES_MAX, |run| run.left_bytes).saturating_sub(self.longest_bytes) + 1
+    }
+
     /// In which time a packet that goes now is there.
     fn arrives_after_ns(&self, channel: usize) -> u64 {
         let path = &self.channels[channel];

@@ -1,0 +1,70 @@
+//! What goes on one channel in a row: what a network card takes in one go.
+
+use super::Sender;
+use crate::{Instant, Numbered, Order};
+
+/// Packets that may go on a channel one after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transmit {
+    /// The channel of the next packets.
+    pub channel: usize,
+    /// They go there until so many bytes have gone, of which there is at least one: the packet that
+    /// reaches them is the last.
+    pub bytes: u64,
+}
+
+impl<S: Numbered> Sender<S> {
+    /// The next packets: at most the rest of the channel's turn, what its window has room for, and a
+    /// millisecond at its pace; nothing while none may go. Each is then given by `handle_packet` or
+    /// `handle_tagged`, which tells the same channel.
+    pub fn poll_transmit(&self, now: Instant) -> Option<Transmit> {
+        let channel = self.channel(now)?;
+        let turn_bytes = match (self.options.order, &self.paths) {
+            (Order::Free, Some(paths)) => paths.run_bytes(channel, now),
+            _ => u64::from(self.scheduler.standing(channel).next.deficit_bytes),
+        };
+        let ready_bytes =
+            self.paths.as_ref().map_or(u64::MAX, |paths| paths.ready_bytes(channel, now));
+        Some(Transmit { channel, bytes: turn_bytes.min(ready_bytes) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gingham_fairq::SurplusRoundRobin;
+
+    use super::*;
+    use crate::{ControlPlan, Controlled, Epoch, SenderOptions};
+
+    fn sender(order: Order, control: Option<ControlPlan>) -> Sender<SurplusRoundRobin<2>> {
+        let scheduler = SurplusRoundRobin::new(1_000, &[3_000, 2_000]).expect("quanta");
+        let options = SenderOptions { order, control, ..SenderOptions::default() };
+        Sender::synchronised(scheduler, options, Epoch::new(1), Instant::ORIGIN).expect("options")
+    }
+
+    /// Turns of 3,000 and 2,000 bytes, of which a packet takes its part.
+    #[test]
+    fn a_turn_goes_at_once() {
+        let (mut sender, now) = (sender(Order::Strict, None), Instant::ORIGIN);
+        assert_eq!(sender.poll_transmit(now), Some(Transmit { channel: 0, bytes: 3_000 }));
+        sender.handle_packet(now, 800).expect("open");
+        assert_eq!(sender.poll_transmit(now), Some(Transmit { channel: 0, bytes: 2_200 }));
+        (0..3).for_each(|_| assert_eq!(sender.handle_packet(now, 800), Ok(0)));
+        assert_eq!(sender.poll_transmit(now), Some(Transmit { channel: 1, bytes: 2_000 }));
+    }
+
+    /// 4 MB/s told: a millisecond is 4,000 bytes, after which one more packet goes.
+    #[test]
+    fn a_free_run_is_a_millisecond_at_the_pace() {
+        let control = ControlPlan { by: Controlled::Told(4_000_000), ..ControlPlan::default() };
+        let mut sender = sender(Order::Free, Some(control));
+        let now = Instant::from_nanoseconds(50_000_000);
+        let run = sender.poll_transmit(now).expect("nothing is in flight");
+        assert_eq!(run.bytes, 4_001);
+        for _ in 0..5 {
+            assert_eq!(sender.handle_packet(now, 1_000), Ok(run.channel));
+        }
+        let other = sender.poll_transmit(now).expect("the other channel is free");
+        assert_ne!(other.channel, run.channel);
+    }
+}
