@@ -35,6 +35,7 @@ pub fn compile(source: &ScenarioSource) -> Result<Compiled, InputError> {
     let scenario = &source.scenario;
     let longest_bytes =
         channels::bytes(source, "stripe.longest_packet", scenario.stripe.longest_packet.0)?;
+    options::check_choice(source)?;
     let spread = spreading::spread(source)?;
     let reception = reception(source, &spread)?;
     options::check(source, reception)?;

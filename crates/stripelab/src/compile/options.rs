@@ -2,7 +2,7 @@
 
 use crate::plan::{Plan, Reception};
 use crate::scenario::{
-    Channel, Order, Quanta, Repair, Reports, Rule, ScenarioSource, Scheduler, Tells,
+    Channel, Control, Order, Quanta, Repair, Reports, Rule, ScenarioSource, Scheduler, Tells,
 };
 use core::time::Duration;
 use gingham_input::InputError;
@@ -14,6 +14,26 @@ use gingham_stripe::{
 
 /// Buffers have room for this many packets at the most.
 const PACKETS_MAX: u64 = 1 << 20;
+
+/// Whether something is asked of a choice of channels that plays no part in it.
+pub(super) fn check_choice(source: &ScenarioSource) -> Result<(), InputError> {
+    let stripe = &source.scenario.stripe;
+    let is_free = stripe.order == Order::Free;
+    if is_free && stripe.scheduler != Scheduler::SurplusRoundRobin {
+        let message = "no scheduler chooses where `stripe.order` is \"free\": leave it out";
+        return Err(source.refuse("stripe.scheduler", message));
+    }
+    if is_free && stripe.quanta == Quanta::Follow {
+        let message = "no quantum is used where `stripe.order` is \"free\": leave it out";
+        return Err(source.refuse("stripe.quanta", message));
+    }
+    if stripe.control != Control::default() && !stripe.has_windows() {
+        let message = "nothing is controlled here: set `stripe.order = \"free\"`, `stripe.window = true` or \
+                       `stripe.quanta = \"follow\"`, or leave it out";
+        return Err(source.refuse("stripe.control", message));
+    }
+    Ok(())
+}
 
 /// Whether what the protocol alone can do is asked of it.
 pub(super) fn check(source: &ScenarioSource, reception: Reception) -> Result<(), InputError> {
@@ -44,10 +64,6 @@ pub(super) fn check(source: &ScenarioSource, reception: Reception) -> Result<(),
         let message = "credits and windows wait for reports, so a channel that sends none must go out some time: \
                        expected more than \"0 s\"";
         return Err(source.refuse("stripe.silence", message));
-    }
-    if stripe.order == Order::Free && stripe.quanta == Quanta::Follow {
-        let message = "no quantum is used where `stripe.order` is \"free\": leave it out";
-        return Err(source.refuse("stripe.quanta", message));
     }
     let changes = |channel: &Channel| !channel.quanta.is_empty();
     if let Some(index) = source.scenario.channel.iter().position(changes)

@@ -2,7 +2,7 @@
 
 use core::num::NonZeroU8;
 
-use crate::plan::{LinkPlan, Plan, Reception, SourceKind, Spread};
+use crate::plan::{Plan, Reception, SourceKind, Spread};
 use crate::scenario::{ScenarioSource, Scheduler};
 use gingham_fairq::GeneralisedRoundRobin;
 use gingham_input::InputError;
@@ -84,9 +84,6 @@ pub(super) fn notes(source: &ScenarioSource, plan: &Plan) -> Vec<String> {
         notes.push("the queue before the sender has room for fewer than 4 packets".to_owned());
     }
     notes.extend(wait_below_skew(source, plan));
-    if source.scenario.stripe.has_windows() {
-        notes.extend(plan.links.iter().filter_map(queue_below_window));
-    }
     notes
 }
 
@@ -101,21 +98,6 @@ fn wait_below_skew(source: &ScenarioSource, plan: &Plan) -> Option<String> {
             "`stripe.wait` of {wait} is not above the {skew} by which channels differ in delay, so the \
              receiver goes on without packets that are on their way: stripe.wait = \"{enough}\" waits \
              for them"
-        )
-    })
-}
-
-/// A window holds what a channel carries in a round trip, and may be sent at once: a queue that
-/// holds less than a quarter of it loses most of that, and what the sender finds of the rate is
-/// wrong.
-fn queue_below_window(link: &LinkPlan) -> Option<String> {
-    let trip_ps = u128::from(link.forth.delay.as_ps()) + u128::from(link.back.delay.as_ps());
-    let held_bytes = u128::from(link.forth.rate.bytes_per_second()) * trip_ps / 1_000_000_000_000;
-    let (name, queue) = (&link.name, link.forth.queue.bytes_at(link.forth.rate));
-    (held_bytes > 4 * u128::from(queue)).then(|| {
-        format!(
-            "channel {name} holds {held_bytes} B in a round trip and its `queue` only {queue} B: windows \
-             of that length overflow it, and most packets may be lost; queue = \"{held_bytes} B\" holds them"
         )
     })
 }

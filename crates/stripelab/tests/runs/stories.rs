@@ -226,20 +226,21 @@ fn a_wait_below_the_skew_is_told_with_its_cure() {
     assert!(run(&text("100 ms", "")).notes.is_empty());
 }
 
-/// 20 Mbit/s hold 2.5 MB/s x 600 ms = 1.5 MB in a round trip of 600 ms, and the queue is of 64 kB;
-/// with a round trip of 80 ms it is 200 kB, of which the queue is near a third.
+/// Keys that would do nothing are refused, with what would make them count.
 #[test]
-fn windows_far_above_the_queue_are_told_with_their_cure() {
-    let notes = |delay: &str, quanta: &str| {
-        let text = format!(
-            "stop.time = \"1 s\"\nstripe.quanta = \"{quanta}\"\n\
-             [[channel]]\nrate = \"20 Mbit/s\"\ndelay = \"{delay}\"\n"
-        );
-        let source = ScenarioSource::parse("s.toml", &text, Path::new("."), &Overrides::default())
-            .expect("it can be read");
-        compile(&source).expect("it can be run").notes
-    };
-    let told = notes("300 ms", "follow");
-    assert!(told.len() == 1 && told[0].contains("queue = \"1500000 B\""), "{told:?}");
-    assert!(notes("40 ms", "follow").is_empty() && notes("300 ms", "told").is_empty());
+fn what_plays_no_part_in_the_choice_of_channels_is_refused() {
+    let whole = TWO.replace("markers.send = false", "");
+    let whole = format!("{whole}[[source]]\npackets = {{ fixed = \"500 B\" }}\n");
+    let told = |keys: &str| refused(&whole.replace("[stripe]", &format!("[stripe]\n{keys}")));
+    assert_eq!(told("order = \"free\"\ncontrol.by = \"cubic\""), None);
+    for (keys, key, cure) in [
+        ("control.loss_threshold = 0.1", "stripe.control", "stripe.order"),
+        ("order = \"free\"\nscheduler = \"round-robin\"", "stripe.scheduler", "leave it out"),
+        ("order = \"free\"\nquanta = \"follow\"", "stripe.quanta", "leave it out"),
+        ("order = \"free\"\ncontrol.headroom = 1.0", "stripe.control.headroom", "below 1"),
+        ("window = true\ncontrol.window_max = \"99 B\"", "stripe.control.window_max", "500 B"),
+    ] {
+        let error = told(keys).expect(keys);
+        assert!(error.contains(&format!("`{key}`")) && error.contains(cure), "{error}");
+    }
 }
