@@ -20,7 +20,7 @@ const TOLD: u32 = u64::BITS;
 const ALL: u8 = 0b11;
 
 /// What was given out and what is promised.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Hash)]
 pub(crate) struct Ledger {
     /// Whether numbers confirm the order.
     confirmed: bool,

@@ -1,5 +1,6 @@
 //! Every interleaving of what can happen to a short pipe: the real ends, two channels, six packets.
 
+mod end;
 mod fingerprint;
 mod ledger;
 mod rules;

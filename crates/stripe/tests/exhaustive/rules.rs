@@ -71,7 +71,7 @@ impl Rules {
             markers: MarkerPlan { every_rounds: 1, before_channel: 0, interval: INTERVAL },
             order: self.order(),
             control: (self.mode == Mode::Free).then_some(told),
-            repair: (self.mode == Mode::Repairing).then(RepairPlan::default),
+            repair: (self.mode == Mode::Repairing).then_some(RepairPlan { packets: 16, ..RepairPlan::default() }),
             ..SenderOptions::default()
         }
     }

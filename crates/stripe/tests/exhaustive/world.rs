@@ -5,9 +5,7 @@
 //!           <== back[0], back[1]: messages ==
 //! ```
 //!
-//! After each event the end that it came to is polled until it says nothing more. An end changes by
-//! what comes to it alone, so states share the ends that they have in common, and an end's
-//! fingerprint is taken anew only when something came to it.
+//! After each event the end that it came to is polled until it says nothing more.
 //!
 //! Invariant: a fault is an event of its own, of which there are as many as are left.
 
@@ -18,6 +16,7 @@ use std::time::Duration;
 use gingham_fairq::SurplusRoundRobin;
 use gingham_stripe::{Epoch, Instant, Kind, Message, Receiver, Sender, Tag};
 
+use crate::end::{End, Memory};
 use crate::fingerprint;
 use crate::ledger::Ledger;
 use crate::rules::{Flaw, LONGEST_BYTES, Mode, QUANTA, RATE, Rules};
@@ -35,7 +34,7 @@ const OUTAGE_INTERVALS: usize = 80;
 type Scheduler = SurplusRoundRobin<CHANNELS>;
 
 /// What is on a channel.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 enum Frame {
     Packet { number: u32, length_bytes: u32, tag: Option<Tag> },
     Message(Message),
@@ -48,6 +47,44 @@ impl Frame {
             Self::Message(_) => None,
         }
     }
+}
+
+/// What is on a channel, and its fingerprint.
+#[derive(Debug)]
+struct Flying {
+    frame: Frame,
+    print: u128,
+}
+
+/// A channel one way: first in, first out.
+type Line = VecDeque<Rc<Flying>>;
+
+fn flying(frame: Frame) -> Rc<Flying> {
+    let print = fingerprint::of(&frame);
+    Rc::new(Flying { frame, print })
+}
+
+/// What came of what the sender did.
+#[derive(Debug)]
+struct Said {
+    /// On which channel each goes.
+    frames: Vec<(usize, Rc<Flying>)>,
+    /// The tag of the packet that was taken, if one was.
+    taken: Option<Option<Tag>>,
+}
+
+/// What came of what the receiver did.
+#[derive(Debug)]
+struct Given {
+    packets: Vec<u32>,
+    messages: Vec<(usize, Rc<Flying>)>,
+}
+
+/// What both ends did.
+#[derive(Debug, Default)]
+struct Memories {
+    sender: Memory<Sender<Scheduler>, Said>,
+    receiver: Memory<Receiver<Scheduler, u32>, Given>,
 }
 
 /// How long nothing happens.
@@ -94,7 +131,7 @@ pub(crate) enum Event {
 }
 
 /// What may still happen.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Hash)]
 pub(crate) struct Left {
     pub(crate) packets: u32,
     /// Of all kinds together.
@@ -112,12 +149,11 @@ pub(crate) struct World {
     rules: Rules,
     scheduler: Rc<Scheduler>,
     pub(crate) now: Instant,
-    pub(crate) sender: Rc<Sender<Scheduler>>,
-    pub(crate) receiver: Rc<Receiver<Scheduler, u32>>,
-    /// The fingerprints of both, where they are known.
-    prints: [Option<u128>; 2],
-    there: [VecDeque<Frame>; CHANNELS],
-    back: [VecDeque<Message>; CHANNELS],
+    pub(crate) sender: End<Sender<Scheduler>>,
+    pub(crate) receiver: End<Receiver<Scheduler, u32>>,
+    memories: Option<Rc<Memories>>,
+    there: [Line; CHANNELS],
+    back: [Line; CHANNELS],
     pub(crate) left: Left,
     pub(crate) ledger: Ledger,
     pub(crate) sent: u32,
@@ -137,9 +173,9 @@ impl World {
             rules,
             scheduler: Rc::new(scheduler),
             now,
-            sender: Rc::new(sender.expect("options of a test")),
-            receiver: Rc::new(receiver.expect("options of a test")),
-            prints: [None; 2],
+            sender: End::new(sender.expect("options of a test")),
+            receiver: End::new(receiver.expect("options of a test")),
+            memories: Some(Rc::default()),
             there: Default::default(),
             back: Default::default(),
             left,
@@ -152,12 +188,20 @@ impl World {
         world
     }
 
+    /// The same, of which nothing is to be remembered.
+    pub(crate) fn forgetful(self) -> Self {
+        Self { memories: None, ..self }
+    }
+
     /// What tells this state from others.
     pub(crate) fn print(&mut self) -> u128 {
-        let sender = *self.prints[0].get_or_insert_with(|| fingerprint::of(&self.sender));
-        let receiver = *self.prints[1].get_or_insert_with(|| fingerprint::of(&self.receiver));
-        let between = (&self.there, &self.back, self.left, self.ledger, self.sent, self.before);
-        fingerprint::of(&(sender, receiver, between, self.now))
+        let ends = (self.sender.print(), self.receiver.print());
+        let lines = [&self.there, &self.back].map(|lines| {
+            let prints = |line: &Line| line.iter().map(|flying| flying.print).collect::<Vec<_>>();
+            lines.each_ref().map(prints)
+        });
+        let now_ns = self.now.nanoseconds() / fingerprint::INSTANT_NS;
+        fingerprint::hash(&(ends, lines, self.left, self.ledger, self.sent, self.before, now_ns))
     }
 
     /// Whether nothing is on its way.
@@ -172,7 +216,7 @@ impl World {
         let returning = |channel: &usize| !self.back[*channel].is_empty();
         events.extend((0..CHANNELS).filter(coming).map(Event::Arrive));
         events.extend((0..CHANNELS).filter(returning).map(Event::Return));
-        if self.left.packets > 0 && self.sender.is_open() {
+        if self.left.packets > 0 && self.sender.state.is_open() {
             match self.rules.mode {
                 Mode::Free => events.extend((0..CHANNELS).map(|on| Event::Send(Some(on)))),
                 _ => events.push(Event::Send(None)),
@@ -180,7 +224,7 @@ impl World {
         }
         if self.left.pauses > 0 {
             events.extend([Span::Interval, Span::Wait].map(Event::Pass));
-            events.extend((!self.sender.is_open()).then_some(Event::Pass(Span::Reset)));
+            events.extend((!self.sender.state.is_open()).then_some(Event::Pass(Span::Reset)));
         }
         if self.left.faults == 0 {
             return events;
@@ -216,17 +260,17 @@ impl World {
             Event::Lose(channel) => self.lose(channel),
             Event::LoseReturn(channel) => drop(self.back[channel].pop_front()),
             Event::Repeat(channel) => {
-                let frame = self.there[channel][0].clone();
-                self.ledger.repeat(frame.number());
-                self.there[channel].push_front(frame);
+                let flying = self.there[channel][0].clone();
+                self.ledger.repeat(flying.frame.number());
+                self.there[channel].push_front(flying);
                 self.arrive(channel)?;
             }
             Event::RepeatReturn(channel) => {
-                let message = self.back[channel][0];
+                let message = self.back[channel][0].clone();
                 self.back[channel].push_front(message);
                 self.come_back(channel);
             }
-            Event::RestartSender => self.restart_sender(self.sender.epoch().get() + 16),
+            Event::RestartSender => self.restart_sender(self.sender.state.epoch().get() + 16),
             Event::ForgetSender => self.restart_sender(1),
             Event::RestartReceiver => self.restart_receiver(),
             Event::Outage(channel) => self.outage(channel)?,
@@ -263,122 +307,152 @@ impl World {
         left.faults -= 1;
     }
 
-    /// The sender, to be changed.
-    fn sender(&mut self) -> &mut Sender<Scheduler> {
-        self.prints[0] = None;
-        Rc::make_mut(&mut self.sender)
-    }
-
-    /// The receiver, to be changed.
-    fn receiver(&mut self) -> &mut Receiver<Scheduler, u32> {
-        self.prints[1] = None;
-        Rc::make_mut(&mut self.receiver)
-    }
-
     /// The next packet, if it is taken. Where the choice is free the channel is made the one on
     /// which it is there first.
     pub(crate) fn send(&mut self, on: Option<usize>) {
-        if let Some(channel) = on {
-            self.sender().tell_rate(channel, RATE);
-            self.sender().tell_rate(1 - channel, 1);
-        }
-        let (now, number) = (self.now, self.sent);
+        let (now, number, confirmed) = (self.now, self.sent, self.rules.mode.is_confirmed());
         let length_bytes = if number.is_multiple_of(2) { 60_000 } else { 40_000 };
-        let taken = if self.rules.mode.is_confirmed() {
-            let tagged = self.sender().handle_tagged(now, length_bytes);
-            tagged.map(|(channel, tag)| (channel, Some(tag)))
-        } else {
-            self.sender().handle_packet(now, length_bytes).map(|channel| (channel, None))
+        let send = |sender: &mut Sender<Scheduler>| {
+            if let Some(channel) = on {
+                sender.tell_rate(channel, RATE);
+                sender.tell_rate(1 - channel, 1);
+            }
+            let tagged = if confirmed {
+                sender.handle_tagged(now, length_bytes).map(|(channel, tag)| (channel, Some(tag)))
+            } else {
+                sender.handle_packet(now, length_bytes).map(|channel| (channel, None))
+            };
+            let (channel, tag) = tagged.ok()?;
+            assert!(on.is_none_or(|on| on == channel || sender.is_dead(on)), "it was chosen");
+            let frame = Frame::Packet { number, length_bytes, tag };
+            Some((channel, tag, flying(frame)))
         };
-        let Ok((channel, tag)) = taken else { return };
-        assert!(on.is_none_or(|on| on == channel || self.sender.is_dead(on)), "it was chosen");
-        self.before = tag.map_or(0, |tag| number - tag.sequence);
-        self.there[channel].push_back(Frame::Packet { number, length_bytes, tag });
-        self.sent += 1;
-        self.poll_sender();
+        self.step_sender(fingerprint::hash(&("send", on)), send);
     }
 
     pub(crate) fn poll_sender(&mut self) {
-        let now = self.now;
-        let mut polls = 0;
-        while let Some((channel, message)) = self.sender().poll_message(now) {
-            polls += 1;
-            assert!(polls < POLLS_MAX, "polling comes to an end");
-            let is_marker = matches!(message.kind, Kind::Marker(_));
-            if is_marker && self.receiver.epoch() == Some(message.epoch) {
-                self.ledger.mark(channel, self.sent);
+        self.step_sender(fingerprint::hash(&"poll"), |_| None);
+    }
+
+    /// The sender does something, by which it may take a packet, and is polled.
+    fn step_sender(
+        &mut self,
+        input: u128,
+        act: impl FnOnce(&mut Sender<Scheduler>) -> Option<(usize, Option<Tag>, Rc<Flying>)>,
+    ) {
+        let (now, sent, before) = (self.now, self.sent, self.before);
+        let input = fingerprint::hash(&(input, now.nanoseconds(), sent, before));
+        let step = |sender: &mut Sender<Scheduler>| {
+            let taken = act(sender);
+            let before = match &taken {
+                Some((_, Some(tag), _)) => sent - tag.sequence,
+                _ => before,
+            };
+            let mut said = Said { frames: Vec::new(), taken: None };
+            if let Some((channel, tag, packet)) = taken {
+                said.frames.push((channel, packet));
+                said.taken = Some(tag);
             }
-            if !(is_marker && self.rules.flaw == Some(Flaw::NoMarkers)) {
-                self.there[channel].push_back(Frame::Message(message));
-            }
+            poll_sender(sender, now, before, &mut said.frames);
+            said
+        };
+        let said = match &self.memories {
+            Some(memories) => self.sender.step(&memories.sender, input, step),
+            None => self.sender.act(step),
+        };
+        if let Some(tag) = said.taken {
+            self.before = tag.map_or(0, |tag| self.sent - tag.sequence);
+            self.sent += 1;
         }
-        while let Some(repair) = self.sender().poll_repair(now) {
-            polls += 1;
-            assert!(polls < POLLS_MAX, "polling comes to an end");
-            let (length_bytes, tag) = (repair.length_bytes, Some(repair.tag));
-            let number = self.before + repair.tag.sequence;
-            self.there[repair.channel].push_back(Frame::Packet { number, length_bytes, tag });
+        for (channel, flying) in &said.frames {
+            if let Frame::Message(Message { kind: Kind::Marker(_), epoch, .. }) = flying.frame {
+                if self.receiver.state.epoch() == Some(epoch) {
+                    self.ledger.mark(*channel, self.sent);
+                }
+                if self.rules.flaw == Some(Flaw::NoMarkers) {
+                    continue;
+                }
+            }
+            self.there[*channel].push_back(Rc::clone(flying));
         }
     }
 
     fn arrive(&mut self, channel: usize) -> Result<(), String> {
-        let frame = self.there[channel].pop_front().expect("something is on its way");
+        let flying = self.there[channel].pop_front().expect("something is on its way");
         let now = self.now;
         // What is refused is counted there.
-        let _ = match frame {
-            Frame::Message(message) => self.receiver().handle_message(now, channel, message),
-            Frame::Packet { number, length_bytes, tag: Some(tag) } => {
-                self.receiver().handle_tagged(now, channel, tag, length_bytes, number)
-            }
-            Frame::Packet { number, length_bytes, tag: None } => {
-                self.receiver().handle_packet(now, channel, length_bytes, number)
-            }
-        };
-        self.poll_receiver()
+        self.step_receiver(fingerprint::hash(&(channel, flying.print)), |receiver| {
+            let _ = match flying.frame {
+                Frame::Message(message) => receiver.handle_message(now, channel, message),
+                Frame::Packet { number, length_bytes, tag: Some(tag) } => {
+                    receiver.handle_tagged(now, channel, tag, length_bytes, number)
+                }
+                Frame::Packet { number, length_bytes, tag: None } => {
+                    receiver.handle_packet(now, channel, length_bytes, number)
+                }
+            };
+        })
     }
 
-    fn poll_receiver(&mut self) -> Result<(), String> {
-        let (now, first) = (self.now, self.given.len());
-        while let Some(number) = self.receiver().poll_packet(now) {
+    /// The receiver does something, and is polled.
+    fn step_receiver(
+        &mut self,
+        input: u128,
+        act: impl FnOnce(&mut Receiver<Scheduler, u32>),
+    ) -> Result<(), String> {
+        let now = self.now;
+        let input = fingerprint::hash(&(input, now.nanoseconds()));
+        let step = |receiver: &mut Receiver<Scheduler, u32>| {
+            act(receiver);
+            poll_receiver(receiver, now)
+        };
+        let given = match &self.memories {
+            Some(memories) => self.receiver.step(&memories.receiver, input, step),
+            None => self.receiver.act(step),
+        };
+        let mut packets = given.packets.clone();
+        match self.rules.flaw {
+            Some(Flaw::Swaps) => packets.reverse(),
+            Some(Flaw::Repeats) if self.sent > 3 => packets.extend(given.packets.last()),
+            _ => {}
+        }
+        for number in packets {
             self.given.push(number);
+            self.ledger.give(number)?;
         }
-        if self.rules.flaw == Some(Flaw::Swaps) {
-            self.given[first..].reverse();
-        }
-        if self.rules.flaw == Some(Flaw::Repeats) && self.sent > 3 {
-            self.given.extend(self.given.last().copied());
-        }
-        for number in &self.given[first..] {
-            self.ledger.give(*number)?;
-        }
-        let mut polls = 0;
-        while let Some((channel, message)) = self.receiver().poll_message(now) {
-            polls += 1;
-            assert!(polls < POLLS_MAX, "polling comes to an end");
-            let is_request = matches!(message.kind, Kind::ResetRequested);
+        for (channel, flying) in &given.messages {
+            let is_request = matches!(
+                flying.frame,
+                Frame::Message(Message { kind: Kind::ResetRequested, .. })
+            );
             if !(is_request && self.rules.flaw == Some(Flaw::NoRequests)) {
-                self.back[channel].push_back(message);
+                self.back[*channel].push_back(Rc::clone(flying));
             }
         }
         Ok(())
     }
 
     fn come_back(&mut self, channel: usize) {
-        let message = self.back[channel].pop_front().expect("something is on its way");
+        let flying = self.back[channel].pop_front().expect("something is on its way");
         let now = self.now;
-        let _ = self.sender().handle_message(now, channel, message);
-        self.poll_sender();
+        self.step_sender(fingerprint::hash(&(channel, flying.print)), |sender| {
+            if let Frame::Message(message) = flying.frame {
+                // What is refused is counted there.
+                let _ = sender.handle_message(now, channel, message);
+            }
+            None
+        });
     }
 
     fn lose(&mut self, channel: usize) {
-        let frame = self.there[channel].pop_front().expect("something is on its way");
-        self.ledger.lose(frame.number());
+        let flying = self.there[channel].pop_front().expect("something is on its way");
+        self.ledger.lose(flying.frame.number());
     }
 
     fn restart_sender(&mut self, epoch: u32) {
         let (scheduler, options) = (self.scheduler.as_ref().clone(), self.rules.sender());
         let sender = Sender::new(scheduler, options, Epoch::new(epoch), self.now);
-        *self.sender() = sender.expect("options of a test");
+        self.sender = End::new(sender.expect("options of a test"));
         self.ledger.restart();
         self.poll_sender();
     }
@@ -386,12 +460,13 @@ impl World {
     fn restart_receiver(&mut self) {
         let scheduler = self.rules.theirs(&self.scheduler);
         let receiver = Receiver::new(scheduler, self.rules.receiver());
-        *self.receiver() = receiver.expect("options of a test");
+        self.receiver = End::new(receiver.expect("options of a test"));
         self.ledger.restart();
     }
 
     fn outage(&mut self, channel: usize) -> Result<(), String> {
         self.ledger.skew();
+        let memories = self.memories.take();
         for _ in 0..OUTAGE_INTERVALS {
             self.pass(INTERVAL)?;
             self.lose_all(channel);
@@ -400,6 +475,7 @@ impl World {
                 self.lose_all(channel);
             }
         }
+        self.memories = memories;
         Ok(())
     }
 
@@ -433,12 +509,42 @@ impl World {
     pub(crate) fn pass(&mut self, span: Duration) -> Result<(), String> {
         self.now = self.now.after(span);
         self.poll_sender();
-        self.poll_receiver()
+        self.step_receiver(fingerprint::hash(&"poll"), |_| ())
     }
 
     /// Packets that wait anywhere in the receiver.
     pub(crate) fn waiting(&self) -> usize {
-        let buffered = (0..CHANNELS).map(|channel| self.receiver.buffered_packets(channel));
-        buffered.sum::<usize>() + self.receiver.copies()
+        let buffered = (0..CHANNELS).map(|channel| self.receiver.state.buffered_packets(channel));
+        buffered.sum::<usize>() + self.receiver.state.copies()
     }
+}
+
+fn poll_sender(
+    sender: &mut Sender<Scheduler>,
+    now: Instant,
+    before: u32,
+    frames: &mut Vec<(usize, Rc<Flying>)>,
+) {
+    while let Some((channel, message)) = sender.poll_message(now) {
+        frames.push((channel, flying(Frame::Message(message))));
+        assert!(frames.len() < POLLS_MAX, "polling comes to an end");
+    }
+    while let Some(repair) = sender.poll_repair(now) {
+        let (length_bytes, tag) = (repair.length_bytes, Some(repair.tag));
+        let number = before + repair.tag.sequence;
+        frames.push((repair.channel, flying(Frame::Packet { number, length_bytes, tag })));
+        assert!(frames.len() < POLLS_MAX, "polling comes to an end");
+    }
+}
+
+fn poll_receiver(receiver: &mut Receiver<Scheduler, u32>, now: Instant) -> Given {
+    let mut given = Given { packets: Vec::new(), messages: Vec::new() };
+    while let Some(number) = receiver.poll_packet(now) {
+        given.packets.push(number);
+    }
+    while let Some((channel, message)) = receiver.poll_message(now) {
+        given.messages.push((channel, flying(Frame::Message(message))));
+        assert!(given.messages.len() < POLLS_MAX, "polling comes to an end");
+    }
+    given
 }
