@@ -11,7 +11,7 @@ use std::rc::Rc;
 use crate::fingerprint;
 
 /// What is remembered at once; when it is full it is forgotten.
-const STEPS_MAX: usize = 100_000;
+const STEPS_MAX: usize = 30_000;
 
 /// What an end became, its fingerprint, and what came of it.
 type Step<T, O> = (Rc<T>, u128, Rc<O>);

@@ -40,7 +40,7 @@ pub(crate) enum Flaw {
     Swaps,
     /// What is given out late comes twice.
     Repeats,
-    /// The receiver runs a scheduler with other quanta.
+    /// The receiver runs a scheduler with other quanta, and no marker tells it better.
     OtherQuanta,
     /// Markers do not go.
     NoMarkers,
@@ -65,13 +65,13 @@ impl Rules {
     }
 
     pub(crate) fn sender(self) -> SenderOptions {
-        let told =
-            ControlPlan { by: Controlled::Told(RATE), ..ControlPlan::default() };
+        let told = ControlPlan { by: Controlled::Told(RATE), ..ControlPlan::default() };
         SenderOptions {
-            markers: MarkerPlan { every_rounds: 1, before_channel: 0, interval: INTERVAL },
+            markers: MarkerPlan { every_rounds: 2, before_channel: 0, interval: INTERVAL },
             order: self.order(),
             control: (self.mode == Mode::Free).then_some(told),
-            repair: (self.mode == Mode::Repairing).then_some(RepairPlan { packets: 16, ..RepairPlan::default() }),
+            repair: (self.mode == Mode::Repairing)
+                .then_some(RepairPlan { packets: 16, ..RepairPlan::default() }),
             ..SenderOptions::default()
         }
     }
@@ -88,10 +88,7 @@ impl Rules {
     }
 
     /// The receiver's scheduler.
-    pub(crate) fn theirs(
-        self,
-        ours: &SurplusRoundRobin<CHANNELS>,
-    ) -> SurplusRoundRobin<CHANNELS> {
+    pub(crate) fn theirs(self, ours: &SurplusRoundRobin<CHANNELS>) -> SurplusRoundRobin<CHANNELS> {
         if self.flaw == Some(Flaw::OtherQuanta) {
             let [first, second] = QUANTA;
             return SurplusRoundRobin::new(LONGEST_BYTES, &[second, first])

@@ -39,7 +39,7 @@ impl fmt::Display for Failure {
 }
 
 /// What was seen.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Search {
     visited: BTreeSet<u128>,
     trace: Vec<Event>,
@@ -115,7 +115,8 @@ impl Search {
             world.settle()?;
             let is_in = |channel| !world.sender.state.is_dead(channel);
             let all_in = (0..CHANNELS).all(is_in);
-            let comes = all_in && first < world.sent && world.given.iter().copied().eq(first..world.sent);
+            let comes =
+                all_in && first < world.sent && world.given.iter().copied().eq(first..world.sent);
             in_order = if comes { in_order + 1 } else { 0 };
             if in_order == STEPS_IN_ORDER {
                 self.recovery_max = self.recovery_max.max(step - STEPS_IN_ORDER);

@@ -19,66 +19,17 @@ use gingham_stripe::{Epoch, Instant, Kind, Message, Receiver, Sender, Tag};
 use crate::end::{End, Memory};
 use crate::fingerprint;
 use crate::ledger::Ledger;
+use crate::line::{Flying, Frame, Given, Line, Said, flying, poll_receiver, poll_sender};
 use crate::rules::{Flaw, LONGEST_BYTES, Mode, QUANTA, RATE, Rules};
 
 pub(crate) const CHANNELS: usize = 2;
-
-/// More than an end has to say at one instant.
-const POLLS_MAX: usize = 100;
 
 /// The time between two markers.
 pub(crate) const INTERVAL: Duration = Duration::from_millis(20);
 /// So many intervals are more than silence and two round trips.
 const OUTAGE_INTERVALS: usize = 80;
 
-type Scheduler = SurplusRoundRobin<CHANNELS>;
-
-/// What is on a channel.
-#[derive(Debug)]
-enum Frame {
-    Packet { number: u32, length_bytes: u32, tag: Option<Tag> },
-    Message(Message),
-}
-
-impl Frame {
-    const fn number(&self) -> Option<u32> {
-        match self {
-            Self::Packet { number, .. } => Some(*number),
-            Self::Message(_) => None,
-        }
-    }
-}
-
-/// What is on a channel, and its fingerprint.
-#[derive(Debug)]
-struct Flying {
-    frame: Frame,
-    print: u128,
-}
-
-/// A channel one way: first in, first out.
-type Line = VecDeque<Rc<Flying>>;
-
-fn flying(frame: Frame) -> Rc<Flying> {
-    let print = fingerprint::of(&frame);
-    Rc::new(Flying { frame, print })
-}
-
-/// What came of what the sender did.
-#[derive(Debug)]
-struct Said {
-    /// On which channel each goes.
-    frames: Vec<(usize, Rc<Flying>)>,
-    /// The tag of the packet that was taken, if one was.
-    taken: Option<Option<Tag>>,
-}
-
-/// What came of what the receiver did.
-#[derive(Debug)]
-struct Given {
-    packets: Vec<u32>,
-    messages: Vec<(usize, Rc<Flying>)>,
-}
+pub(crate) type Scheduler = SurplusRoundRobin<CHANNELS>;
 
 /// What both ends did.
 #[derive(Debug, Default)]
@@ -323,7 +274,6 @@ impl World {
                 sender.handle_packet(now, length_bytes).map(|channel| (channel, None))
             };
             let (channel, tag) = tagged.ok()?;
-            assert!(on.is_none_or(|on| on == channel || sender.is_dead(on)), "it was chosen");
             let frame = Frame::Packet { number, length_bytes, tag };
             Some((channel, tag, flying(frame)))
         };
@@ -369,7 +319,7 @@ impl World {
                 if self.receiver.state.epoch() == Some(epoch) {
                     self.ledger.mark(*channel, self.sent);
                 }
-                if self.rules.flaw == Some(Flaw::NoMarkers) {
+                if matches!(self.rules.flaw, Some(Flaw::NoMarkers | Flaw::OtherQuanta)) {
                     continue;
                 }
             }
@@ -421,10 +371,8 @@ impl World {
             self.ledger.give(number)?;
         }
         for (channel, flying) in &given.messages {
-            let is_request = matches!(
-                flying.frame,
-                Frame::Message(Message { kind: Kind::ResetRequested, .. })
-            );
+            let is_request =
+                matches!(flying.frame, Frame::Message(Message { kind: Kind::ResetRequested, .. }));
             if !(is_request && self.rules.flaw == Some(Flaw::NoRequests)) {
                 self.back[*channel].push_back(Rc::clone(flying));
             }
@@ -517,34 +465,4 @@ impl World {
         let buffered = (0..CHANNELS).map(|channel| self.receiver.state.buffered_packets(channel));
         buffered.sum::<usize>() + self.receiver.state.copies()
     }
-}
-
-fn poll_sender(
-    sender: &mut Sender<Scheduler>,
-    now: Instant,
-    before: u32,
-    frames: &mut Vec<(usize, Rc<Flying>)>,
-) {
-    while let Some((channel, message)) = sender.poll_message(now) {
-        frames.push((channel, flying(Frame::Message(message))));
-        assert!(frames.len() < POLLS_MAX, "polling comes to an end");
-    }
-    while let Some(repair) = sender.poll_repair(now) {
-        let (length_bytes, tag) = (repair.length_bytes, Some(repair.tag));
-        let number = before + repair.tag.sequence;
-        frames.push((repair.channel, flying(Frame::Packet { number, length_bytes, tag })));
-        assert!(frames.len() < POLLS_MAX, "polling comes to an end");
-    }
-}
-
-fn poll_receiver(receiver: &mut Receiver<Scheduler, u32>, now: Instant) -> Given {
-    let mut given = Given { packets: Vec::new(), messages: Vec::new() };
-    while let Some(number) = receiver.poll_packet(now) {
-        given.packets.push(number);
-    }
-    while let Some((channel, message)) = receiver.poll_message(now) {
-        given.messages.push((channel, flying(Frame::Message(message))));
-        assert!(given.messages.len() < POLLS_MAX, "polling comes to an end");
-    }
-    given
 }
