@@ -56,12 +56,3 @@ fn that_nobody_hears_of_requests_is_found_after_a_restart() {
     assert!(failure.what.contains("no order after"), "{failure}");
     assert!(failure.trace.contains(&Event::RestartReceiver), "{failure}");
 }
-
-/// What the crate's page asks of a sender where order is guaranteed is needed where the receiver has
-/// forgotten, too: packets of the epoch that begins twice are taken for those of the second.
-#[test]
-fn that_an_epoch_begins_twice_is_found_where_order_is_guaranteed() {
-    let restarts = Left { faults: 2, losses: 0, repeats: 0, restarts: 2, ..SMALL };
-    let failure = finds(Mode::Guaranteed, Flaw::Forgets, restarts);
-    assert!(failure.trace.contains(&Event::ForgetSender), "{failure}");
-}

@@ -46,8 +46,6 @@ pub(crate) enum Flaw {
     NoMarkers,
     /// Nobody hears that a reset is asked for.
     NoRequests,
-    /// A sender that starts anew begins in its first epoch, though order is guaranteed.
-    Forgets,
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -191,7 +191,7 @@ impl World {
         if self.left.restarts > 0 {
             events.extend([Event::RestartSender, Event::RestartReceiver]);
             // Where order is guaranteed a sender begins in a later epoch.
-            let forgets = self.rules.mode == Mode::Quasi || self.rules.flaw == Some(Flaw::Forgets);
+            let forgets = self.rules.mode == Mode::Quasi;
             events.extend(forgets.then_some(Event::ForgetSender));
         }
         if self.left.outages > 0 {
