@@ -21,6 +21,7 @@ const ALL: u8 = 0b11;
 
 /// What was given out and what is promised.
 #[derive(Clone, Copy, Debug, Hash)]
+#[expect(clippy::struct_excessive_bools, reason = "each says what is promised no longer")]
 pub(crate) struct Ledger {
     /// Whether numbers confirm the order.
     confirmed: bool,
@@ -134,7 +135,7 @@ impl Ledger {
 
     /// Nothing is on its way: of so many packets, all have come if nothing has happened.
     pub(crate) fn rest(&self, sent: u32) -> Result<(), String> {
-        let missing = bit(sent) - 1 & !self.given;
+        let missing = (bit(sent) - 1) & !self.given;
         if self.undisturbed && missing != 0 {
             return Err(format!("{missing:b} have not come, and nothing has happened"));
         }
@@ -143,7 +144,7 @@ impl Ledger {
 
     /// All waits are over: of the first so many, what is missing was lost.
     pub(crate) fn end(&self, sent: u32) -> Result<(), String> {
-        let missing = bit(sent) - 1 & !self.given & !self.lost;
+        let missing = (bit(sent) - 1) & !self.given & !self.lost;
         if self.complete && missing != 0 {
             return Err(format!("{missing:b} have not come, and were not lost"));
         }

@@ -49,8 +49,8 @@ pub(crate) fn flying(frame: Frame) -> Rc<Flying> {
 pub(crate) struct Said {
     /// On which channel each goes.
     pub(crate) frames: Vec<(usize, Rc<Flying>)>,
-    /// The tag of the packet that was taken, if one was.
-    pub(crate) taken: Option<Option<Tag>>,
+    /// Whether a packet was taken, and how many went before the epoch of its tag.
+    pub(crate) taken: Option<u32>,
 }
 
 /// What came of what the receiver did.

@@ -301,7 +301,7 @@ impl World {
             let mut said = Said { frames: Vec::new(), taken: None };
             if let Some((channel, tag, packet)) = taken {
                 said.frames.push((channel, packet));
-                said.taken = Some(tag);
+                said.taken = Some(tag.map_or(0, |tag| sent - tag.sequence));
             }
             poll_sender(sender, now, before, &mut said.frames);
             said
@@ -310,8 +310,8 @@ impl World {
             Some(memories) => self.sender.step(&memories.sender, input, step),
             None => self.sender.act(step),
         };
-        if let Some(tag) = said.taken {
-            self.before = tag.map_or(0, |tag| self.sent - tag.sequence);
+        if let Some(before) = said.taken {
+            self.before = before;
             self.sent += 1;
         }
         for (channel, flying) in &said.frames {
