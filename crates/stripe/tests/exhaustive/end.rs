@@ -1,0 +1,75 @@
+//! An end of the pipe, shared by all states in which it is the same, and what it did before.
+//!
+//! What an end does depends on its state, the time and what comes to it alone. States of the whole
+//! are many more than those of an end, so what it did is remembered.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+use std::rc::Rc;
+
+use crate::fingerprint;
+
+/// What is remembered at once; when it is full it is forgotten.
+const STEPS_MAX: usize = 30_000;
+
+/// What an end became, its fingerprint, and what came of it.
+type Step<T, O> = (Rc<T>, u128, Rc<O>);
+
+/// What an end did.
+#[derive(Debug)]
+pub(crate) struct Memory<T, O>(RefCell<BTreeMap<u128, Step<T, O>>>);
+
+impl<T, O> Default for Memory<T, O> {
+    fn default() -> Self {
+        Self(RefCell::default())
+    }
+}
+
+/// An end.
+#[derive(Clone, Debug)]
+pub(crate) struct End<T> {
+    pub(crate) state: Rc<T>,
+    print: Option<u128>,
+}
+
+impl<T: Clone + Debug> End<T> {
+    pub(crate) fn new(state: T) -> Self {
+        Self { state: Rc::new(state), print: None }
+    }
+
+    pub(crate) fn print(&mut self) -> u128 {
+        *self.print.get_or_insert_with(|| fingerprint::of(&self.state))
+    }
+
+    /// The end does something, which depends on it and on what this input is the fingerprint of.
+    pub(crate) fn step<O>(
+        &mut self,
+        memory: &Memory<T, O>,
+        input: u128,
+        act: impl FnOnce(&mut T) -> O,
+    ) -> Rc<O> {
+        let key = fingerprint::hash(&(self.print(), input));
+        let known = memory.0.borrow().get(&key).cloned();
+        let (state, print, outcome) = known.unwrap_or_else(|| {
+            let mut state = self.state.as_ref().clone();
+            let outcome = Rc::new(act(&mut state));
+            let print = fingerprint::of(&state);
+            let step = (Rc::new(state), print, outcome);
+            let mut steps = memory.0.borrow_mut();
+            if steps.len() == STEPS_MAX {
+                steps.clear();
+            }
+            steps.insert(key, step.clone());
+            step
+        });
+        (self.state, self.print) = (state, Some(print));
+        outcome
+    }
+
+    /// The same, of which nothing is remembered.
+    pub(crate) fn act<O>(&mut self, act: impl FnOnce(&mut T) -> O) -> Rc<O> {
+        self.print = None;
+        Rc::new(act(Rc::make_mut(&mut self.state)))
+    }
+}

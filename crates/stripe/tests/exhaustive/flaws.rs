@@ -1,0 +1,58 @@
+//! The search finds what is wrong: pipes with a flaw each.
+//!
+//! So that it is known to look at all: a world whose flaw is found by no search has a search that
+//! looks at nothing.
+
+use crate::rules::{Flaw, Mode, Rules};
+use crate::search::{Failure, search};
+use crate::world::{Event, Left};
+
+/// One fault, and little else.
+const SMALL: Left =
+    Left { packets: 4, faults: 1, losses: 1, repeats: 1, restarts: 1, outages: 0, pauses: 0 };
+
+fn finds(mode: Mode, flaw: Flaw, left: Left) -> Failure {
+    match search(Rules { mode, flaw: Some(flaw) }, left) {
+        Ok(search) => panic!("nothing is found wrong in {} states", search.states()),
+        Err(failure) => failure,
+    }
+}
+
+#[test]
+fn two_packets_that_change_places_are_found() {
+    for mode in [Mode::Quasi, Mode::Guaranteed, Mode::Free] {
+        let failure = finds(mode, Flaw::Swaps, SMALL);
+        assert!(failure.what.contains("follows") || failure.what.contains("after"), "{failure}");
+    }
+}
+
+#[test]
+fn a_packet_that_is_given_out_again_is_found() {
+    for mode in [Mode::Quasi, Mode::Guaranteed, Mode::Free] {
+        finds(mode, Flaw::Repeats, SMALL);
+    }
+}
+
+/// The order of quasi-FIFO is what the scheduler says; where numbers confirm, it is a guess.
+#[test]
+fn a_scheduler_with_other_quanta_is_found_where_order_rests_on_it() {
+    let failure = finds(Mode::Quasi, Flaw::OtherQuanta, Left { faults: 0, ..SMALL });
+    assert!(failure.what.contains("nothing has happened"), "{failure}");
+    let rules = Rules { mode: Mode::Guaranteed, flaw: Some(Flaw::OtherQuanta) };
+    let found = search(rules, Left { faults: 0, ..SMALL });
+    assert!(found.is_ok(), "numbers give the order");
+}
+
+#[test]
+fn that_no_markers_go_is_found_after_a_loss() {
+    let losses = Left { repeats: 0, restarts: 0, ..SMALL };
+    let failure = finds(Mode::Quasi, Flaw::NoMarkers, losses);
+    assert!(failure.trace.iter().any(|event| matches!(event, Event::Lose(_))), "{failure}");
+}
+
+#[test]
+fn that_nobody_hears_of_requests_is_found_after_a_restart() {
+    let failure = finds(Mode::Quasi, Flaw::NoRequests, SMALL);
+    assert!(failure.what.contains("no order after"), "{failure}");
+    assert!(failure.trace.contains(&Event::RestartReceiver), "{failure}");
+}

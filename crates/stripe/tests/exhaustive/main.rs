@@ -1,0 +1,166 @@
+//! Every order in which things can happen to a short pipe: the real ends, two channels, six packets.
+//!
+//! ```text
+//!   send | arrive | lose | come twice | come back | an end starts anew | a channel is dead | time passes
+//!     in any order, so many faults; in every state that is reached:
+//!        what was given out so far is what the crate's table promises      (ledger)
+//!        channels kind from here on: order exact again, nothing waits      (search)
+//! ```
+//!
+//! A channel is first in, first out, and the two are free against each other, messages of the
+//! receiver included. States are few because time is: it passes by a marker's interval, by a wait
+//! or by the wait of a reset, so often as there are pauses left, and otherwise stands still.
+//!
+//! Each search is small in one way so that it can be large in another. Environment, for a search by
+//! hand with the counts one likes: `GINGHAM_EXHAUSTIVE` (`quasi`, `guaranteed`, `repairing` or
+//! `free`), and `PACKETS` (6), `DEPTH` (faults of all kinds, 4), `LOSSES` (2), `REPEATS` (1),
+//! `RESTARTS` (1), `OUTAGES` (0), `PAUSES` (0). A failure prints the events that led there.
+
+mod end;
+mod fingerprint;
+mod flaws;
+mod ledger;
+mod line;
+mod rules;
+mod search;
+mod world;
+
+use rules::{Mode, Rules};
+use search::{Search, search};
+use world::Left;
+
+/// Two losses, a repetition and a restart, of which two in one run.
+const FAULTS: Left =
+    Left { packets: 6, faults: 2, losses: 2, repeats: 1, restarts: 1, outages: 0, pauses: 0 };
+
+/// One fault, a dead channel too.
+const OUTAGES: Left = Left { faults: 1, outages: 1, ..FAULTS };
+
+/// One fault, and time passes once, anywhere before it or after.
+const PAUSES: Left = Left { packets: 2, faults: 1, pauses: 1, ..FAULTS };
+
+#[expect(clippy::print_stdout, reason = "the figures are what a search is run for")]
+fn run(mode: Mode, left: Left) -> Search {
+    let found = search(Rules { mode, flaw: None }, left);
+    let found = found.unwrap_or_else(|failure| panic!("{mode:?}, {left:?}: {failure}"));
+    println!("{mode:?}, {left:?}: {found}");
+    found
+}
+
+/// All of these kinds of events happened, and all of these outcomes came about, in one search or
+/// another; each had at least so many states.
+fn covers(searches: &[(Search, usize)], kinds: &[&str], outcomes: &[&str]) {
+    for (search, least) in searches {
+        assert!(search.states() >= *least, "{} states", search.states());
+    }
+    for kind in kinds {
+        let happened = searches.iter().any(|(search, _)| search.kinds.contains_key(*kind));
+        assert!(happened, "{kind} never happened");
+    }
+    for outcome in outcomes {
+        let came = searches.iter().any(|(search, _)| search.outcomes.contains(outcome));
+        assert!(came, "{outcome:?} never came about");
+    }
+}
+
+const KINDS: [&str; 12] = [
+    "Send",
+    "Arrive",
+    "Return",
+    "Lose",
+    "LoseReturn",
+    "Repeat",
+    "RepeatReturn",
+    "RestartSender",
+    "RestartReceiver",
+    "Outage",
+    "Pass(Interval)",
+    "Pass(Wait)",
+];
+
+const OUTCOMES: [&str; 9] = [
+    "all given out",
+    "silence",
+    "departure",
+    "death",
+    "reset requested",
+    "request heeded",
+    "flushed",
+    "stale epoch",
+    "unsynchronised",
+];
+
+#[test]
+fn quasi_fifo() {
+    let searches = [
+        (run(Mode::Quasi, FAULTS), 150_000),
+        (run(Mode::Quasi, OUTAGES), 15_000),
+        (run(Mode::Quasi, PAUSES), 100_000),
+    ];
+    covers(&searches, &KINDS, &OUTCOMES);
+    let own = ["marker ahead", "marker late", "passed over", "channel back", "repeated reset"];
+    covers(&searches, &["ForgetSender"], &own);
+}
+
+#[test]
+fn guaranteed_order() {
+    let searches = [
+        (run(Mode::Guaranteed, FAULTS), 100_000),
+        (run(Mode::Guaranteed, OUTAGES), 10_000),
+        (run(Mode::Guaranteed, PAUSES), 80_000),
+    ];
+    covers(&searches, &KINDS, &OUTCOMES);
+    covers(&searches, &[], &["marker ahead", "given up", "channel back", "repeated", "too late"]);
+}
+
+#[test]
+fn guaranteed_order_with_repair() {
+    let searches =
+        [(run(Mode::Repairing, FAULTS), 100_000), (run(Mode::Repairing, OUTAGES), 10_000)];
+    covers(&searches, &KINDS[..9], &["repaired", "given up", "repeated"]);
+}
+
+/// Each packet goes on either channel, so there are fewer of them.
+#[test]
+fn a_free_choice() {
+    let searches = [
+        (run(Mode::Free, Left { packets: 3, ..FAULTS }), 50_000),
+        (run(Mode::Free, Left { packets: 3, ..OUTAGES }), 5_000),
+        (run(Mode::Free, Left { packets: 4, faults: 0, ..PAUSES }), 50_000),
+        (run(Mode::Free, Left { packets: 6, faults: 0, pauses: 0, ..FAULTS }), 5_000),
+    ];
+    covers(&searches, &KINDS, &OUTCOMES);
+    covers(&searches, &[], &["given up", "repeated", "too late"]);
+}
+
+#[expect(clippy::disallowed_methods, reason = "a test run by hand takes its size from outside")]
+fn environment(name: &str, default: u32) -> u32 {
+    std::env::var(name).map_or(default, |value| {
+        value.parse().unwrap_or_else(|_| panic!("{name} is {value:?}; it must be a whole number"))
+    })
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "a test run by hand takes its kind from outside")]
+fn by_hand() {
+    let Ok(mode) = std::env::var("GINGHAM_EXHAUSTIVE") else { return };
+    let mode = match mode.as_str() {
+        "quasi" => Mode::Quasi,
+        "guaranteed" => Mode::Guaranteed,
+        "repairing" => Mode::Repairing,
+        "free" => Mode::Free,
+        _ => panic!(
+            "GINGHAM_EXHAUSTIVE is {mode:?}; it must be quasi, guaranteed, repairing or free"
+        ),
+    };
+    let left = Left {
+        packets: environment("PACKETS", 6),
+        faults: environment("DEPTH", 4),
+        losses: environment("LOSSES", 2),
+        repeats: environment("REPEATS", 1),
+        restarts: environment("RESTARTS", 1),
+        outages: environment("OUTAGES", 0),
+        pauses: environment("PAUSES", 0),
+    };
+    run(mode, left);
+}

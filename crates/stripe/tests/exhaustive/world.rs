@@ -1,0 +1,468 @@
+//! Both ends and what is between them: which events there can be, and what they do.
+//!
+//! ```text
+//!   Sender  == there[0], there[1]: packets and messages, first in first out ==>  Receiver
+//!           <== back[0], back[1]: messages ==
+//! ```
+//!
+//! After each event the end that it came to is polled until it says nothing more.
+//!
+//! Invariant: a fault is an event of its own, of which there are as many as are left.
+
+use std::collections::VecDeque;
+use std::rc::Rc;
+use std::time::Duration;
+
+use gingham_fairq::SurplusRoundRobin;
+use gingham_stripe::{Epoch, Instant, Kind, Message, Receiver, Sender, Tag};
+
+use crate::end::{End, Memory};
+use crate::fingerprint;
+use crate::ledger::Ledger;
+use crate::line::{Flying, Frame, Given, Line, Said, flying, poll_receiver, poll_sender};
+use crate::rules::{Flaw, LONGEST_BYTES, Mode, QUANTA, RATE, Rules};
+
+pub(crate) const CHANNELS: usize = 2;
+
+/// The time between two markers.
+pub(crate) const INTERVAL: Duration = Duration::from_millis(20);
+/// So many intervals are more than silence and two round trips.
+const OUTAGE_INTERVALS: usize = 80;
+
+pub(crate) type Scheduler = SurplusRoundRobin<CHANNELS>;
+
+/// What both ends did.
+#[derive(Debug, Default)]
+struct Memories {
+    sender: Memory<Sender<Scheduler>, Said>,
+    receiver: Memory<Receiver<Scheduler, u32>, Given>,
+}
+
+/// How long nothing happens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Span {
+    /// Markers are due again.
+    Interval,
+    /// The waits of the receiver are over, and resets go again.
+    Wait,
+    /// A reset waits for channels no longer.
+    Reset,
+}
+
+impl Span {
+    const fn duration(self) -> Duration {
+        match self {
+            Self::Interval => INTERVAL,
+            Self::Wait => Duration::from_millis(250),
+            Self::Reset => Duration::from_millis(600),
+        }
+    }
+}
+
+/// What can happen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Event {
+    /// The next packet goes; where the choice is free, on this channel.
+    Send(Option<usize>),
+    Arrive(usize),
+    Return(usize),
+    Lose(usize),
+    LoseReturn(usize),
+    /// A frame comes, and once more right behind itself.
+    Repeat(usize),
+    RepeatReturn(usize),
+    /// The sender starts anew in a later epoch, as by a clock.
+    RestartSender,
+    /// The sender starts anew in its first epoch.
+    ForgetSender,
+    RestartReceiver,
+    /// A channel loses all, both ways, until it is dead.
+    Outage(usize),
+    Pass(Span),
+}
+
+/// What may still happen.
+#[derive(Clone, Copy, Debug, Hash)]
+pub(crate) struct Left {
+    pub(crate) packets: u32,
+    /// Of all kinds together.
+    pub(crate) faults: u32,
+    pub(crate) losses: u32,
+    pub(crate) repeats: u32,
+    pub(crate) restarts: u32,
+    pub(crate) outages: u32,
+    pub(crate) pauses: u32,
+}
+
+/// A state.
+#[derive(Clone)]
+pub(crate) struct World {
+    rules: Rules,
+    scheduler: Rc<Scheduler>,
+    pub(crate) now: Instant,
+    pub(crate) sender: End<Sender<Scheduler>>,
+    pub(crate) receiver: End<Receiver<Scheduler, u32>>,
+    memories: Option<Rc<Memories>>,
+    there: [Line; CHANNELS],
+    back: [Line; CHANNELS],
+    pub(crate) left: Left,
+    pub(crate) ledger: Ledger,
+    pub(crate) sent: u32,
+    /// Packets sent before the present epoch, in which tags count anew.
+    before: u32,
+    /// What the last event gave out.
+    pub(crate) given: Vec<u32>,
+}
+
+impl World {
+    pub(crate) fn new(rules: Rules, left: Left) -> Self {
+        let scheduler = Scheduler::new(LONGEST_BYTES, &QUANTA).expect("quanta of a test");
+        let (epoch, now) = (Epoch::new(1), Instant::ORIGIN.after(INTERVAL));
+        let sender = Sender::synchronised(scheduler.clone(), rules.sender(), epoch, now);
+        let receiver = Receiver::synchronised(rules.theirs(&scheduler), rules.receiver(), epoch);
+        let mut world = Self {
+            rules,
+            scheduler: Rc::new(scheduler),
+            now,
+            sender: End::new(sender.expect("options of a test")),
+            receiver: End::new(receiver.expect("options of a test")),
+            memories: Some(Rc::default()),
+            there: Default::default(),
+            back: Default::default(),
+            left,
+            ledger: Ledger::new(rules.mode.is_confirmed()),
+            sent: 0,
+            before: 0,
+            given: Vec::new(),
+        };
+        world.poll_sender();
+        world
+    }
+
+    /// The same, of which nothing is to be remembered.
+    pub(crate) fn forgetful(self) -> Self {
+        Self { memories: None, ..self }
+    }
+
+    /// What tells this state from others.
+    pub(crate) fn print(&mut self) -> u128 {
+        let ends = (self.sender.print(), self.receiver.print());
+        let lines = [&self.there, &self.back].map(|lines| {
+            let prints = |line: &Line| line.iter().map(|flying| flying.print).collect::<Vec<_>>();
+            lines.each_ref().map(prints)
+        });
+        let now_ns = self.now.nanoseconds() / fingerprint::INSTANT_NS;
+        fingerprint::hash(&(ends, lines, self.left, self.ledger, self.sent, self.before, now_ns))
+    }
+
+    /// Whether nothing is on its way.
+    pub(crate) fn is_at_rest(&self) -> bool {
+        self.there.iter().all(VecDeque::is_empty) && self.back.iter().all(VecDeque::is_empty)
+    }
+
+    /// All that can happen now; first what happens if channels are kind.
+    pub(crate) fn events(&self) -> Vec<Event> {
+        let mut events = Vec::new();
+        let coming = |channel: &usize| !self.there[*channel].is_empty();
+        let returning = |channel: &usize| !self.back[*channel].is_empty();
+        events.extend((0..CHANNELS).filter(coming).map(Event::Arrive));
+        events.extend((0..CHANNELS).filter(returning).map(Event::Return));
+        if self.left.packets > 0 && self.sender.state.is_open() {
+            match self.rules.mode {
+                Mode::Free => events.extend((0..CHANNELS).map(|on| Event::Send(Some(on)))),
+                _ => events.push(Event::Send(None)),
+            }
+        }
+        if self.left.pauses > 0 {
+            events.extend([Span::Interval, Span::Wait].map(Event::Pass));
+            events.extend((!self.sender.state.is_open()).then_some(Event::Pass(Span::Reset)));
+        }
+        if self.left.faults == 0 {
+            return events;
+        }
+        if self.left.losses > 0 {
+            events.extend((0..CHANNELS).filter(coming).map(Event::Lose));
+            events.extend((0..CHANNELS).filter(returning).map(Event::LoseReturn));
+        }
+        if self.left.repeats > 0 {
+            events.extend((0..CHANNELS).filter(coming).map(Event::Repeat));
+            events.extend((0..CHANNELS).filter(returning).map(Event::RepeatReturn));
+        }
+        if self.left.restarts > 0 {
+            events.extend([Event::RestartSender, Event::RestartReceiver]);
+            // Where order is guaranteed a sender begins in a later epoch.
+            let forgets = self.rules.mode == Mode::Quasi;
+            events.extend(forgets.then_some(Event::ForgetSender));
+        }
+        if self.left.outages > 0 {
+            events.extend((0..CHANNELS).map(Event::Outage));
+        }
+        events
+    }
+
+    /// Something happens; what is wrong with it.
+    pub(crate) fn apply(&mut self, event: Event) -> Result<(), String> {
+        self.given.clear();
+        self.spend(event);
+        match event {
+            Event::Send(on) => self.send(on),
+            Event::Arrive(channel) => self.arrive(channel)?,
+            Event::Return(channel) => self.come_back(channel),
+            Event::Lose(channel) => self.lose(channel),
+            Event::LoseReturn(channel) => drop(self.back[channel].pop_front()),
+            Event::Repeat(channel) => {
+                let flying = self.there[channel][0].clone();
+                self.ledger.repeat(flying.frame.number());
+                self.there[channel].push_front(flying);
+                self.arrive(channel)?;
+            }
+            Event::RepeatReturn(channel) => {
+                let message = self.back[channel][0].clone();
+                self.back[channel].push_front(message);
+                self.come_back(channel);
+            }
+            Event::RestartSender => self.restart_sender(self.sender.state.epoch().get() + 16),
+            Event::ForgetSender => self.restart_sender(1),
+            Event::RestartReceiver => self.restart_receiver(),
+            Event::Outage(channel) => self.outage(channel)?,
+            Event::Pass(span) => {
+                if span != Span::Interval && !self.there.iter().all(VecDeque::is_empty) {
+                    self.ledger.skew();
+                }
+                self.pass(span.duration())?;
+            }
+        }
+        if self.is_at_rest() { self.ledger.rest(self.sent) } else { Ok(()) }
+    }
+
+    const fn spend(&mut self, event: Event) {
+        let left = &mut self.left;
+        let kind = match event {
+            Event::Arrive(_) | Event::Return(_) => return,
+            Event::Send(_) => {
+                left.packets -= 1;
+                return;
+            }
+            Event::Pass(_) => {
+                left.pauses -= 1;
+                return;
+            }
+            Event::Lose(_) | Event::LoseReturn(_) => &mut left.losses,
+            Event::Repeat(_) | Event::RepeatReturn(_) => &mut left.repeats,
+            Event::RestartSender | Event::ForgetSender | Event::RestartReceiver => {
+                &mut left.restarts
+            }
+            Event::Outage(_) => &mut left.outages,
+        };
+        *kind -= 1;
+        left.faults -= 1;
+    }
+
+    /// The next packet, if it is taken. Where the choice is free the channel is made the one on
+    /// which it is there first.
+    pub(crate) fn send(&mut self, on: Option<usize>) {
+        let (now, number, confirmed) = (self.now, self.sent, self.rules.mode.is_confirmed());
+        let length_bytes = if number.is_multiple_of(2) { 60_000 } else { 40_000 };
+        let send = |sender: &mut Sender<Scheduler>| {
+            if let Some(channel) = on {
+                sender.tell_rate(channel, RATE);
+                sender.tell_rate(1 - channel, 1);
+            }
+            let tagged = if confirmed {
+                sender.handle_tagged(now, length_bytes).map(|(channel, tag)| (channel, Some(tag)))
+            } else {
+                sender.handle_packet(now, length_bytes).map(|channel| (channel, None))
+            };
+            let (channel, tag) = tagged.ok()?;
+            let frame = Frame::Packet { number, length_bytes, tag };
+            Some((channel, tag, flying(frame)))
+        };
+        self.step_sender(fingerprint::hash(&("send", on)), send);
+    }
+
+    pub(crate) fn poll_sender(&mut self) {
+        self.step_sender(fingerprint::hash(&"poll"), |_| None);
+    }
+
+    /// The sender does something, by which it may take a packet, and is polled.
+    fn step_sender(
+        &mut self,
+        input: u128,
+        act: impl FnOnce(&mut Sender<Scheduler>) -> Option<(usize, Option<Tag>, Rc<Flying>)>,
+    ) {
+        let (now, sent, before) = (self.now, self.sent, self.before);
+        let input = fingerprint::hash(&(input, now.nanoseconds(), sent, before));
+        let step = |sender: &mut Sender<Scheduler>| {
+            let taken = act(sender);
+            let before = match &taken {
+                Some((_, Some(tag), _)) => sent - tag.sequence,
+                _ => before,
+            };
+            let mut said = Said { frames: Vec::new(), taken: None };
+            if let Some((channel, tag, packet)) = taken {
+                said.frames.push((channel, packet));
+                said.taken = Some(tag.map_or(0, |tag| sent - tag.sequence));
+            }
+            poll_sender(sender, now, before, &mut said.frames);
+            said
+        };
+        let said = match &self.memories {
+            Some(memories) => self.sender.step(&memories.sender, input, step),
+            None => self.sender.act(step),
+        };
+        if let Some(before) = said.taken {
+            self.before = before;
+            self.sent += 1;
+        }
+        for (channel, flying) in &said.frames {
+            if let Frame::Message(Message { kind: Kind::Marker(_), epoch, .. }) = flying.frame {
+                if self.receiver.state.epoch() == Some(epoch) {
+                    self.ledger.mark(*channel, self.sent);
+                }
+                if matches!(self.rules.flaw, Some(Flaw::NoMarkers | Flaw::OtherQuanta)) {
+                    continue;
+                }
+            }
+            self.there[*channel].push_back(Rc::clone(flying));
+        }
+    }
+
+    fn arrive(&mut self, channel: usize) -> Result<(), String> {
+        let flying = self.there[channel].pop_front().expect("something is on its way");
+        let now = self.now;
+        // What is refused is counted there.
+        self.step_receiver(fingerprint::hash(&(channel, flying.print)), |receiver| {
+            let _ = match flying.frame {
+                Frame::Message(message) => receiver.handle_message(now, channel, message),
+                Frame::Packet { number, length_bytes, tag: Some(tag) } => {
+                    receiver.handle_tagged(now, channel, tag, length_bytes, number)
+                }
+                Frame::Packet { number, length_bytes, tag: None } => {
+                    receiver.handle_packet(now, channel, length_bytes, number)
+                }
+            };
+        })
+    }
+
+    /// The receiver does something, and is polled.
+    fn step_receiver(
+        &mut self,
+        input: u128,
+        act: impl FnOnce(&mut Receiver<Scheduler, u32>),
+    ) -> Result<(), String> {
+        let now = self.now;
+        let input = fingerprint::hash(&(input, now.nanoseconds()));
+        let step = |receiver: &mut Receiver<Scheduler, u32>| {
+            act(receiver);
+            poll_receiver(receiver, now)
+        };
+        let given = match &self.memories {
+            Some(memories) => self.receiver.step(&memories.receiver, input, step),
+            None => self.receiver.act(step),
+        };
+        let mut packets = given.packets.clone();
+        match self.rules.flaw {
+            Some(Flaw::Swaps) => packets.reverse(),
+            Some(Flaw::Repeats) if self.sent > 3 => packets.extend(given.packets.last()),
+            _ => {}
+        }
+        for number in packets {
+            self.given.push(number);
+            self.ledger.give(number)?;
+        }
+        for (channel, flying) in &given.messages {
+            let is_request =
+                matches!(flying.frame, Frame::Message(Message { kind: Kind::ResetRequested, .. }));
+            if !(is_request && self.rules.flaw == Some(Flaw::NoRequests)) {
+                self.back[*channel].push_back(Rc::clone(flying));
+            }
+        }
+        Ok(())
+    }
+
+    fn come_back(&mut self, channel: usize) {
+        let flying = self.back[channel].pop_front().expect("something is on its way");
+        let now = self.now;
+        self.step_sender(fingerprint::hash(&(channel, flying.print)), |sender| {
+            if let Frame::Message(message) = flying.frame {
+                // What is refused is counted there.
+                let _ = sender.handle_message(now, channel, message);
+            }
+            None
+        });
+    }
+
+    fn lose(&mut self, channel: usize) {
+        let flying = self.there[channel].pop_front().expect("something is on its way");
+        self.ledger.lose(flying.frame.number());
+    }
+
+    fn restart_sender(&mut self, epoch: u32) {
+        let (scheduler, options) = (self.scheduler.as_ref().clone(), self.rules.sender());
+        let sender = Sender::new(scheduler, options, Epoch::new(epoch), self.now);
+        self.sender = End::new(sender.expect("options of a test"));
+        self.ledger.restart();
+        self.poll_sender();
+    }
+
+    fn restart_receiver(&mut self) {
+        let scheduler = self.rules.theirs(&self.scheduler);
+        let receiver = Receiver::new(scheduler, self.rules.receiver());
+        self.receiver = End::new(receiver.expect("options of a test"));
+        self.ledger.restart();
+    }
+
+    fn outage(&mut self, channel: usize) -> Result<(), String> {
+        self.ledger.skew();
+        let memories = self.memories.take();
+        for _ in 0..OUTAGE_INTERVALS {
+            self.pass(INTERVAL)?;
+            self.lose_all(channel);
+            while !self.is_at_rest() {
+                self.settle_one()?;
+                self.lose_all(channel);
+            }
+        }
+        self.memories = memories;
+        Ok(())
+    }
+
+    fn lose_all(&mut self, channel: usize) {
+        while !self.there[channel].is_empty() {
+            self.lose(channel);
+        }
+        self.back[channel].clear();
+    }
+
+    /// The first thing on its way gets there.
+    fn settle_one(&mut self) -> Result<(), String> {
+        if let Some(channel) = (0..CHANNELS).find(|channel| !self.there[*channel].is_empty()) {
+            self.arrive(channel)?;
+        } else if let Some(channel) = (0..CHANNELS).find(|channel| !self.back[*channel].is_empty())
+        {
+            self.come_back(channel);
+        }
+        Ok(())
+    }
+
+    /// All that is on its way gets there.
+    pub(crate) fn settle(&mut self) -> Result<(), String> {
+        while !self.is_at_rest() {
+            self.settle_one()?;
+        }
+        Ok(())
+    }
+
+    /// Time goes on; then both ends are asked.
+    pub(crate) fn pass(&mut self, span: Duration) -> Result<(), String> {
+        self.now = self.now.after(span);
+        self.poll_sender();
+        self.step_receiver(fingerprint::hash(&"poll"), |_| ())
+    }
+
+    /// Packets that wait anywhere in the receiver.
+    pub(crate) fn waiting(&self) -> usize {
+        let buffered = (0..CHANNELS).map(|channel| self.receiver.state.buffered_packets(channel));
+        buffered.sum::<usize>() + self.receiver.state.copies()
+    }
+}
