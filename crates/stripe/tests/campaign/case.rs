@@ -44,6 +44,8 @@ pub(crate) struct Case {
     pub(crate) end_ns: u64,
     /// Whether wait and buffers are enough for the clean channels.
     pub(crate) ample: bool,
+    /// The longest that something is on its way.
+    pub(crate) way_ns: u64,
 }
 
 /// A channel, both ways.
@@ -165,6 +167,7 @@ impl Case {
             silent_ns,
             end_ns,
             ample,
+            way_ns,
         }
     }
 }
@@ -323,7 +326,8 @@ fn order_options(draw: &mut Draw) -> OrderOptions {
 fn control(draw: &mut Draw, lines: &[LineCase], sender: &mut SenderOptions, free: bool) {
     sender.credits = draw.one_in(2);
     if free || draw.one_in(2) {
-        sender.control = Some(ControlPlan { by: controlled(draw, lines), ..ControlPlan::default() });
+        sender.control =
+            Some(ControlPlan { by: controlled(draw, lines), ..ControlPlan::default() });
     }
     if free {
         sender.order = Order::Free;
