@@ -53,7 +53,7 @@ mod wire;
 pub use discard::{Discard, Discards};
 pub use error::{OptionsError, QuantaError, SendError};
 pub use gingham_congestion::Thousandths;
-pub use message::{Departure, Epoch, Kind, Marker, Message, Report};
+pub use message::{Departure, Epoch, Kind, Marker, Message, Missing, Report};
 pub use numbered::{Numbered, PacketRounds};
 pub use order::{ChannelOrder, OrderOptions, Ordered};
 pub use receiver::{Guarantee, Receiver, ReceiverOptions, Reception, RepairRequests, ReportPlan};

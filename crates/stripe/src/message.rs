@@ -109,13 +109,8 @@ pub enum Kind {
     LeftAcknowledged(Departure),
     /// What has come on the channel, and how much more may.
     Report(Report),
-    /// Packets of the channel that the receiver knows to be lost.
-    Missing {
-        /// The first of them, by the sequence numbers of the channel.
-        first: u32,
-        /// How many there are in a row, at least one.
-        count: u16,
-    },
+    /// Packets that the receiver knows to be lost.
+    Missing(Missing),
 }
 
 impl Kind {
@@ -139,15 +134,36 @@ pub struct Marker {
     pub next_sequence: u32,
     /// When the marker was given out, by the sender's clock.
     pub sent_at: Instant,
+    /// The time there and back on the channel as the sender last measured it, in nanoseconds; 0
+    /// where it has not, 2^32 - 1 where it was longer.
+    pub round_trip_ns: u32,
 }
 
 /// A channel that is out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Departure {
     /// The channel.
     pub channel: u8,
     /// It sends nothing from this round on; if it comes back, then after it.
     pub since: Round,
+    /// Packets of data sent on it in this epoch, modulo 2^32.
+    pub sent_packets: u32,
+    /// The sequence number, in the pipe, of the next packet when it left.
+    pub next_sequence: u32,
+}
+
+/// Packets of a channel that the receiver knows to be lost. The message may come on the way back of
+/// another channel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Missing {
+    /// The channel on which they went.
+    pub channel: u8,
+    /// The first of them, by the sequence numbers of that channel.
+    pub first: u32,
+    /// How many there are in a row, at least one.
+    pub count: u16,
+    /// For so many nanoseconds more their copies are waited for; 2^32 - 1 where it is longer.
+    pub left_ns: u32,
 }
 
 /// What the receiver says of a channel. Counts are of this epoch and only grow.
@@ -173,8 +189,12 @@ pub struct Report {
     pub echo: Instant,
     /// So many nanoseconds ago it came, or 2^32 - 1 where it was longer.
     pub held_ns: u32,
-    /// So many nanoseconds ago the last packet came, or 2^32 - 1 where it was longer or none did.
+    /// So many nanoseconds ago the last packet that is accounted for came, or 2^32 - 1 where it was
+    /// longer or it did not.
     pub came_ago_ns: u32,
+    /// The longest packet of data that came lately, in bytes: since the last report at least, and in
+    /// the last 20 ms.
+    pub longest_bytes: u32,
 }
 
 #[cfg(test)]

@@ -159,6 +159,9 @@ impl<S: Numbered, P> Receiver<S, P> {
         length_bytes: u32,
         packet: P,
     ) -> Result<(), Discard> {
+        if let Ok(channel) = self.channel_of(channel) {
+            self.reports.pass(channel, length_bytes);
+        }
         let taken = self.refuse_packet(channel, length_bytes);
         let channel = self.reception.discards.count(taken)?;
         self.reports.count(now, channel, length_bytes);
@@ -294,7 +297,7 @@ impl<S: Numbered, P> Receiver<S, P> {
         }
         match message.kind {
             Kind::Marker(marker) => self.take_marker(now, channel, &marker),
-            Kind::Left(departure) => self.take_left(channel, departure),
+            Kind::Left(departure) => self.take_left(now, channel, departure),
             Kind::Reset { quantum } => {
                 if new || !known {
                     self.take_quantum(channel, quantum);

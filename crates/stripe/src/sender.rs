@@ -24,6 +24,7 @@ mod control;
 mod credit;
 mod markers;
 mod options;
+mod passing;
 mod paths;
 mod presence;
 mod rates;
@@ -53,6 +54,7 @@ pub use transmit::Transmit;
 
 use changes::Changes;
 use credit::has_credit;
+use passing::Passing;
 use paths::Paths;
 use presence::Presence;
 use repairs::Repairs;
@@ -102,6 +104,7 @@ pub struct Sender<S> {
     marker_at: Instant,
     changes: Changes,
     presence: Presence,
+    passing: Passing,
     sent: SentByChannel,
     reported: ReportedByChannel,
     /// What may be in flight on each channel, if that is controlled; it chooses where the choice is
@@ -150,6 +153,7 @@ impl<S: Numbered> Sender<S> {
             due: 0,
             marker_at: now,
             presence: Presence::new(channels),
+            passing: Passing::new(channels),
             sent: SentByChannel::new(channels),
             reported: ReportedByChannel::new(channels),
             heeded: None,
@@ -237,6 +241,7 @@ impl<S: Numbered> Sender<S> {
             self.scheduler.charge(length_bytes);
         }
         self.sent.add(channel, length_bytes);
+        self.passing.sent(now, channel, length_bytes);
         if let Some(paths) = &mut self.paths {
             paths.sent(channel, now, length_bytes);
         }
@@ -266,6 +271,13 @@ impl<S: Numbered> Sender<S> {
             State::Resetting { .. } => Kind::Reset { quantum: self.wished_quantum(channel) },
         };
         Some((channel, kind))
+    }
+
+    /// To how many bytes a message that is given out for a channel is to be padded, with zeros: to
+    /// none, 0, but for probes of a channel that lost all long packets, which are to be as long as
+    /// those, their tags included. It comes in when such a probe is answered.
+    pub fn padded_bytes(&self, channel: usize) -> usize {
+        self.passing.probe_bytes(channel).map_or(0, |bytes| bytes as usize)
     }
 
     /// When there will be a message though nothing happens.
@@ -336,7 +348,7 @@ impl<S: Numbered> Sender<S> {
             Kind::Acknowledged => self.acknowledge(now, channel, message.epoch),
             Kind::ResetRequested if self.epoch.is_after(message.epoch) => Err(Discard::StaleEpoch),
             Kind::ResetRequested => self.heed_request(message.epoch, now),
-            Kind::Report(_) | Kind::Missing { .. } | Kind::LeftAcknowledged(_)
+            Kind::Report(_) | Kind::Missing(_) | Kind::LeftAcknowledged(_)
                 if !self.is_open() || message.epoch != self.epoch =>
             {
                 Err(Discard::StaleEpoch)
@@ -344,12 +356,13 @@ impl<S: Numbered> Sender<S> {
             Kind::Report(report) => {
                 let reported = Reported { at: now, report };
                 self.reported.take(channel, reported);
+                self.passing.hear(channel, &report);
                 self.hear(channel, reported);
                 self.agree(now, channel, report.coming_from);
                 let can_be = self.follow_rates(now, channel, &report);
                 if can_be { Ok(()) } else { Err(Discard::BadCounts) }
             }
-            Kind::Missing { first, count } => self.ask_again(now, message.channel, first, count),
+            Kind::Missing(missing) => self.ask_again(now, channel, missing),
             Kind::LeftAcknowledged(departure) => self.acknowledge_left(departure),
         }
     }

@@ -3,8 +3,8 @@
 
 use gingham_fairq::SurplusRoundRobin;
 use gingham_stripe::{
-    Epoch, Guarantee, Instant, Receiver, ReceiverOptions, RepairPlan, RepairRequests, ReportPlan,
-    Sender, SenderOptions, Tag,
+    ControlPlan, Epoch, Guarantee, Instant, Order, Receiver, ReceiverOptions, RepairPlan,
+    RepairRequests, ReportPlan, Sender, SenderOptions, Tag,
 };
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 use std::alloc::System;
@@ -149,4 +149,9 @@ fn nothing_is_allocated_for_a_packet() {
     let asking = Some(Guarantee { repair: Some(RepairRequests::default()) });
     let guaranteed = ReceiverOptions { guaranteed: asking, ..plain };
     allocates_nothing("guaranteed, with repairs", Ends::new(repairing, guaranteed), 50, 21_900);
+
+    let control = Some(ControlPlan::default());
+    let choosing = SenderOptions { order: Order::Free, control, credits: false, ..repairing };
+    let free = ReceiverOptions { order: Order::Free, buffer_packets_max: 16_384, ..guaranteed };
+    allocates_nothing("free, with control and repairs", Ends::new(choosing, free), 50, 2_000);
 }

@@ -2,7 +2,7 @@
 
 use gingham_fairq::{Change, Number, Round, Standing};
 use gingham_stripe::{
-    Departure, Epoch, Instant, Kind, MESSAGE_BYTES_MAX, Marker, Message, Report, WireError,
+    Departure, Epoch, Instant, Kind, MESSAGE_BYTES_MAX, Marker, Message, Missing, Report, WireError,
 };
 use proptest::prelude::*;
 
@@ -19,6 +19,7 @@ fn marker() -> Message {
         sent_bytes: 0x2122_2324_2526_2728,
         next_sequence: 0x3132_3334,
         sent_at: Instant::from_nanoseconds(0x4142_4344_4546_4748),
+        round_trip_ns: 0x5152_5354,
     }))
 }
 
@@ -34,11 +35,17 @@ fn report() -> Message {
         echo: Instant::from_nanoseconds(0x6162_6364_6566_6768),
         held_ns: 0x7172_7374,
         came_ago_ns: 0x9192_9394,
+        longest_bytes: 0xa1a2_a3a4,
     }))
 }
 
 fn departure() -> Departure {
-    Departure { channel: 4, since: Round::new(0x0102_0304) }
+    Departure {
+        channel: 4,
+        since: Round::new(0x0102_0304),
+        sent_packets: 0x1112_1314,
+        next_sequence: 0x2122_2324,
+    }
 }
 
 fn every_kind() -> [Kind; 8] {
@@ -50,7 +57,12 @@ fn every_kind() -> [Kind; 8] {
         Kind::Left(departure()),
         Kind::LeftAcknowledged(departure()),
         report().kind,
-        Kind::Missing { first: 0x0102_0304, count: 0x0506 },
+        Kind::Missing(Missing {
+            channel: 3,
+            first: 0x0102_0304,
+            count: 0x0506,
+            left_ns: 0x1112_1314,
+        }),
     ]
 }
 
@@ -81,7 +93,7 @@ fn parse_changed(message: Message, change: impl FnOnce(&mut [u8])) -> Result<Mes
 }
 
 fn assert_layout(kind: Kind, code: u8, flags: u8, body: &[u8]) {
-    let mut expected = b"GS\x01.\x02\x05\0.\xa0\xb0\xc0\xd0".to_vec();
+    let mut expected = b"GS\x02.\x02\x05\0.\xa0\xb0\xc0\xd0".to_vec();
     (expected[3], expected[7]) = (code, flags);
     expected.extend(body);
     expected.extend([0; 4]);
@@ -99,22 +111,27 @@ fn every_kind_has_its_layout() {
         1,
         b"\x01\x02\x03\x04\0\0\x05\x78\0\0\x05\xdc\x01\x02\x04\x05\0\0\x0b\xb8\
           \x11\x12\x13\x14\x21\x22\x23\x24\x25\x26\x27\x28\x31\x32\x33\x34\
-          \x41\x42\x43\x44\x45\x46\x47\x48",
+          \x41\x42\x43\x44\x45\x46\x47\x48\x51\x52\x53\x54",
     );
     assert_layout(reset, 2, 0, b"\x01\x02\x03\x04");
     assert_layout(acknowledged, 3, 0, b"");
     assert_layout(requested, 4, 0, b"");
-    assert_layout(left, 5, 0, b"\x04\0\0\0\x01\x02\x03\x04");
-    assert_layout(left_acknowledged, 6, 0, b"\x04\0\0\0\x01\x02\x03\x04");
+    assert_layout(left, 5, 0, b"\x04\0\0\0\x01\x02\x03\x04\x11\x12\x13\x14\x21\x22\x23\x24");
+    assert_layout(
+        left_acknowledged,
+        6,
+        0,
+        b"\x04\0\0\0\x01\x02\x03\x04\x11\x12\x13\x14\x21\x22\x23\x24",
+    );
     assert_layout(
         report,
         7,
         1,
         b"\x01\x02\x03\x04\x11\x12\x13\x14\x21\x22\x23\x24\x25\x26\x27\x28\
           \x31\x32\x33\x34\x41\x42\x43\x44\x45\x46\x47\x48\x81\x82\x83\x84\x85\x86\x87\x88\
-          \x51\x52\x53\x54\x61\x62\x63\x64\x65\x66\x67\x68\x71\x72\x73\x74\x91\x92\x93\x94",
+          \x51\x52\x53\x54\x61\x62\x63\x64\x65\x66\x67\x68\x71\x72\x73\x74\x91\x92\x93\x94\xa1\xa2\xa3\xa4",
     );
-    assert_layout(missing, 8, 0, b"\x01\x02\x03\x04\x05\x06\0\0");
+    assert_layout(missing, 8, 0, b"\x01\x02\x03\x04\x05\x06\x03\0\x11\x12\x13\x14");
 }
 
 #[test]
@@ -150,7 +167,7 @@ fn what_is_cut_short_is_no_message() {
 fn each_thing_wrong_has_its_error() {
     let changed = |change: fn(&mut [u8])| parse_changed(marker(), change);
     assert_eq!(changed(|bytes| bytes[0] = b'g'), Err(WireError::BadMagic));
-    assert_eq!(changed(|bytes| bytes[2] = 2), Err(WireError::BadVersion { version: 2 }));
+    assert_eq!(changed(|bytes| bytes[2] = 1), Err(WireError::BadVersion { version: 1 }));
     assert_eq!(changed(|bytes| bytes[3] = 9), Err(WireError::BadKind { kind: 9 }));
     assert_eq!(changed(|bytes| bytes[7] = 2), Err(WireError::NotZero));
     // A change that is not flagged.
@@ -171,7 +188,7 @@ fn each_other_kind_is_checked_too() {
     let changed = |kind, at: usize, byte| {
         parse_changed(message(kind), |bytes: &mut [u8]| bytes[at] = byte).unwrap_err()
     };
-    let missing = Kind::Missing { first: 0, count: 1 };
+    let missing = Kind::Missing(Missing { count: 1, ..Missing::default() });
     assert_eq!(changed(Kind::Reset { quantum: 1 }, 7, 1), WireError::NotZero);
     assert_eq!(changed(report().kind, 7, 0), WireError::NotZero);
     assert_eq!(changed(missing, 17, 0), WireError::NothingMissing);

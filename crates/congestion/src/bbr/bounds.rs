@@ -70,10 +70,12 @@ impl Bbr {
         self.bounds.loss_events = self.bounds.loss_events.saturating_add(1);
     }
 
-    /// `IsInflightTooHigh`: more was lost in a round trip than the threshold lets be.
+    /// `IsInflightTooHigh`: more was lost in a round trip than the threshold lets be, and more than
+    /// one packet, which of less than fifty is more than the draft's threshold already.
     pub(super) fn is_inflight_too_high(&self) -> bool {
         self.seen.rate.is_some_and(|rate| {
-            rate.lost_bytes > self.parameters.loss_threshold.of(rate.tx_in_flight_bytes)
+            let most = self.parameters.loss_threshold.of(rate.tx_in_flight_bytes);
+            rate.lost_bytes > most.max(self.longest_bytes)
         })
     }
 

@@ -26,6 +26,7 @@
 //!   and loss recovery lasts from a loss until a round trip without one.
 //! - No retransmission timer: who probes a path that is silent accounts for what is lost.
 //! - No ECN.
+//! - A path that lost much whatever the pace, and then nothing, is looked at anew (`healing`).
 //! - The round trip that a window is computed from is that of the acknowledgement less the time
 //!   that the other end kept it; the budget for kept acknowledgements is in `offload_budget`.
 //!
@@ -34,6 +35,7 @@
 
 mod bounds;
 mod control;
+mod healing;
 mod max_filter;
 mod parameters;
 mod probe_bw;
@@ -50,6 +52,7 @@ pub(crate) use max_filter::MaxFilter;
 use crate::controller::{Acknowledged, Controller, RateSample, Sent};
 use bounds::Bounds;
 use control::{Aggregation, Window};
+use healing::Healing;
 use probe_bw::Cycle;
 use probe_rtt::ProbeRtt;
 use random::Random;
@@ -137,6 +140,7 @@ pub struct Bbr {
     probe_rtt: ProbeRtt,
     aggregation: Aggregation,
     window: Window,
+    healing: Healing,
 }
 
 impl Bbr {
@@ -159,13 +163,15 @@ impl Bbr {
             probe_rtt: ProbeRtt::new(initial_bytes),
             aggregation: Aggregation::default(),
             window: Window::new(&parameters, initial_bytes),
+            healing: Healing::default(),
         }
     }
 
     /// `UpdateModelAndState`, in the draft's order.
-    fn update_model_and_state(&mut self) {
+    fn update_model_and_state(&mut self, lost_bytes: u64) {
         self.update_latest_delivery_signals();
         self.update_congestion_signals();
+        self.check_healed(lost_bytes);
         self.update_ack_aggregation();
         self.check_full_bw_reached();
         self.check_startup_done();
@@ -246,7 +252,7 @@ impl Controller for Bbr {
     fn acknowledged(&mut self, acknowledged: &Acknowledged) {
         self.see(acknowledged);
         self.handle_lost(acknowledged.lost_bytes);
-        self.update_model_and_state();
+        self.update_model_and_state(acknowledged.lost_bytes);
         self.update_control_parameters();
     }
 

@@ -54,6 +54,14 @@ pub(super) struct Cycle {
     pub(super) count: u64,
 }
 
+impl Cycle {
+    /// Nothing is known of how probes end.
+    pub(super) fn forget_probes(&mut self) {
+        (self.previous, self.ack_phase) = (Probed::default(), AckPhase::Init);
+        self.is_bw_probe_sample = false;
+    }
+}
+
 impl Bbr {
     /// `StartProbeBW_DOWN`.
     pub(super) fn start_probe_bw_down(&mut self) {

@@ -21,21 +21,21 @@ const FULL: Step = Step {
 };
 
 /// A controller, and what was told it so far.
-struct Trace {
-    bbr: Bbr,
+pub(super) struct Trace {
+    pub(super) bbr: Bbr,
     now_ns: u64,
     delivered: u64,
 }
 
 /// One round: bytes that come, the rate, what is lost of what was in flight, what is in flight.
 #[derive(Clone, Copy, Default)]
-struct Step {
-    came: u64,
-    bytes_per_second: u64,
-    lost: u64,
-    tx_in_flight: u64,
-    in_flight: u64,
-    is_app_limited: bool,
+pub(super) struct Step {
+    pub(super) came: u64,
+    pub(super) bytes_per_second: u64,
+    pub(super) lost: u64,
+    pub(super) tx_in_flight: u64,
+    pub(super) in_flight: u64,
+    pub(super) is_app_limited: bool,
 }
 
 impl Trace {
@@ -69,7 +69,7 @@ impl Trace {
     }
 
     /// A round trip passes.
-    fn round(&mut self, step: Step) {
+    pub(super) fn round(&mut self, step: Step) {
         self.now_ns += ROUND_TRIP;
         self.acknowledge(self.delivered, step);
     }
@@ -84,7 +84,7 @@ impl Trace {
 
     /// 5 MB/s, of which 100 packets are a round trip's; in ProbeBW_CRUISE, as nothing is queued that
     /// Drain and DOWN would wait for.
-    fn cruising() -> Self {
+    pub(super) fn cruising() -> Self {
         let mut trace = Self::new();
         trace.rounds(4, 5_000_000);
         assert_eq!(trace.bbr.state, State::ProbeBwCruise);

@@ -23,7 +23,9 @@
 
 use crate::message::small;
 use crate::tag::{Tag, ahead};
-use crate::{ChannelSet, Discard, Epoch, Instant, Kind, Marker, Numbered, Order, RepairRequests};
+use crate::{
+    ChannelSet, Departure, Discard, Epoch, Instant, Kind, Marker, Numbered, Order, RepairRequests,
+};
 
 use super::Receiver;
 use super::buffer::Buffer;
@@ -44,6 +46,8 @@ struct Shown {
     next_on_channel: u32,
     /// In the pipe, nothing below this number is still to come on it.
     below: u32,
+    /// The time there and back on it as its last marker said, in nanoseconds.
+    round_trip_ns: u32,
     /// Whether it has been heard since the epoch began on it, so that what is missing is lost.
     /// Where it was not, a receiver that forgot may have had what came before.
     begun: bool,
@@ -133,19 +137,38 @@ impl<P> Confirmed<P> {
     fn show(&mut self, now: Instant, channel: usize, on_channel: u32, below: u32) {
         let shown = &mut self.shown[channel];
         let lost = ahead(on_channel, shown.next_on_channel);
-        let Shown { next_on_channel: first, below: from, begun } = *shown;
-        *shown = Shown { next_on_channel: on_channel, below, begun: true };
+        let Shown { next_on_channel: first, below: from, begun, round_trip_ns } = *shown;
+        *shown = Shown { next_on_channel: on_channel, below, begun: true, round_trip_ns };
         let Some(repair) = self.repair.as_mut().filter(|_| begun && lost > 0) else { return };
         repair.gaps.expire(now, self.next);
         if ahead(below, self.next) > 0 {
             let (channel, count) = (small(channel), lost.unsigned_abs());
-            repair.gaps.note(now, Lost { channel, first, count, from, before: below });
+            let before = below;
+            repair.gaps.note(now, Lost { channel, first, count, from, before, round_trip_ns });
+        }
+    }
+
+    /// A channel has left: what was on its way there is lost, and sent again without being asked.
+    fn see_left(&mut self, now: Instant, channel: usize, departure: &Departure) {
+        if self.repair.is_some() {
+            self.show(now, channel, departure.sent_packets, departure.next_sequence);
+        }
+        if let Some(repair) = &mut self.repair {
+            repair.gaps.put_off(now, small(channel));
         }
     }
 
     /// The epoch begins on a channel: nothing of it was on the channel before.
     fn begin(&mut self, channel: usize) {
         self.shown[channel] = Shown { begun: true, ..Shown::default() };
+    }
+
+    /// Whether a packet comes on its own channel after it was taken for lost.
+    fn is_missed(&self, channel: usize, tag: Tag) -> bool {
+        let is_over = ahead(tag.channel_sequence, self.shown[channel].next_on_channel) < 0;
+        let is_missing =
+            |repair: &Repair<P>| repair.gaps.holds(small(channel), tag.channel_sequence);
+        is_over && self.repair.as_ref().is_some_and(is_missing)
     }
 
     /// A packet comes on its own channel: whether it is one to be kept.
@@ -180,6 +203,7 @@ impl<P> Confirmed<P> {
 
     /// A marker comes: how many numbers of the pipe the next is ahead of what it says.
     fn see_marker(&mut self, now: Instant, channel: usize, marker: &Marker) -> u32 {
+        self.shown[channel].round_trip_ns = marker.round_trip_ns;
         self.show(now, channel, marker.sent_packets, marker.next_sequence);
         u32::try_from(ahead(self.next, marker.next_sequence)).unwrap_or(0)
     }
@@ -245,7 +269,14 @@ impl<S: Numbered, P> Receiver<S, P> {
         if epoch.low() != tag.epoch {
             return Err(Discard::StaleEpoch);
         }
+        self.reports.pass(channel, length_bytes);
         if tag.repair_of.is_some() {
+            return confirmed.see_copy(now, tag, length_bytes, packet);
+        }
+        if confirmed.is_missed(channel, tag) {
+            self.reports.count(now, channel, length_bytes);
+            self.reports.count_up_to(channel, tag.channel_sequence.wrapping_add(1));
+            let tag = Tag { repair_of: Some(small(channel)), ..tag };
             return confirmed.see_copy(now, tag, length_bytes, packet);
         }
         let kept = confirmed.see_packet(now, channel, tag);
@@ -436,8 +467,22 @@ impl<S: Numbered, P> Receiver<S, P> {
         let confirmed = self.confirmed.as_mut()?;
         let repair = confirmed.repair.as_mut()?;
         repair.gaps.expire(now, confirmed.next);
-        let (channel, first, count) = repair.gaps.poll(now)?;
-        Some((channel.into(), epoch, Kind::Missing { first, count }))
+        let missing = repair.gaps.poll(now)?;
+        let channel = usize::from(missing.channel);
+        // Nothing gets through on the way back of one that is out.
+        let on = if channel < self.buffers.len() && self.presence.is_out(channel) {
+            (0..self.buffers.len()).find(|other| !self.presence.is_out(*other)).unwrap_or(channel)
+        } else {
+            channel
+        };
+        Some((on, epoch, Kind::Missing(missing)))
+    }
+
+    /// A channel has left.
+    pub(super) fn show_left(&mut self, now: Instant, channel: usize, departure: &Departure) {
+        if let Some(confirmed) = &mut self.confirmed {
+            confirmed.see_left(now, channel, departure);
+        }
     }
 
     /// Copies that wait for their turn.
@@ -457,6 +502,7 @@ impl<P> Confirmed<P> {
             *shown = Shown {
                 next_on_channel: crate::corruption::word(words),
                 below: crate::corruption::word(words),
+                round_trip_ns: crate::corruption::word(words),
                 begun: words().is_multiple_of(2),
             };
         }

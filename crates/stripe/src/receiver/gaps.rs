@@ -13,8 +13,8 @@
 
 use core::time::Duration;
 
-use crate::Instant;
 use crate::tag::ahead;
+use crate::{Instant, Missing};
 
 /// The most gaps that are remembered.
 const GAPS_MAX: usize = 256;
@@ -22,12 +22,19 @@ const GAPS_MAX: usize = 256;
 /// Packets in a gap.
 const GAP_PACKETS: u32 = u64::BITS;
 
+/// A wait that follows the round trip is no longer, unless the least is.
+const WAIT_MAX: Duration = Duration::from_secs(1);
+
 /// How missing packets are asked for again.
+///
+/// Both waits are the least: a request and its copy take a round trip, so where the sender's
+/// markers say that this is long they are two and a half and one and a quarter of it, and the
+/// first a second at the most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RepairRequests {
-    /// So long after its loss was proven a packet is waited for.
+    /// So long after its loss was proven a packet is waited for at least.
     pub wait: Duration,
-    /// What does not come is asked for again after so long.
+    /// What does not come is asked for again after so long at least.
     pub again: Duration,
     /// The most copies that wait for their turn.
     pub copies_max: usize,
@@ -53,6 +60,7 @@ struct Gap {
     before: u32,
     until: Instant,
     ask_at: Instant,
+    again: Duration,
     /// The bits before have been asked for this time.
     asked: u32,
 }
@@ -65,6 +73,8 @@ pub(super) struct Lost {
     pub(super) count: u32,
     pub(super) from: u32,
     pub(super) before: u32,
+    /// The time there and back on the channel, if it is known, or else 0.
+    pub(super) round_trip_ns: u32,
 }
 
 /// All gaps.
@@ -82,6 +92,7 @@ impl Gaps {
     /// Packets are lost.
     pub(super) fn note(&mut self, now: Instant, lost: Lost) {
         let (mut first, mut left) = (lost.first, lost.count);
+        let (wait, again) = self.waits(lost.round_trip_ns);
         while left > 0 && self.gaps.len() < GAPS_MAX {
             let count = left.min(GAP_PACKETS);
             self.gaps.push(Gap {
@@ -90,13 +101,37 @@ impl Gaps {
                 missing: u64::MAX >> (GAP_PACKETS - count),
                 from: lost.from,
                 before: lost.before,
-                until: now.after(self.requests.wait),
+                until: now.after(wait),
                 ask_at: now,
+                again,
                 asked: 0,
             });
             first = first.wrapping_add(count);
             left -= count;
         }
+    }
+
+    /// How long what is lost on a channel of this round trip is waited for, and after how long it is
+    /// asked for again.
+    fn waits(&self, round_trip_ns: u32) -> (Duration, Duration) {
+        let quarters = |count| Duration::from_nanos(u64::from(round_trip_ns) * count / 4);
+        let RepairRequests { wait, again, .. } = self.requests;
+        (wait.max(quarters(10).min(WAIT_MAX)), again.max(quarters(5).min(WAIT_MAX / 2)))
+    }
+
+    /// What is missing of a channel is on its way without having been asked for.
+    pub(super) fn put_off(&mut self, now: Instant, channel: u8) {
+        for gap in self.gaps.iter_mut().filter(|gap| gap.channel == channel) {
+            gap.ask_at = now.after(gap.again);
+        }
+    }
+
+    /// Whether a packet of a channel is missing and worth waiting for.
+    pub(super) fn holds(&self, channel: u8, channel_sequence: u32) -> bool {
+        self.gaps.iter().filter(|gap| gap.channel == channel).any(|gap| {
+            let bit = channel_sequence.wrapping_sub(gap.first);
+            bit < GAP_PACKETS && gap.missing & (1 << bit) != 0
+        })
     }
 
     /// A packet of a channel has come after all.
@@ -128,20 +163,26 @@ impl Gaps {
         self.gaps.retain(|gap| gap.until > now && ahead(gap.before, next) > 0);
     }
 
-    /// The next packets to be asked for: the channel, the first of them, how many.
-    pub(super) fn poll(&mut self, now: Instant) -> Option<(u8, u32, u16)> {
+    /// The next packets to be asked for.
+    pub(super) fn poll(&mut self, now: Instant) -> Option<Missing> {
         for gap in self.gaps.iter_mut().filter(|gap| gap.ask_at <= now) {
             let left = gap.missing.checked_shr(gap.asked).unwrap_or(0);
             if left == 0 {
                 gap.asked = 0;
-                gap.ask_at = now.after(self.requests.again);
+                gap.ask_at = now.after(gap.again);
                 continue;
             }
             let start = gap.asked + left.trailing_zeros();
             let count = (gap.missing >> start).trailing_ones();
             gap.asked = start + count;
             let count = u16::try_from(count).expect("at most 64");
-            return Some((gap.channel, gap.first.wrapping_add(start), count));
+            let left_ns = gap.until.nanoseconds().saturating_sub(now.nanoseconds());
+            return Some(Missing {
+                channel: gap.channel,
+                first: gap.first.wrapping_add(start),
+                count,
+                left_ns: u32::try_from(left_ns).unwrap_or(u32::MAX),
+            });
         }
         None
     }
@@ -153,9 +194,11 @@ impl Gaps {
 
     /// Nothing is waited for longer than the wait, nor asked for later than again.
     pub(super) fn mend(&mut self, now: Instant) {
-        let (until, again) = (now.after(self.requests.wait), now.after(self.requests.again));
+        let (wait, again) = self.waits(u32::MAX);
         for gap in &mut self.gaps {
-            (gap.until, gap.ask_at) = (gap.until.min(until), gap.ask_at.min(again));
+            gap.again = gap.again.min(again);
+            (gap.until, gap.ask_at) =
+                (gap.until.min(now.after(wait)), gap.ask_at.min(now.after(again)));
         }
     }
 
@@ -180,6 +223,7 @@ impl Gaps {
                 until: Instant::from_nanoseconds(words()),
                 ask_at: Instant::from_nanoseconds(words()),
                 asked: crate::corruption::word(words),
+                again: Duration::from_nanos(words()),
             });
         }
     }
@@ -196,20 +240,49 @@ mod tests {
     /// The page's picture on channel 3: 19 and 20 of the channel, two of 45 to 51 of the pipe.
     fn drawn() -> Gaps {
         let mut gaps = Gaps::new(RepairRequests::default());
-        gaps.note(at(0), Lost { channel: 3, first: 19, count: 2, from: 45, before: 52 });
+        gaps.note(
+            at(0),
+            Lost { channel: 3, first: 19, count: 2, from: 45, before: 52, round_trip_ns: 0 },
+        );
         gaps
+    }
+
+    /// What is asked for: the channel, the first, and how many.
+    fn polled(gaps: &mut Gaps, now: Instant) -> Option<(u8, u32, u16)> {
+        gaps.poll(now).map(|Missing { channel, first, count, .. }| (channel, first, count))
     }
 
     #[test]
     fn a_gap_is_asked_for_at_once_and_again_after_50_ms() {
         let mut gaps = drawn();
-        assert_eq!((gaps.poll(at(0)), gaps.poll(at(0))), (Some((3, 19, 2)), None));
-        assert_eq!((gaps.timeout(), gaps.poll(at(49))), (Some(at(50)), None));
+        assert_eq!((polled(&mut gaps, at(0)), polled(&mut gaps, at(0))), (Some((3, 19, 2)), None));
+        assert_eq!((gaps.timeout(), polled(&mut gaps, at(49))), (Some(at(50)), None));
         gaps.fill(3, 19);
         gaps.fill(2, 20);
-        assert_eq!((gaps.poll(at(50)), gaps.poll(at(50))), (Some((3, 20, 1)), None));
+        assert_eq!(
+            (polled(&mut gaps, at(50)), polled(&mut gaps, at(50))),
+            (Some((3, 20, 1)), None)
+        );
         gaps.fill(3, 20);
         assert!(gaps.gaps.is_empty() && gaps.timeout().is_none());
+    }
+
+    /// 270 ms there and back: 675 ms, and again after 337.5 ms. 20 s: a second, and a half. What is
+    /// asked for says how long it is waited for.
+    #[test]
+    fn waits_follow_the_round_trip() {
+        let lost = Lost { channel: 0, first: 0, count: 1, from: 0, before: 9, round_trip_ns: 0 };
+        let mut gaps = Gaps::new(RepairRequests::default());
+        gaps.note(at(0), Lost { round_trip_ns: 270_000_000, ..lost });
+        let left = |gaps: &mut Gaps, now| gaps.poll(now).map(|missing| missing.left_ns);
+        assert_eq!(left(&mut gaps, at(75)), Some(600_000_000));
+        assert_eq!(
+            (left(&mut gaps, at(75)), gaps.timeout()),
+            (None, Some(at(75).after(Duration::from_micros(337_500))))
+        );
+        assert_eq!(gaps.wait_until(3), Some(at(675)));
+        gaps.note(at(0), Lost { round_trip_ns: u32::MAX, ..lost });
+        assert_eq!(gaps.wait_until(3), Some(at(1_000)));
     }
 
     #[test]
@@ -232,10 +305,20 @@ mod tests {
     #[test]
     fn long_gaps_are_cut_and_holes_are_asked_for_apart() {
         let mut gaps = Gaps::new(RepairRequests::default());
-        gaps.note(at(0), Lost { channel: 0, first: u32::MAX, count: 130, from: 0, before: 500 });
+        gaps.note(
+            at(0),
+            Lost {
+                channel: 0,
+                first: u32::MAX,
+                count: 130,
+                from: 0,
+                before: 500,
+                round_trip_ns: 0,
+            },
+        );
         (0..62).for_each(|number| gaps.fill(0, number));
         gaps.fill(0, 100);
-        let asked: Vec<_> = std::iter::from_fn(|| gaps.poll(at(0))).collect();
+        let asked: Vec<_> = std::iter::from_fn(|| polled(&mut gaps, at(0))).collect();
         let expected = [(0, u32::MAX, 1), (0, 62, 1), (0, 63, 37), (0, 101, 26), (0, 127, 2)];
         assert_eq!(asked, expected);
     }
@@ -243,7 +326,10 @@ mod tests {
     #[test]
     fn there_is_room_for_256_gaps_and_no_more() {
         let mut gaps = Gaps::new(RepairRequests::default());
-        gaps.note(at(0), Lost { channel: 0, first: 0, count: u32::MAX, from: 0, before: 9 });
-        assert_eq!(std::iter::from_fn(|| gaps.poll(at(0))).count(), GAPS_MAX);
+        gaps.note(
+            at(0),
+            Lost { channel: 0, first: 0, count: u32::MAX, from: 0, before: 9, round_trip_ns: 0 },
+        );
+        assert_eq!(std::iter::from_fn(|| polled(&mut gaps, at(0))).count(), GAPS_MAX);
     }
 }

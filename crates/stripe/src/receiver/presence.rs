@@ -23,7 +23,6 @@
 use gingham_fairq::{Round, Standing};
 
 use super::Receiver;
-use crate::message::small;
 use crate::{ChannelSet, Departure, Discard, Instant, Kind, Numbered, first_channels, take_lowest};
 
 /// What is known of who is in, and what is to be acknowledged of it.
@@ -43,14 +42,13 @@ pub(super) struct Presence {
 
 impl Presence {
     pub(super) fn new(channels: usize) -> Self {
-        let nobody = Departure { channel: 0, since: Round::FIRST };
         Self {
             out: 0,
             since: vec![Round::FIRST; channels],
             in_from: vec![Round::FIRST; channels],
             stale_since: vec![None; channels],
             acknowledge: 0,
-            departures: vec![nobody; channels],
+            departures: vec![Departure::default(); channels],
         }
     }
 
@@ -110,23 +108,25 @@ impl<S: Numbered, P> Receiver<S, P> {
     /// The sender says on a channel that another one has left.
     pub(super) fn take_left(
         &mut self,
+        now: Instant,
         on: usize,
-        Departure { channel: left, since }: Departure,
+        departure: Departure,
     ) -> Result<(), Discard> {
-        let channel = usize::from(left);
+        let (channel, since) = (usize::from(departure.channel), departure.since);
         if channel >= self.buffers.len() {
             return Err(Discard::NoSuchChannel);
         }
         if channel == on {
             return Err(Discard::OtherChannel);
         }
-        self.presence.departures[on] = Departure { channel: small(channel), since };
+        self.presence.departures[on] = departure;
         self.presence.acknowledge |= 1 << on;
         let read = self.scheduler.standing(channel).next.round;
         let came_back = read.is_after(since) || self.presence.in_from[channel].is_after(since);
         if !came_back && !self.presence.is_out(channel) {
             self.reception.departures += 1;
             self.presence.take_out(channel, since);
+            self.show_left(now, channel, &departure);
             self.put_marker(channel, Standing::out(since));
         }
         Ok(())
@@ -187,6 +187,7 @@ impl Presence {
             *departure = Departure {
                 channel: crate::corruption::byte(words),
                 since: Round::new(crate::corruption::word(words)),
+                ..Departure::default()
             };
         }
     }

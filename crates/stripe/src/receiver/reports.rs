@@ -51,6 +51,10 @@ impl ReportPlan {
     }
 }
 
+/// Reports say of so much time at least which packet was the longest, so that nothing depends on one
+/// report.
+const LONGEST_OF: Duration = Duration::from_millis(20);
+
 /// What has come on a channel in this epoch.
 #[derive(Clone, Copy, Debug, Default)]
 struct Arrivals {
@@ -62,6 +66,13 @@ struct Arrivals {
     unreported_packets: u32,
     /// When a change is to be reported at the latest.
     report_at: Option<Instant>,
+    /// Whether the last packet that is accounted for did not come: then when the last one came says
+    /// nothing of how long it took.
+    is_last_lost: bool,
+    /// The longest packet that came since then, and before that; a report that is given out long
+    /// enough after then begins anew.
+    longest_bytes: [u32; 2],
+    longest_since: Instant,
 }
 
 /// What has come on every channel, and where a report is due.
@@ -85,6 +96,7 @@ impl Reports {
         arrivals.unreported_packets = arrivals.unreported_packets.saturating_add(1);
         let report = &mut arrivals.report;
         report.came_at = now;
+        arrivals.is_last_lost = false;
         let bytes = u64::from(length_bytes);
         report.accounted_packets = report.accounted_packets.wrapping_add(1);
         report.accounted_bytes = report.accounted_bytes.wrapping_add(bytes);
@@ -95,6 +107,12 @@ impl Reports {
             self.due |= 1 << channel;
         }
         self.change(now, channel);
+    }
+
+    /// A packet gets through on a channel, whatever becomes of it.
+    pub(super) fn pass(&mut self, channel: usize, length_bytes: u32) {
+        let [longest_bytes, _] = &mut self.channels[channel].longest_bytes;
+        *longest_bytes = (*longest_bytes).max(length_bytes);
     }
 
     /// A packet's number shows how many were sent before it: those that did not come are lost.
@@ -134,6 +152,7 @@ impl Reports {
     /// A marker has come, be it at the head of the buffer or not.
     pub(super) fn see_marker(&mut self, channel: usize, now: Instant, marker: &Marker) {
         let arrivals = &mut self.channels[channel];
+        arrivals.is_last_lost |= arrivals.report.accounted_packets != marker.sent_packets;
         arrivals.report.accounted_packets = marker.sent_packets;
         arrivals.report.accounted_bytes = marker.sent_bytes;
         arrivals.report.coming_from = marker.standing.coming.map(|change| change.from);
@@ -171,13 +190,19 @@ impl Reports {
     }
 
     /// What to say of a channel whose buffer has room for so many packets.
-    pub(super) fn report(&self, channel: usize, free_packets: usize, now: Instant) -> Report {
-        let Arrivals { report, marker_at, .. } = self.channels[channel];
+    pub(super) fn report(&mut self, channel: usize, free_packets: usize, now: Instant) -> Report {
+        let arrivals = &mut self.channels[channel];
+        let Arrivals { report, marker_at, longest_bytes, longest_since, .. } = *arrivals;
+        let came = report.received_bytes > 0 && !arrivals.is_last_lost;
+        if longest_since.after(LONGEST_OF) <= now || longest_since > now {
+            (arrivals.longest_bytes, arrivals.longest_since) = ([0, longest_bytes[0]], now);
+        }
         let free_packets = u32::try_from(free_packets).unwrap_or(u32::MAX);
         Report {
             limit_packets: report.accounted_packets.wrapping_add(free_packets),
             held_ns: since(marker_at, now),
-            came_ago_ns: since(Some(report.came_at).filter(|_| report.received_bytes > 0), now),
+            longest_bytes: longest_bytes[0].max(longest_bytes[1]),
+            came_ago_ns: since(Some(report.came_at).filter(|_| came), now),
             ..report
         }
     }
@@ -192,7 +217,7 @@ impl Reports {
 
 /// Nanoseconds since then, or the most that a report can say.
 fn since(then: Option<Instant>, now: Instant) -> u32 {
-    let then = then.unwrap_or_default();
+    let Some(then) = then else { return u32::MAX };
     u32::try_from(now.nanoseconds().saturating_sub(then.nanoseconds())).unwrap_or(u32::MAX)
 }
 
@@ -205,6 +230,7 @@ impl Reports {
             arrivals.report.accounted_packets = crate::corruption::word(words);
             arrivals.report.received_packets = crate::corruption::word(words);
             arrivals.unreported_packets = crate::corruption::word(words);
+            arrivals.longest_bytes.fill(crate::corruption::word(words));
             arrivals.report.accounted_bytes = words();
             arrivals.report.received_bytes = words();
             arrivals.report.coming_from =

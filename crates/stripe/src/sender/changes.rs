@@ -14,15 +14,21 @@
 //! the acknowledgement keeps the receiver from taking a channel to be further than it is: a quantum
 //! grows, or a channel comes in, only where that is known. A quantum of 0 is a channel that is out.
 //!
+//! Where channels are chosen freely rounds stand still and only tell changes apart: a change holds
+//! as soon as it is acknowledged. Where they do not, a channel that comes back is announced for as
+//! many rounds ahead as have gone by lately in the time that an answer takes.
+//!
 //! Source: ours; Adiseshu, Parulkar and Varghese 1996 keep quanta as they are.
 //!
 //! Invariants: what holds at the sender from a round on was known to the receiver before that
 //! round; a channel is announced to go out only while another stays in.
 
+use core::time::Duration;
+
 use gingham_fairq::{Change, Round, Standing};
 
 use super::Sender;
-use crate::{ChannelSet, Instant, Numbered, QuantaError, first_channels, take_lowest};
+use crate::{ChannelSet, Instant, Numbered, Order, QuantaError, first_channels, take_lowest};
 
 /// A change is announced for so many rounds ahead at least, and at most.
 const AHEAD_ROUNDS_MIN: u32 = 4;
@@ -50,6 +56,37 @@ pub(super) struct Changes {
     agreed: ChannelSet,
     /// So many rounds before it holds a change is announced.
     ahead_rounds: u32,
+    passing: Passing,
+}
+
+/// How fast rounds go by.
+#[derive(Clone, Copy, Debug, Default)]
+struct Passing {
+    at: Instant,
+    round: Round,
+    /// In so many nanoseconds before that so many went by.
+    span_ns: u64,
+    rounds: u32,
+}
+
+impl Passing {
+    /// Rounds are looked at, once in an interval.
+    fn look(&mut self, now: Instant, round: Round) {
+        let span_ns = now.nanoseconds().saturating_sub(self.at.nanoseconds());
+        if span_ns > 0 {
+            let rounds = u32::try_from(round.ahead_of(self.round)).unwrap_or(0);
+            *self = Self { at: now, round, span_ns, rounds };
+        }
+    }
+
+    /// How many rounds ahead of a change it is announced, if an answer takes so long: half as many
+    /// again as go by.
+    fn in_time(self, answer: Duration) -> u32 {
+        let rounds = u128::from(self.rounds) * answer.as_nanos() * 3 / 2;
+        let rounds = rounds.checked_div(self.span_ns.into()).unwrap_or(0);
+        let rounds = u32::try_from(rounds).unwrap_or(u32::MAX);
+        rounds.saturating_add(AHEAD_ROUNDS_MIN).min(AHEAD_ROUNDS_MAX)
+    }
 }
 
 impl Changes {
@@ -63,6 +100,7 @@ impl Changes {
             pending: 0,
             agreed: 0,
             ahead_rounds: AHEAD_ROUNDS_MIN,
+            passing: Passing::default(),
         }
     }
 
@@ -196,7 +234,13 @@ impl<S: Numbered> Sender<S> {
             self.changes.give_up(channel);
             self.due |= bit;
         } else if quantum != if is_pending { change.quantum_bytes } else { present } {
-            self.announce(channel, quantum);
+            let ahead_rounds = self.changes.ahead_rounds;
+            let lately = self.changes.passing.in_time(self.answer_takes(channel));
+            self.announce(
+                channel,
+                quantum,
+                if present == 0 { ahead_rounds.min(lately) } else { ahead_rounds },
+            );
         }
     }
 
@@ -215,7 +259,7 @@ impl<S: Numbered> Sender<S> {
         self.changes.announced[channel].change.from = round;
     }
 
-    fn announce(&mut self, channel: usize, quantum_bytes: u32) {
+    fn announce(&mut self, channel: usize, quantum_bytes: u32, ahead_rounds: u32) {
         if quantum_bytes == 0 && !self.others_stay(channel) {
             if self.changes.is_pending(channel) {
                 self.changes.give_up(channel);
@@ -224,7 +268,7 @@ impl<S: Numbered> Sender<S> {
             return;
         }
         let at = self.scheduler.round();
-        let soon = later(at.plus(self.changes.ahead_rounds), self.reached(channel).next());
+        let soon = later(at.plus(ahead_rounds), self.reached(channel).next());
         let last = self.changes.announced[channel].change.from;
         // What was announced before, or said to have left, is told from this by its round.
         let is_near = last.ahead_of(soon).unsigned_abs() <= AHEAD_ROUNDS_MAX;
@@ -233,6 +277,11 @@ impl<S: Numbered> Sender<S> {
         self.changes.announced[channel] = Announced { change, at, told_at: None };
         self.changes.pending |= 1 << channel;
         self.due |= 1 << channel;
+    }
+
+    /// Looks how fast rounds go by.
+    pub(super) fn look_at_rounds(&mut self, now: Instant) {
+        self.changes.passing.look(now, self.scheduler.round());
     }
 
     /// The round that a channel is at: that of its next packet, or where it is out the present one.
@@ -255,7 +304,7 @@ impl<S: Numbered> Sender<S> {
             let more = self.changes.ahead_rounds.max(ahead);
             self.changes.ahead_rounds = more.min(AHEAD_ROUNDS_MAX);
         }
-        self.announce(channel, change.quantum_bytes);
+        self.announce(channel, change.quantum_bytes, self.changes.ahead_rounds);
     }
 
     /// Whether another channel is in, and is not to go out.
@@ -280,7 +329,12 @@ impl<S: Numbered> Sender<S> {
         }
         self.changes.learn(self.scheduler.round().ahead_of(at).unsigned_abs());
         self.changes.give_up(channel);
-        let agreed = if self.scheduler.standing(channel).is_in() {
+        let is_free = self.options.order == Order::Free;
+        let agreed = if is_free && change.quantum_bytes == 0 {
+            self.sending.changes += 1;
+            self.presence.probe(channel, now, self.options.markers.interval);
+            self.scheduler.set_standing(channel, Standing::out(self.scheduler.round()))
+        } else if !is_free && self.scheduler.standing(channel).is_in() {
             self.changes.agreed |= 1 << channel;
             self.scheduler.change(channel, change)
         } else {
@@ -292,6 +346,9 @@ impl<S: Numbered> Sender<S> {
             self.changes.give_up(channel);
         }
         self.due |= 1 << channel;
+        if is_free {
+            self.announce_wishes();
+        }
     }
 
     /// The channel has been charged: changes begin, or are put off.
@@ -323,6 +380,8 @@ impl Changes {
         (self.pending, self.agreed) = (words(), words());
         let mut word = || crate::corruption::word(words);
         self.ahead_rounds = word();
+        let (at, span_ns) = (Instant::from_nanoseconds(word().into()), word().into());
+        self.passing = Passing { at, round: Round::new(word()), span_ns, rounds: word() };
         self.wished.iter_mut().for_each(|quantum| *quantum = word());
         for announced in &mut self.announced {
             announced.change = Change { from: Round::new(word()), quantum_bytes: word() };

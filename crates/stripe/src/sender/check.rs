@@ -31,6 +31,8 @@ impl<S: Numbered> Sender<S> {
             (first_channels(self.scheduler.channels()), self.options.markers.interval);
         self.due &= all;
         self.presence.check(now, all, self.options.probe_interval_max.max(interval));
+        let silence = self.options.silence.unwrap_or(interval);
+        self.passing.mend(now, self.scheduler.longest_bytes(), silence.saturating_mul(16));
         not_after(&mut self.marker_at, now, interval);
         let ahead = self.marker_round.ahead_of(self.scheduler.round());
         if ahead.unsigned_abs() > self.options.markers.every_rounds.max(ROUNDS_MAX) {
@@ -81,6 +83,9 @@ impl<const CAPACITY: usize> Sender<gingham_fairq::SurplusRoundRobin<CAPACITY>> {
         }
         if crate::corruption::is_hit(words) {
             self.presence.corrupt(words);
+        }
+        if crate::corruption::is_hit(words) {
+            self.passing.corrupt(words);
         }
         if crate::corruption::is_hit(words) {
             self.sent.corrupt(words);

@@ -9,6 +9,7 @@ impl<S: Numbered> Sender<S> {
     /// All there is to say of a channel now.
     pub(super) fn marker(&mut self, channel: usize, now: Instant) -> Kind {
         self.presence.mark(channel, now);
+        self.passing.mark(now, channel);
         self.sending.markers += 1;
         if let Some(repairs) = &mut self.repairs {
             repairs.make_room(channel);
@@ -20,6 +21,7 @@ impl<S: Numbered> Sender<S> {
             sent_bytes: sent.bytes,
             next_sequence: self.sent.next_sequence(),
             sent_at: now,
+            round_trip_ns: self.presence.round_trip_ns(channel),
         })
     }
 

@@ -131,6 +131,8 @@ pub struct Sending {
     pub markers: u64,
     /// Copies of lost packets given out.
     pub repairs: u64,
+    /// Those that were not, because they would have come too late.
+    pub repairs_too_late: u64,
     /// Times that the sender found itself in a state that nothing leads to.
     pub unsound: u64,
     /// Resets begun, the first included.

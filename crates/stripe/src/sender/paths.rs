@@ -46,6 +46,7 @@ struct Waiting {
 /// The channels as paths.
 #[derive(Clone, Debug)]
 pub(super) struct Paths {
+    plan: ControlPlan,
     channels: Vec<Path>,
     longest_bytes: u64,
     run: Option<Run>,
@@ -71,12 +72,22 @@ impl Paths {
         };
         let path = |channel| Path::new(path_plan, plan.control(longest_bytes, channel));
         Self {
+            plan: *plan,
             channels: (0..channels).map(path).collect(),
             longest_bytes,
             run: None,
             waiting: None,
             shares: shares.map(|plan| Shares::new(plan, longest, channels)),
             echoes: vec![None; channels],
+        }
+    }
+
+    /// A channel is back after it was dead: what was learned of it before is over, but for a rate
+    /// that somebody knows.
+    pub(super) fn revive(&mut self, channel: usize) {
+        let path = &mut self.channels[channel];
+        if !matches!(path.control(), Control::Told(_)) {
+            path.set_control(self.plan.control(self.longest_bytes, channel));
         }
     }
 
@@ -127,7 +138,7 @@ impl Paths {
     }
 
     /// In which time a packet that goes now is there.
-    fn arrives_after_ns(&self, channel: usize) -> u64 {
+    pub(super) fn arrives_after_ns(&self, channel: usize) -> u64 {
         let path = &self.channels[channel];
         let least_ns = path.round_trip().least_ns();
         let Some(rate) = path.bytes_per_second().or_else(|| path.pace_bytes_per_second()) else {

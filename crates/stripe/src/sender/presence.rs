@@ -1,7 +1,8 @@
 //! Which channels are alive: one that is silent goes out at once, one that answers again comes in.
 //!
 //! ```text
-//!            nothing heard for silence and two round trips
+//!            nothing heard for silence and two round trips,
+//!            or for so long nothing came of what was sent
 //!   [alive] ------------------------------------------------> [dead]   Left on all others that are in, each
 //!      ^                                                        |      interval, until acknowledged; probes
 //!      |          a report that answers a probe                 |      on it, slower and slower
@@ -15,7 +16,7 @@
 //!
 //! While nobody calls, what comes waits unread: a pause is no silence of the channels.
 //!
-//! Probes are markers; a channel that is out by plan gets them as well, so what it last said is
+//! Probes are markers, where data did not come as long as that (see `passing`); a channel that is out by plan gets them as well, so what it last said is
 //! repeated.
 //!
 //! Source: ours. Adiseshu, Parulkar and Varghese 1996 reset with fewer channels.
@@ -25,7 +26,7 @@
 
 use core::time::Duration;
 
-use gingham_fairq::{Round, Standing};
+use gingham_fairq::Standing;
 
 use super::changes::later;
 use super::check::not_after;
@@ -56,7 +57,7 @@ struct Watch {
     pause: Duration,
     /// Of a dead one: since which round, until that is acknowledged; and where it is to be told
     /// now.
-    left: Option<Round>,
+    left: Option<Departure>,
     tell_on: ChannelSet,
 }
 
@@ -79,6 +80,12 @@ impl Presence {
 
     pub(super) const fn dead(&self) -> ChannelSet {
         self.dead
+    }
+
+    /// The time there and back on a channel as a marker says it.
+    pub(super) fn round_trip_ns(&self, channel: usize) -> u32 {
+        let round_trip = self.watches[channel].round_trip.unwrap_or_default();
+        u32::try_from(round_trip.as_nanos()).unwrap_or(u32::MAX)
     }
 
     pub(super) const fn look_at(&self) -> Instant {
@@ -140,7 +147,7 @@ impl Presence {
         if watch.tell_on == 0 {
             self.telling &= !(1 << channel);
         }
-        Some((on?, Departure { channel: small(channel), since: watch.left? }))
+        Some((on?, Departure { channel: small(channel), ..watch.left? }))
     }
 }
 
@@ -171,6 +178,10 @@ impl<S: Numbered> Sender<S> {
         if self.is_dead(channel) {
             self.presence.dead &= !(1 << channel);
             self.presence.watches[channel].unanswered_since = None;
+            self.passing.revive(channel);
+            if let Some(paths) = &mut self.paths {
+                paths.revive(channel);
+            }
             self.announce_wishes();
         }
     }
@@ -178,7 +189,7 @@ impl<S: Numbered> Sender<S> {
     pub(super) fn acknowledge_left(&mut self, departure: Departure) -> Result<(), Discard> {
         let watch = self.presence.watches.get_mut(usize::from(departure.channel));
         let watch = watch.ok_or(Discard::NoSuchChannel)?;
-        if watch.left != Some(departure.since) {
+        if watch.left.is_none_or(|left| left.since != departure.since) {
             return Err(Discard::NotAsked);
         }
         (watch.left, watch.tell_on) = (None, 0);
@@ -195,11 +206,14 @@ impl<S: Numbered> Sender<S> {
         if !self.is_open() {
             return;
         }
+        self.look_at_rounds(now);
         for channel in 0..self.scheduler.channels() {
             let is_in = self.scheduler.standing(channel).is_in();
             if is_in || self.changes.is_pending(channel) {
                 if self.is_silent(channel, now) {
                     self.lose(channel, now);
+                } else if self.is_losing(channel, now) && self.lose(channel, now) {
+                    self.passing.lose(channel);
                 }
             } else {
                 self.look_at_probe(channel, now);
@@ -213,14 +227,32 @@ impl<S: Numbered> Sender<S> {
 
     /// By when there is an answer on a channel, if neither it nor the question is lost.
     pub(super) fn answer_by(&self, channel: usize, asked_at: Instant) -> Instant {
+        asked_at.after(self.answer_takes(channel))
+    }
+
+    /// How long an answer takes at most: two round trips.
+    pub(super) fn answer_takes(&self, channel: usize) -> Duration {
         let round_trip = self.presence.watches[channel].round_trip;
-        asked_at.after(round_trip.map_or(FIRST_ROUND_TRIP, |span| span.saturating_mul(2)))
+        round_trip.map_or(FIRST_ROUND_TRIP, |span| span.saturating_mul(2))
     }
 
     fn is_silent(&self, channel: usize, now: Instant) -> bool {
         let since = self.presence.watches[channel].unanswered_since;
         let (Some(silence), Some(since)) = (self.options.silence, since) else { return false };
         self.answer_by(channel, since).after(silence) <= now
+    }
+
+    /// Whether a channel has long lost all data, or all long packets, though it answers. A loss is
+    /// known a round trip after the marker behind it, and looked at an interval later: what is older
+    /// tells nothing of now.
+    fn is_losing(&self, channel: usize, now: Instant) -> bool {
+        let lost = self.passing.losing_for(channel);
+        let (Some(silence), Some((span, until))) = (self.options.silence, lost) else {
+            return false;
+        };
+        let answer = self.answer_takes(channel);
+        let known_in = self.options.markers.interval.saturating_mul(3).saturating_add(answer / 2);
+        answer.saturating_add(silence) <= span && now <= until.after(known_in)
     }
 
     fn look_at_probe(&mut self, channel: usize, now: Instant) {
@@ -232,22 +264,27 @@ impl<S: Numbered> Sender<S> {
         }
     }
 
-    /// Takes a channel out, unless it is the last.
-    pub(super) fn lose(&mut self, channel: usize, now: Instant) {
+    /// Takes a channel out, unless it is the last. What is on its way there goes again on others.
+    pub(super) fn lose(&mut self, channel: usize, now: Instant) -> bool {
         let round = self.scheduler.round();
         let next = later(round.next(), self.reached(channel));
         let since = later(next, self.announced_from(channel));
         if self.scheduler.set_standing(channel, Standing::out(round)).is_err() {
-            return;
+            return false;
         }
         self.forbid_until_after(channel, since);
         self.sending.deaths += 1;
         self.due &= !(1 << channel);
         self.presence.dead |= 1 << channel;
         let watch = &mut self.presence.watches[channel];
-        (watch.died_at, watch.left) = (now, Some(since));
+        let (sent_packets, next_sequence) =
+            (self.sent.on(channel).packets, self.sent.next_sequence());
+        let left = Departure { channel: small(channel), since, sent_packets, next_sequence };
+        (watch.died_at, watch.left) = (now, Some(left));
         self.presence.probe(channel, now, self.options.markers.interval);
         self.tell_left(channel);
+        self.send_again(now, channel);
+        true
     }
 
     /// Left goes on every other channel that is in.
@@ -270,8 +307,10 @@ impl Presence {
             (watch.died_at, watch.probe_at) = (time(), time());
             (watch.round_trip, watch.pause) =
                 (Some(Duration::from_nanos(words())), Duration::from_nanos(words()));
-            (watch.left, watch.tell_on) =
-                (Some(Round::new(crate::corruption::word(words))), words());
+            let mut word = || crate::corruption::word(words);
+            let since = gingham_fairq::Round::new(word());
+            let left = Departure { channel: 0, since, sent_packets: word(), next_sequence: word() };
+            (watch.left, watch.tell_on) = (Some(left), words());
         }
     }
 }

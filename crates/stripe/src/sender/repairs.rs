@@ -12,7 +12,11 @@
 //! nothing but themselves.
 //!
 //! Nor do they drown a channel: on each go at most as many copies as packets and markers, and no
-//! more than [`COPIES_AT_ONCE`] at once. What finds no room on any channel waits.
+//! more than [`COPIES_AT_ONCE`] at once. What finds no room on any channel waits, and what would
+//! come later than it is waited for does not go.
+//!
+//! What was on its way on a channel that died is sent again at once, as multipath TCP does (RFC
+//! 8684, section 3.3.6); the receiver, whom Left tells what that was, waits for it.
 //!
 //! Source: none; the paper leaves repair to the layers above.
 //!
@@ -23,15 +27,16 @@ use core::time::Duration;
 use std::collections::VecDeque;
 
 use super::{Reported, Sender};
+use crate::message::small;
 use crate::tag::ahead;
-use crate::{Discard, Instant, Numbered, PACKETS_MAX, SendError, Tag};
+use crate::{Discard, Instant, Missing, Numbered, PACKETS_MAX, SendError, Tag};
 use gingham_fairq::CHANNELS_MAX;
 
 /// The most copies on a channel with no packet or marker between them.
 const COPIES_AT_ONCE: u32 = 4;
 
-/// What has waited longer for room is not sent unless it is asked for again: its turn may be over.
-const QUEUED_MAX: Duration = Duration::from_millis(100);
+/// What was on its way on a channel that died is sent again within this time, or two round trips.
+const AGAIN_WITHIN: Duration = Duration::from_millis(200);
 
 /// Which lost packets are sent again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,7 +97,7 @@ impl Lately {
 pub(super) struct Repairs {
     plan: RepairPlan,
     channels: Vec<Lately>,
-    /// Channel, number, and when it was asked for.
+    /// Channel, number, and until when the receiver waits for it.
     queue: VecDeque<(u8, u32, Instant)>,
     /// For each channel, how many copies may go on it.
     room: Vec<u32>,
@@ -133,10 +138,12 @@ impl Repairs {
         self.make_room(channel);
     }
 
-    /// The receiver misses these packets of a channel.
-    pub(super) fn ask(&mut self, now: Instant, channel: u8, first: u32, count: u16) {
+    /// These packets of a channel are missing, and waited for until then.
+    pub(super) fn ask(&mut self, until: Instant, channel: u8, first: u32, count: u32) {
         let lately = &mut self.channels[usize::from(channel)];
-        for number in 0..u32::from(count) {
+        // Of more than there are the last ones are asked for.
+        let over = count.saturating_sub(u32::try_from(lately.ring.len()).unwrap_or(u32::MAX));
+        for number in over..count {
             let channel_sequence = first.wrapping_add(number);
             if self.queue.len() == self.plan.packets {
                 break;
@@ -144,7 +151,7 @@ impl Repairs {
             let Some(sent) = lately.at(channel_sequence) else { continue };
             if !sent.queued && sent.tries < self.plan.tries_max {
                 sent.queued = true;
-                self.queue.push_back((channel, channel_sequence, now));
+                self.queue.push_back((channel, channel_sequence, until));
             }
         }
     }
@@ -154,23 +161,26 @@ impl Repairs {
         self.room[channel] = self.room[channel].saturating_add(1).min(COPIES_AT_ONCE);
     }
 
-    /// The next packet to be sent again.
-    pub(super) fn next(&mut self, now: Instant) -> Option<Asked> {
-        while let Some((channel, channel_sequence, asked_at)) = self.queue.pop_front() {
+    /// The next packet to be sent again that is there by this time, and how many would not be.
+    pub(super) fn next(&mut self, there_at: Instant) -> (Option<Asked>, u64) {
+        let mut late = 0;
+        while let Some((channel, channel_sequence, until)) = self.queue.pop_front() {
             // It may have become too old while it was in the queue.
             let lately = self.channels.get_mut(usize::from(channel));
             let sent = lately.and_then(|lately| lately.at(channel_sequence));
             if let Some(sent) = sent.filter(|sent| sent.queued) {
                 sent.queued = false;
-                if asked_at.after(QUEUED_MAX) < now {
+                if until < there_at {
+                    late += 1;
                     continue;
                 }
                 sent.tries = sent.tries.saturating_add(1);
                 let Sent { sequence, length_bytes, .. } = *sent;
-                return Some(Asked { channel, channel_sequence, sequence, length_bytes });
+                let asked = Asked { channel, channel_sequence, sequence, length_bytes };
+                return (Some(asked), late);
             }
         }
-        None
+        (None, late)
     }
 
     /// A new epoch: what was sent before is not asked for any more.
@@ -191,6 +201,7 @@ impl<S: Numbered> Sender<S> {
         length_bytes: u32,
     ) -> Result<(usize, Tag), SendError> {
         let (sequence, epoch) = (self.sent.next_sequence(), self.epoch.low());
+        self.passing.set_tagged(true);
         let channel = self.handle_packet(now, length_bytes)?;
         let channel_sequence = self.sent.on(channel).packets.wrapping_sub(1);
         if let Some(repairs) = &mut self.repairs {
@@ -202,10 +213,14 @@ impl<S: Numbered> Sender<S> {
     /// The next copy of a lost packet. One that the caller does not keep any more need not go.
     pub fn poll_repair(&mut self, now: Instant) -> Option<Repair> {
         let fastest = self.fastest(now)?;
+        let there_at = now.after(self.there_after(fastest));
         let repairs = self.repairs.as_mut()?;
-        let asked = repairs.next(now)?;
+        let (asked, late) = repairs.next(there_at);
+        self.sending.repairs_too_late += late;
+        let asked = asked?;
         repairs.room[fastest] -= 1;
         self.sending.repairs += 1;
+        self.passing.sent(now, fastest, asked.length_bytes);
         if let Some(paths) = &mut self.paths {
             paths.sent_copy(fastest, now, asked.length_bytes);
         }
@@ -218,9 +233,13 @@ impl<S: Numbered> Sender<S> {
     /// The channel with room on which a copy is there first, as far as reports tell.
     fn fastest(&self, now: Instant) -> Option<usize> {
         let repairs = self.repairs.as_ref().filter(|repairs| !repairs.queue.is_empty())?;
+        let is_in = |channel: &usize| self.scheduler.standing(*channel).is_in();
+        let mut all = (0..self.scheduler.channels()).filter(is_in);
+        let some_is_sound = all.any(|channel| !self.passing.doubts(channel));
         let has_room = |channel: &usize| {
             repairs.room[*channel] > 0
-                && self.scheduler.standing(*channel).is_in()
+                && is_in(channel)
+                && !(some_is_sound && self.passing.doubts(*channel))
                 && self.paths.as_ref().is_none_or(|paths| paths.admits(*channel, now))
         };
         let channels = (0..self.scheduler.channels()).filter(has_room);
@@ -230,16 +249,40 @@ impl<S: Numbered> Sender<S> {
         channels.min_by_key(cost)
     }
 
+    /// In which time a copy that goes now is there.
+    fn there_after(&self, channel: usize) -> Duration {
+        match &self.paths {
+            Some(paths) => Duration::from_nanos(paths.arrives_after_ns(channel)),
+            None => Duration::from_nanos(u64::from(self.presence.round_trip_ns(channel)) / 2),
+        }
+    }
+
+    /// The receiver asks on the way back of a channel. It has waited since for as long as that took.
     pub(super) fn ask_again(
         &mut self,
         now: Instant,
-        channel: u8,
-        first: u32,
-        count: u16,
+        on: usize,
+        Missing { channel, first, count, left_ns }: Missing,
     ) -> Result<(), Discard> {
         let repairs = self.repairs.as_mut().ok_or(Discard::NotRepairing)?;
-        repairs.ask(now, channel, first, count);
+        if usize::from(channel) >= repairs.channels.len() {
+            return Err(Discard::NoSuchChannel);
+        }
+        let left_ns = left_ns.saturating_sub(self.presence.round_trip_ns(on) / 2);
+        repairs.ask(now.after(Duration::from_nanos(left_ns.into())), channel, first, count.into());
         Ok(())
+    }
+
+    /// What is on its way on a channel that died goes again on others.
+    pub(super) fn send_again(&mut self, now: Instant, channel: usize) {
+        let reported = self.reported.on(channel);
+        let accounted = reported.map_or(0, |reported| reported.report.accounted_packets);
+        let count = ahead(self.sent.on(channel).packets, accounted);
+        let within = Duration::from_nanos(u64::from(self.presence.round_trip_ns(channel)) * 2);
+        if let (Some(repairs), Ok(count)) = (&mut self.repairs, u32::try_from(count)) {
+            let until = now.after(within.max(AGAIN_WITHIN));
+            repairs.ask(until, small(channel), accounted, count);
+        }
     }
 }
 
@@ -323,6 +366,7 @@ mod tests {
     use super::*;
 
     const NOW: Instant = Instant::ORIGIN;
+    const LATER: Instant = Instant::from_nanoseconds(1_000_000_000);
 
     fn repairs(packets: usize, tries_max: u8) -> Repairs {
         Repairs::new(RepairPlan { packets, tries_max }, 2)
@@ -341,29 +385,29 @@ mod tests {
         {
             repairs.sent(channel, channel_sequence, sequence, 100 + sequence);
         }
-        repairs.ask(NOW, 0, 1, 2);
-        repairs.ask(NOW, 1, 0, 1);
-        assert_eq!(repairs.next(NOW), Some(asked(0, 1, 2)));
+        repairs.ask(LATER, 0, 1, 2);
+        repairs.ask(LATER, 1, 0, 1);
+        assert_eq!(repairs.next(NOW).0, Some(asked(0, 1, 2)));
         // Once is all that the plan allows; a number that was never sent is nothing.
-        repairs.ask(NOW, 0, 1, 1);
-        repairs.ask(NOW, 1, 2, 100);
+        repairs.ask(LATER, 0, 1, 1);
+        repairs.ask(LATER, 1, 2, 100);
         assert_eq!(
-            (repairs.next(NOW), repairs.next(NOW)),
+            (repairs.next(NOW).0, repairs.next(NOW).0),
             (Some(asked(0, 2, 4)), Some(asked(1, 0, 1)))
         );
-        assert_eq!(repairs.next(NOW), None);
+        assert_eq!(repairs.next(NOW).0, None);
     }
 
     #[test]
     fn what_is_asked_for_twice_goes_once_until_it_has_gone() {
         let mut repairs = repairs(4, 2);
         repairs.sent(0, 0, 0, 100);
-        (0..3).for_each(|_| repairs.ask(NOW, 0, 0, 1));
-        assert_eq!((repairs.next(NOW), repairs.next(NOW)), (Some(asked(0, 0, 0)), None));
-        (0..3).for_each(|_| repairs.ask(NOW, 0, 0, 1));
-        assert_eq!((repairs.next(NOW), repairs.next(NOW)), (Some(asked(0, 0, 0)), None));
-        repairs.ask(NOW, 0, 0, 1);
-        assert_eq!(repairs.next(NOW), None);
+        (0..3).for_each(|_| repairs.ask(LATER, 0, 0, 1));
+        assert_eq!((repairs.next(NOW).0, repairs.next(NOW).0), (Some(asked(0, 0, 0)), None));
+        (0..3).for_each(|_| repairs.ask(LATER, 0, 0, 1));
+        assert_eq!((repairs.next(NOW).0, repairs.next(NOW).0), (Some(asked(0, 0, 0)), None));
+        repairs.ask(LATER, 0, 0, 1);
+        assert_eq!(repairs.next(NOW).0, None);
     }
 
     /// Four places: packet 4 takes that of packet 0, across the wrap of the channel's numbers, too.
@@ -374,27 +418,32 @@ mod tests {
             for number in 0..4 {
                 repairs.sent(0, first.wrapping_add(number), number, 100 + number);
             }
-            repairs.ask(NOW, 0, first, 2);
+            repairs.ask(LATER, 0, first, 2);
             repairs.sent(0, first.wrapping_add(4), 4, 104);
-            assert_eq!(repairs.next(NOW), Some(asked(0, first.wrapping_add(1), 1)), "from {first}");
-            repairs.ask(NOW, 0, first, 5);
-            assert_eq!(repairs.next(NOW), Some(asked(0, first.wrapping_add(2), 2)));
+            assert_eq!(
+                repairs.next(NOW).0,
+                Some(asked(0, first.wrapping_add(1), 1)),
+                "from {first}"
+            );
+            repairs.ask(LATER, 0, first, 5);
+            assert_eq!(repairs.next(NOW).0, Some(asked(0, first.wrapping_add(2), 2)));
             repairs.restart();
-            assert_eq!(repairs.next(NOW), None);
-            repairs.ask(NOW, 0, first, 5);
-            assert_eq!(repairs.next(NOW), None);
+            assert_eq!(repairs.next(NOW).0, None);
+            repairs.ask(LATER, 0, first, 5);
+            assert_eq!(repairs.next(NOW).0, None);
         }
     }
 
-    /// Asked for at 0 ms, for room at 100 ms it goes, at 101 ms only if it is asked for again.
+    /// Waited for until 100 ms: it goes if it is there by then, and not if that is at 101 ms, but
+    /// for a request that waits for longer.
     #[test]
-    fn what_waits_too_long_for_room_is_asked_for_again() {
+    fn what_would_come_too_late_does_not_go() {
         let mut repairs = repairs(4, 1);
         repairs.sent(0, 0, 0, 100);
-        let late = NOW.after(Duration::from_millis(101));
-        repairs.ask(NOW, 0, 0, 1);
-        assert_eq!(repairs.next(late), None);
-        repairs.ask(NOW.after(Duration::from_millis(1)), 0, 0, 1);
-        assert_eq!(repairs.next(late), Some(asked(0, 0, 0)));
+        let at = |milliseconds| NOW.after(Duration::from_millis(milliseconds));
+        repairs.ask(at(100), 0, 0, 1);
+        assert_eq!(repairs.next(at(101)), (None, 1));
+        repairs.ask(at(101), 0, 0, 1);
+        assert_eq!(repairs.next(at(101)), (Some(asked(0, 0, 0)), 0));
     }
 }

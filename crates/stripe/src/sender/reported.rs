@@ -45,6 +45,7 @@ impl ReportedByChannel {
                 limit_packets: word(),
                 held_ns: word(),
                 came_ago_ns: word(),
+                longest_bytes: word(),
                 coming_from: Some(gingham_fairq::Round::new(word())),
                 accounted_bytes: words(),
                 received_bytes: words(),

@@ -65,6 +65,7 @@ impl<S: Numbered> Sender<S> {
         self.state = State::Resetting { acknowledged: 0, awaited, again_at, open_at };
         self.due = 0;
         self.presence.restart(now);
+        self.passing.restart();
         self.sent.restart();
         self.reported.restart();
         if let Some(paths) = &mut self.paths {

@@ -7,9 +7,9 @@
 use gingham_fairq::{Change, Number, Round, Standing};
 
 use super::error::{WireError, check_channel};
-use crate::{Departure, Instant, Kind, Marker, Report};
+use crate::{Departure, Instant, Kind, Marker, Missing, Report};
 
-pub(super) const BODY_BYTES_MAX: usize = 56;
+pub(super) const BODY_BYTES_MAX: usize = 60;
 
 /// The fields called coming are there.
 const COMING: u16 = 1;
@@ -17,11 +17,12 @@ const COMING: u16 = 1;
 /// The length of the body of a kind.
 pub(super) const fn length(code: u8) -> Result<usize, WireError> {
     match code {
-        1 => Ok(44),
+        1 => Ok(48),
         7 => Ok(BODY_BYTES_MAX),
         2 => Ok(4),
         3 | 4 => Ok(0),
-        5 | 6 | 8 => Ok(8),
+        5 | 6 => Ok(16),
+        8 => Ok(12),
         kind => Err(WireError::BadKind { kind }),
     }
 }
@@ -40,11 +41,7 @@ pub(super) fn write(kind: &Kind, to: &mut [u8]) -> (u8, u16, usize) {
         Kind::Left(departure) => (5, fields.departure(departure)),
         Kind::LeftAcknowledged(departure) => (6, fields.departure(departure)),
         Kind::Report(report) => (7, fields.report(&report)),
-        Kind::Missing { first, count } => {
-            fields.word(first);
-            fields.word(u32::from(count) << 16);
-            (8, false)
-        }
+        Kind::Missing(missing) => (8, fields.missing(missing)),
     };
     (code, if is_coming { COMING } else { 0 }, fields.at)
 }
@@ -63,7 +60,7 @@ pub(super) fn parse(code: u8, flags: u16, channels: u8, from: &[u8]) -> Result<K
         5 => fields.departure(channels).map(Kind::Left),
         6 => fields.departure(channels).map(Kind::LeftAcknowledged),
         7 => fields.report(is_coming).map(Kind::Report),
-        8 => fields.missing(),
+        8 => fields.missing(channels).map(Kind::Missing),
         kind => Err(WireError::BadKind { kind }),
     }
 }
@@ -99,12 +96,23 @@ impl Writer<'_> {
         self.long(marker.sent_bytes);
         self.word(marker.next_sequence);
         self.long(marker.sent_at.nanoseconds());
+        self.word(marker.round_trip_ns);
         coming.is_some()
     }
 
     fn departure(&mut self, departure: Departure) -> bool {
         self.bytes(&[departure.channel, 0, 0, 0]);
         self.word(departure.since.get());
+        self.word(departure.sent_packets);
+        self.word(departure.next_sequence);
+        false
+    }
+
+    fn missing(&mut self, missing: Missing) -> bool {
+        self.word(missing.first);
+        let [high, low] = missing.count.to_be_bytes();
+        self.bytes(&[high, low, missing.channel, 0]);
+        self.word(missing.left_ns);
         false
     }
 
@@ -119,6 +127,7 @@ impl Writer<'_> {
         self.long(report.echo.nanoseconds());
         self.word(report.held_ns);
         self.word(report.came_ago_ns);
+        self.word(report.longest_bytes);
         report.coming_from.is_some()
     }
 }
@@ -157,6 +166,7 @@ impl Reader<'_> {
             sent_bytes: self.long(),
             next_sequence: self.word(),
             sent_at: Instant::from_nanoseconds(self.long()),
+            round_trip_ns: self.word(),
         })
     }
 
@@ -166,7 +176,12 @@ impl Reader<'_> {
         if zero != [0; 3] {
             return Err(WireError::NotZero);
         }
-        Ok(Departure { channel, since: Round::new(self.word()) })
+        Ok(Departure {
+            channel,
+            since: Round::new(self.word()),
+            sent_packets: self.word(),
+            next_sequence: self.word(),
+        })
     }
 
     fn report(&mut self, is_coming: bool) -> Result<Report, WireError> {
@@ -181,16 +196,18 @@ impl Reader<'_> {
             echo: Instant::from_nanoseconds(self.long()),
             held_ns: self.word(),
             came_ago_ns: self.word(),
+            longest_bytes: self.word(),
         })
     }
 
-    fn missing(&mut self) -> Result<Kind, WireError> {
+    fn missing(&mut self, channels: u8) -> Result<Missing, WireError> {
         let first = self.word();
-        let [high, low, zero @ ..] = self.bytes::<4>();
+        let [high, low, channel, zero] = self.bytes();
+        check_channel(channel, channels)?;
         match u16::from_be_bytes([high, low]) {
-            _ if zero != [0, 0] => Err(WireError::NotZero),
+            _ if zero != 0 => Err(WireError::NotZero),
             0 => Err(WireError::NothingMissing),
-            count => Ok(Kind::Missing { first, count }),
+            count => Ok(Missing { channel, first, count, left_ns: self.word() }),
         }
     }
 }

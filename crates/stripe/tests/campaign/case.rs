@@ -7,8 +7,8 @@ use gingham_fairq::Round;
 use gingham_kernel::{Purpose, Rate, Span, Stream, Time};
 use gingham_linkemu::{GilbertElliott, Loss, Outage, Parameters, Probability, Reordering};
 use gingham_stripe::{
-    ControlPlan, Guarantee, MarkerPlan, OrderOptions, ReceiverOptions, RepairPlan, RepairRequests,
-    ReportPlan, SenderOptions, SharePlan,
+    BbrPlan, ControlPlan, Controlled, Guarantee, MarkerPlan, Order, OrderOptions, ReceiverOptions,
+    RepairPlan, RepairRequests, ReportPlan, SenderOptions, SharePlan,
 };
 
 use super::story::{self, Happening};
@@ -44,6 +44,8 @@ pub(crate) struct Case {
     pub(crate) end_ns: u64,
     /// Whether wait and buffers are enough for the clean channels.
     pub(crate) ample: bool,
+    /// The longest that something is on its way.
+    pub(crate) way_ns: u64,
 }
 
 /// A channel, both ways.
@@ -125,12 +127,12 @@ impl Case {
         let ample = !draw.one_in(5) && order.is_none_or(|order| order.packets_max > 1);
         let wait_ns = way_ns + 2 * interval_ns + 20 * MILLISECOND_NS;
         let mut receiver = receiver_options(&mut draw, ample, wait_ns, gap_ns);
-        if draw.one_in(3) {
-            sender.credits = draw.one_in(2);
-            sender.control = draw.one_in(2).then(ControlPlan::default);
-            sender.shares = (sender.control.is_some() && draw.one_in(2)).then(SharePlan::default);
+        let free = guaranteed && draw.one_in(2);
+        if free || draw.one_in(3) {
+            control(&mut draw, &lines, &mut sender, free);
             receiver.reports = Some(report_plan(&mut draw));
         }
+        receiver.order = sender.order;
         let repair = guaranteed && draw.one_in(2);
         if repair {
             sender.repair = Some(repair_plan(&mut draw));
@@ -165,6 +167,7 @@ impl Case {
             silent_ns,
             end_ns,
             ample,
+            way_ns,
         }
     }
 }
@@ -317,6 +320,32 @@ fn receiver_options(draw: &mut Draw, ample: bool, wait_ns: u64, gap_ns: u64) -> 
 fn order_options(draw: &mut Draw) -> OrderOptions {
     let packets_max = if draw.one_in(10) { 1 } else { 256 };
     OrderOptions { wait: Duration::from_millis(draw.between(1, 20)), packets_max }
+}
+
+/// Credits or not, and control of what is in flight, which a free choice needs.
+fn control(draw: &mut Draw, lines: &[LineCase], sender: &mut SenderOptions, free: bool) {
+    sender.credits = draw.one_in(2);
+    if free || draw.one_in(2) {
+        sender.control =
+            Some(ControlPlan { by: controlled(draw, lines), ..ControlPlan::default() });
+    }
+    if free {
+        sender.order = Order::Free;
+    } else {
+        sender.shares = (sender.control.is_some() && draw.one_in(2)).then(SharePlan::default);
+    }
+}
+
+/// BBR, CUBIC, or for every channel the mean of what they carry.
+fn controlled(draw: &mut Draw, lines: &[LineCase]) -> Controlled {
+    match draw.between(0, 3) {
+        0 => Controlled::Cubic,
+        1 => {
+            let sum: u64 = lines.iter().map(|line| line.there.rate.bytes_per_second()).sum();
+            Controlled::Told(sum / lines.len() as u64)
+        }
+        _ => Controlled::Bbr(BbrPlan { seed: draw.between(0, 1_000), ..BbrPlan::default() }),
+    }
 }
 
 fn report_plan(draw: &mut Draw) -> ReportPlan {

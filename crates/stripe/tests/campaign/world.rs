@@ -305,7 +305,9 @@ impl<'a> World<'a> {
     fn poll_sender(&mut self) -> Result<(), String> {
         for spoken in 0.. {
             let Some((channel, message)) = self.sender.poll_message(self.now()) else { break };
-            self.put(channel, true, &Frame::Message(message.to_bytes().to_vec()));
+            let mut bytes = message.to_bytes().to_vec();
+            bytes.resize(bytes.len().max(self.sender.padded_bytes(channel)), 0);
+            self.put(channel, true, &Frame::Message(bytes));
             self.bound(spoken, "the sender does not stop talking")?;
         }
         while let Some(repair) = self.sender.poll_repair(self.now()) {
@@ -440,7 +442,10 @@ impl<'a> World<'a> {
             && !self.case.is_overloaded();
         // Copies of what was lost before may take the room of packets.
         let repair = self.case.receiver.guaranteed.and_then(|guarantee| guarantee.repair);
-        let copies_ns = repair.map_or(0, |requests| nanoseconds(requests.wait) + 100_000_000);
+        // They are waited for two and a half round trips, where those are longer than the wait.
+        let trips_ns = (5 * self.case.way_ns).min(1_000_000_000);
+        let copies_ns =
+            repair.map_or(0, |requests| nanoseconds(requests.wait).max(trips_ns) + 100_000_000);
         let bound_ns = if quiet {
             self.case.heal_ns.max(error_ns)
                 + nanoseconds(self.case.sender.markers.interval)

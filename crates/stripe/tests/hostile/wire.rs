@@ -10,7 +10,7 @@ const HEADER_BYTES: usize = 12;
 /// checksum.
 pub(crate) fn message(data: &[u8]) {
     try_message(data);
-    for body_bytes in [0, 4, 8, 44, 52] {
+    for body_bytes in [0, 4, 12, 16, 48, 60] {
         if let Some(sealed) = sealed(data, body_bytes) {
             try_message(&sealed);
         }
@@ -29,7 +29,7 @@ fn try_message(data: &[u8]) {
 /// The header and so many bytes of body as they come, made into ours by what chance would not find.
 pub(crate) fn sealed(data: &[u8], body_bytes: usize) -> Option<Vec<u8>> {
     let mut bytes = data.get(..HEADER_BYTES + body_bytes)?.to_vec();
-    bytes[..3].copy_from_slice(b"GS\x01");
+    bytes[..3].copy_from_slice(b"GS\x02");
     let checksum = crc32c(&bytes).to_be_bytes();
     bytes.extend(checksum);
     Some(bytes)

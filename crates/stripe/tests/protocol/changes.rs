@@ -4,11 +4,13 @@
 use std::time::Duration;
 
 use gingham_fairq::{Change, Round, Standing};
-use gingham_stripe::{Kind, QuantaError, ReceiverOptions};
+use gingham_stripe::{
+    ControlPlan, Guarantee, Kind, Order, QuantaError, ReceiverOptions, SenderOptions,
+};
 use proptest::prelude::*;
 
 use super::order::{delays, first_round, quanta, sender_options};
-use super::pair::{LONGEST_BYTES, Pair, Scheduler, Words, milliseconds};
+use super::pair::{LONGEST_BYTES, Pair, Scheduler, Words, at, milliseconds};
 
 fn pair(quanta: &[u32]) -> Pair {
     let scheduler = Scheduler::new(100, quanta).expect("options of a test");
@@ -133,6 +135,31 @@ fn wish(words: &mut Words, channels: usize) -> Option<Vec<u32>> {
 }
 
 /// Sends so many packets, with wishes between them.
+/// Rounds stand still where channels are chosen freely: a leave holds as soon as it is acknowledged,
+/// at 70 ms where it is wished at 50 ms and a way takes 10 ms, and so does a return.
+#[test]
+fn changes_hold_once_acknowledged_where_channels_are_chosen_freely() {
+    let scheduler = Scheduler::new(100, &[100; 3]).expect("quanta of a test");
+    let control = Some(ControlPlan::default());
+    let sender = SenderOptions { order: Order::Free, control, ..SenderOptions::default() };
+    let guaranteed = Some(Guarantee::default());
+    let receiver = ReceiverOptions { order: Order::Free, guaranteed, ..ReceiverOptions::default() };
+    let mut pair = Pair::with(&scheduler, &[milliseconds(10); 3], sender, receiver);
+    let is_in = |pair: &Pair| pair.sender.scheduler().standing(1).is_in();
+    for (quantum, wished_ms) in [(0, 50), (100, 100), (0, 150)] {
+        pair.run_to(at(wished_ms));
+        pair.send(100);
+        pair.sender.change_quanta(&[100, quantum, 100]).unwrap();
+        pair.run_to(at(wished_ms + 19));
+        assert_eq!(is_in(&pair), quantum == 0, "at {wished_ms} ms");
+        pair.run_to(at(wished_ms + 20));
+        assert_eq!(is_in(&pair), quantum != 0, "at {wished_ms} ms");
+    }
+    (0..20).for_each(|_| pair.send(100));
+    pair.run_to(at(300));
+    assert!(pair.delivered.iter().copied().eq(1..=pair.sent));
+}
+
 pub(crate) fn wish_and_send(pair: &mut Pair, words: &mut Words, channels: usize, packets: u32) {
     for _ in 0..packets {
         if let Some(quanta) = wish(words, channels) {

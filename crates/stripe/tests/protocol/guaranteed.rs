@@ -2,9 +2,9 @@
 
 use gingham_fairq::Number;
 use gingham_stripe::{
-    ChannelOrder, Discard, Epoch, Guarantee, Instant, Kind, Marker, Message, OptionsError,
-    OrderOptions, Receiver, ReceiverOptions, Repair, RepairPlan, RepairRequests, Report, Sender,
-    SenderOptions, Tag,
+    ChannelOrder, Departure, Discard, Epoch, Guarantee, Instant, Kind, Marker, Message, Missing,
+    OptionsError, OrderOptions, Receiver, ReceiverOptions, Repair, RepairPlan, RepairRequests,
+    Report, Sender, SenderOptions, Tag,
 };
 
 use super::pair::{Scheduler, at, milliseconds};
@@ -67,10 +67,15 @@ fn drain(receiver: &mut End, now: Instant) -> Vec<u32> {
 fn asked(receiver: &mut End, now: Instant) -> Vec<(usize, u32, u16)> {
     let said = std::iter::from_fn(|| receiver.poll_message(now));
     let missing = said.filter_map(|(channel, message)| match message.kind {
-        Kind::Missing { first, count } => Some((channel, first, count)),
+        Kind::Missing(Missing { first, count, .. }) => Some((channel, first, count)),
         _ => None,
     });
     missing.collect()
+}
+
+/// The receiver asks for packets of channel 0, and waits long enough.
+fn missing(first: u32, count: u16) -> Kind {
+    Kind::Missing(Missing { channel: 0, first, count, left_ns: u32::MAX })
 }
 
 /// Packet 3 is lost on channel 0. Channel 0 shows 6: that may not be enough, 3 might be on another
@@ -189,6 +194,30 @@ fn a_copy_is_waited_for_as_long_as_that_was_agreed() {
     assert_eq!(receiver.poll_timeout(), None);
 }
 
+/// Channel 0 has left after packets 3 and 6, of 9. They are lost, and sent again by the sender; asked
+/// for only after 10 ms, on the way back of another. A copy of 3 comes, and 6 itself after all.
+#[test]
+fn what_was_on_its_way_on_a_channel_that_left_is_waited_for() {
+    let mut receiver = receiver(true);
+    packets(&mut receiver, at(0), &[0, 1, 2]);
+    let since = gingham_fairq::Round::new(5);
+    let left = Departure { channel: 0, since, sent_packets: 3, next_sequence: 9 };
+    let message = Message { epoch: Epoch::new(1), channel: 1, channels: 3, kind: Kind::Left(left) };
+    receiver.handle_message(at(1), 1, message).unwrap();
+    packets(&mut receiver, at(2), &[4, 5, 7, 8]);
+    assert_eq!(drain(&mut receiver, at(2)), [0, 1, 2]);
+    assert_eq!(asked(&mut receiver, at(10)), []);
+    assert_eq!(asked(&mut receiver, at(11)), [(1, 1, 2)]);
+    assert_eq!(copy(&mut receiver, at(12), 3), Ok(()));
+    assert_eq!(drain(&mut receiver, at(12)), [3, 4, 5]);
+    assert_eq!(packet(&mut receiver, at(13), 6), Ok(()));
+    assert_eq!(drain(&mut receiver, at(13)), [6, 7, 8]);
+    assert_eq!(
+        (receiver.reception().given_up, packet(&mut receiver, at(14), 6)),
+        (0, Err(Discard::Repeated))
+    );
+}
+
 #[test]
 fn tags_of_another_epoch_or_mode_are_counted() {
     let mut guaranteed = receiver(false);
@@ -228,7 +257,7 @@ fn copies_go_over_the_fastest_channel() {
     hear(1, 30, report(100)).unwrap();
     hear(2, 50, report(400)).unwrap();
     hear(0, 70, report(400)).unwrap();
-    hear(0, 70, Kind::Missing { first: 1, count: 1 }).unwrap();
+    hear(0, 70, missing(1, 1)).unwrap();
     let tag = Tag { repair_of: Some(0), ..tag(3) };
     let repair = Repair { channel: 2, tag, length_bytes: 100 };
     assert_eq!((sender.poll_repair(at(70)), sender.poll_repair(at(70))), (Some(repair), None));
@@ -245,7 +274,7 @@ fn copies_do_not_drown_a_channel() {
         sender.handle_tagged(at(0), 100).unwrap();
     }
     while sender.poll_message(at(0)).is_some() {}
-    let kind = Kind::Missing { first: 0, count: 20 };
+    let kind = missing(0, 20);
     let message = Message { epoch: Epoch::new(1), channel: 0, channels: 3, kind };
     sender.handle_message(at(0), 0, message).unwrap();
     let copies = |sender: &mut Sender<Scheduler>| -> Vec<usize> {
@@ -281,7 +310,7 @@ fn room_for_more_packets_than_a_million_is_refused() {
 fn an_end_that_keeps_nothing_says_so() {
     let options = SenderOptions::default();
     let mut sender = Sender::synchronised(scheduler(), options, Epoch::new(1), at(0)).unwrap();
-    let kind = Kind::Missing { first: 0, count: 1 };
+    let kind = missing(0, 1);
     let message = Message { epoch: Epoch::new(1), channel: 0, channels: 3, kind };
     assert_eq!(sender.handle_message(at(0), 0, message), Err(Discard::NotRepairing));
     assert_eq!(sender.poll_repair(at(0)), None);

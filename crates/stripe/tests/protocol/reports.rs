@@ -25,8 +25,15 @@ fn a_marker_says_all_of_its_channel() {
     let said = |quantum_bytes, round, deficit_bytes, sent_packets, sent_bytes| {
         let next = Number { round: Round::new(round), deficit_bytes };
         let standing = Standing { next, quantum_bytes, coming: None };
-        let (next_sequence, sent_at) = (3, at(20));
-        Some(Kind::Marker(Marker { standing, sent_packets, sent_bytes, next_sequence, sent_at }))
+        let (next_sequence, sent_at, round_trip_ns) = (3, at(20), 0);
+        Some(Kind::Marker(Marker {
+            standing,
+            sent_packets,
+            sent_bytes,
+            next_sequence,
+            sent_at,
+            round_trip_ns,
+        }))
     };
     assert_eq!(marker(), said(100, 2, 100, 1, 100));
     assert_eq!(marker(), said(200, 1, 30, 2, 170));
@@ -42,8 +49,14 @@ fn a_report_counts_from_the_last_marker_on() {
     (0..2).for_each(|packet| receiver.handle_packet(at(1), 1, 100, packet).unwrap());
     let next = Number { round: Round::new(4), deficit_bytes: 100 };
     let standing = Standing { next, quantum_bytes: 200, coming: None };
-    let marker =
-        Marker { standing, sent_packets: 7, sent_bytes: 700, next_sequence: 9, sent_at: at(3) };
+    let marker = Marker {
+        standing,
+        sent_packets: 7,
+        sent_bytes: 700,
+        next_sequence: 9,
+        sent_at: at(3),
+        round_trip_ns: 0,
+    };
     let message = |kind| Message { epoch: Epoch::new(1), channel: 1, channels: 2, kind };
     receiver.handle_message(at(5), 1, message(Kind::Marker(marker))).unwrap();
     receiver.handle_packet(at(6), 1, 50, 2).unwrap();
@@ -59,6 +72,7 @@ fn a_report_counts_from_the_last_marker_on() {
         echo: at(3),
         held_ns: 2_000_000,
         came_ago_ns: 1_000_000,
+        longest_bytes: 100,
     };
     assert_eq!(receiver.poll_message(at(7)), Some((1, message(Kind::Report(report)))));
     assert_eq!(receiver.poll_message(at(7)), None);

@@ -27,15 +27,11 @@ fn line(mbit: u64, delay_ms: u64, queue_bytes: u64) -> Line {
     Line { queue_bytes, ..Line::new(mbit, delay_ms) }
 }
 
-#[expect(clippy::disallowed_methods, reason = "a test has no arguments of its own")]
-fn seeds() -> u64 {
-    std::env::var("SEEDS").map_or(2, |seeds| seeds.parse().expect("SEEDS is a number"))
-}
-
 /// Some seeds of BBR's waits and of the losses, by default two; the worst counts. `SEEDS=10` for the
 /// table of the page.
 fn assert_carries(lines: &[Line], loss_threshold: Option<Thousandths>, least: u64) {
-    let shares: Vec<u64> = (1..=seeds()).map(|seed| share(lines, loss_threshold, seed)).collect();
+    let shares: Vec<u64> =
+        (1..=super::seeds(2)).map(|seed| share(lines, loss_threshold, seed)).collect();
     assert!(shares.iter().all(|share| *share >= least), "{shares:?} thousandths of the sum");
 }
 

@@ -3,7 +3,8 @@
 //! choice of channels is free where nothing else is said.
 
 mod collapse;
-
+mod healing;
+mod losses;
 mod world;
 
 use gingham_stripe::{ControlPlan, SenderOptions, Thousandths};
@@ -22,6 +23,12 @@ fn per_mille(world: &World, lines: &[Line], from_ms: u64, until_ms: u64) -> u64 
 fn estimate_percent(world: &World, channel: usize, mbit: u64) -> u64 {
     let flight = world.sender.flight(channel).expect("flight windows are on");
     flight.bytes_per_second.expect("there was a sample") * 100 / (mbit * MBIT)
+}
+
+/// How many seeds are run, if `SEEDS` says nothing.
+#[expect(clippy::disallowed_methods, reason = "a test has no arguments of its own")]
+fn seeds(default: u64) -> u64 {
+    std::env::var("SEEDS").map_or(default, |seeds| seeds.parse().expect("SEEDS is a number"))
 }
 
 fn assert_reaches(lines: &[Line], least: u64) -> World {

@@ -1,12 +1,15 @@
 //! Both ends over emulated channels in virtual time, and a source that has as much as is taken, or
 //! less.
 
+use std::time::Duration;
+
 use gingham_fairq::SurplusRoundRobin;
 use gingham_kernel::{EventQueue, Rate, Span, Time};
 use gingham_linkemu::{Channel, Loss, Parameters, Probability};
 use gingham_stripe::{
-    BbrPlan, ControlPlan, Controlled, Epoch, Guarantee, Instant, Order, Receiver, ReceiverOptions,
-    ReportPlan, Sender, SenderOptions, SharePlan, TAG_BYTES, Tag,
+    BbrPlan, ControlPlan, Controlled, Epoch, Guarantee, Instant, Kept, Order, Receiver,
+    ReceiverOptions, RepairPlan, RepairRequests, ReportPlan, Sender, SenderOptions, SharePlan,
+    TAG_BYTES, Tag,
 };
 
 type Scheduler = SurplusRoundRobin<16>;
@@ -32,12 +35,15 @@ impl Line {
         let milliseconds = |count: u64| Span::from_ns(count * 1_000_000);
         let clean =
             Parameters::clean(rate(self.mbit), self.queue_bytes, milliseconds(self.delay_ms));
-        let loss =
-            Probability::new(f64::from(self.loss_per_mille) / 1_000.0).expect("a probability");
-        let loss = if loss.is_possible() { Loss::Independent(loss) } else { Loss::None };
+        let loss = loss(self.loss_per_mille);
         let parameters = Parameters { jitter: milliseconds(self.jitter_ms), loss, ..clean };
         Channel::new(parameters, seed, name).expect("a channel")
     }
+}
+
+fn loss(per_mille: u32) -> Loss {
+    let loss = Probability::new(f64::from(per_mille) / 1_000.0).expect("a probability");
+    if loss.is_possible() { Loss::Independent(loss) } else { Loss::None }
 }
 
 fn rate(mbit: u64) -> Rate {
@@ -55,13 +61,39 @@ pub(crate) enum Source {
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
-    Packet { channel: usize, tag: Option<Tag>, packet: Packet },
-    ToReceiver { channel: usize, bytes: Vec<u8> },
-    ToSender { channel: usize, bytes: Vec<u8> },
+    Packet {
+        channel: usize,
+        tag: Option<Tag>,
+        packet: Packet,
+    },
+    ToReceiver {
+        channel: usize,
+        bytes: Vec<u8>,
+    },
+    ToSender {
+        channel: usize,
+        bytes: Vec<u8>,
+    },
     Source(Source),
     Tick,
-    Rate { channel: usize, mbit: u64 },
+    Rate {
+        channel: usize,
+        mbit: u64,
+    },
+    Loss {
+        channel: usize,
+        per_mille: u32,
+    },
+    /// Frames of this length or longer are lost on a channel; where that is all of them, on the way
+    /// back too.
+    Block {
+        channel: usize,
+        from_bytes: usize,
+    },
 }
+
+/// No frame is so long.
+pub(crate) const NOTHING: usize = usize::MAX;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Packet {
@@ -90,6 +122,10 @@ pub(crate) struct World {
     tagged: bool,
     pub(crate) there: Vec<Channel>,
     back: Vec<Channel>,
+    /// For each channel, from which length on it loses all frames.
+    blocked_from: Vec<usize>,
+    /// Where lost packets are sent again, what copies are made of.
+    kept: Option<Kept<Packet>>,
     source: Source,
     allowed_bytes: u64,
     lengths: fn(u64) -> u32,
@@ -133,6 +169,24 @@ pub(crate) fn free_with(change: impl FnOnce(&mut BbrPlan)) -> (SenderOptions, Re
     (sender, receiver)
 }
 
+/// A free choice of channels, with lost packets sent again.
+pub(crate) fn repairing(seed: u64) -> (SenderOptions, ReceiverOptions) {
+    let (sender, receiver) = free(seed);
+    let repair = Some(RepairRequests { copies_max: 16_384, ..RepairRequests::default() });
+    let sender = SenderOptions { repair: Some(RepairPlan::default()), ..sender };
+    (sender, ReceiverOptions { guaranteed: Some(Guarantee { repair }), ..receiver })
+}
+
+/// The same, for channels that die with much on its way: that is found out before the receiver goes
+/// on without, and what is sent again goes over the slowest alone.
+pub(crate) fn lasting(seed: u64) -> (SenderOptions, ReceiverOptions) {
+    let (sender, receiver) = repairing(seed);
+    let wait = Duration::from_millis(1_500);
+    let repair = Some(RepairRequests { wait, copies_max: 16_384, ..RepairRequests::default() });
+    let guaranteed = Some(Guarantee { repair });
+    (sender, ReceiverOptions { guaranteed, wait: Duration::from_millis(800), ..receiver })
+}
+
 impl World {
     pub(crate) fn new(lines: &[Line]) -> Self {
         Self::with(lines, free(1), 1)
@@ -161,6 +215,8 @@ impl World {
             receiver: Receiver::synchronised(scheduler, receiver, epoch).expect("options"),
             there: channels("there"),
             back: channels("back"),
+            blocked_from: vec![NOTHING; lines.len()],
+            kept: sender.repair.map(|plan| Kept::new(plan.packets * lines.len())),
             source: Source::Backlogged,
             allowed_bytes: 0,
             lengths: |_| LONGEST_BYTES,
@@ -185,6 +241,16 @@ impl World {
 
     pub(crate) fn set_rate(&mut self, at_ms: u64, channel: usize, mbit: u64) {
         self.schedule(at_ms * 1_000_000, Event::Rate { channel, mbit });
+    }
+
+    /// A channel loses so many of a thousand frames, both ways.
+    pub(crate) fn set_loss(&mut self, at_ms: u64, channel: usize, per_mille: u32) {
+        self.schedule(at_ms * 1_000_000, Event::Loss { channel, per_mille });
+    }
+
+    /// A channel loses all frames of this length or longer.
+    pub(crate) fn block(&mut self, at_ms: u64, channel: usize, from_bytes: usize) {
+        self.schedule(at_ms * 1_000_000, Event::Block { channel, from_bytes });
     }
 
     const fn now(&self) -> Instant {
@@ -239,6 +305,11 @@ impl World {
                     self.schedule(self.now_ns + 1_000_000, Event::Tick);
                 }
             }
+            Event::Loss { channel, per_mille } => {
+                self.there[channel].set_loss(loss(per_mille));
+                self.back[channel].set_loss(loss(per_mille));
+            }
+            Event::Block { channel, from_bytes } => self.blocked_from[channel] = from_bytes,
             Event::Rate { channel, mbit } => {
                 self.there[channel].set_rate(Time::from_ps(self.now_ns * 1_000), rate(mbit));
             }
@@ -257,17 +328,21 @@ impl World {
         }
         while let Some((channel, message)) = self.receiver.poll_message(self.now()) {
             let bytes = message.to_bytes().to_vec();
-            for at_ns in offer(&mut self.back[channel], self.now_ns, bytes.len()) {
-                self.schedule(at_ns, Event::ToSender { channel, bytes: bytes.clone() });
+            if self.blocked_from[channel] > 0 {
+                for at_ns in offer(&mut self.back[channel], self.now_ns, bytes.len()) {
+                    self.schedule(at_ns, Event::ToSender { channel, bytes: bytes.clone() });
+                }
             }
         }
         loop {
             while let Some((channel, message)) = self.sender.poll_message(self.now()) {
-                let bytes = message.to_bytes().to_vec();
-                for at_ns in offer(&mut self.there[channel], self.now_ns, bytes.len()) {
+                let mut bytes = message.to_bytes().to_vec();
+                bytes.resize(bytes.len().max(self.sender.padded_bytes(channel)), 0);
+                for at_ns in self.offer(channel, bytes.len()) {
                     self.schedule(at_ns, Event::ToReceiver { channel, bytes: bytes.clone() });
                 }
             }
+            self.send_copies();
             if !self.send() {
                 break;
             }
@@ -298,10 +373,32 @@ impl World {
         self.number += 1;
         let header_bytes = if self.tagged { TAG_BYTES } else { 0 };
         let length = usize::try_from(length_bytes).expect("a length") + header_bytes;
-        for at_ns in offer(&mut self.there[channel], self.now_ns, length) {
+        if let (Some(kept), Some(tag)) = (&mut self.kept, tag) {
+            kept.keep(tag.sequence, packet);
+        }
+        for at_ns in self.offer(channel, length) {
             self.schedule(at_ns, Event::Packet { channel, tag, packet });
         }
         true
+    }
+
+    /// Copies of what the receiver misses.
+    fn send_copies(&mut self) {
+        while let Some(repair) = self.sender.poll_repair(self.now()) {
+            let kept = self.kept.as_ref().and_then(|kept| kept.get(repair.tag.sequence));
+            let Some(&packet) = kept else { continue };
+            let (channel, tag) = (repair.channel, Some(repair.tag));
+            let length = usize::try_from(packet.length_bytes).expect("a length") + TAG_BYTES;
+            for at_ns in self.offer(channel, length) {
+                self.schedule(at_ns, Event::Packet { channel, tag, packet });
+            }
+        }
+    }
+
+    /// A frame goes: when it arrives, if it does.
+    fn offer(&mut self, channel: usize, length: usize) -> Vec<u64> {
+        let arrivals = offer(&mut self.there[channel], self.now_ns, length);
+        if length >= self.blocked_from[channel] { Vec::new() } else { arrivals }
     }
 
     fn between(&self, from_ms: u64, until_ms: u64) -> impl Iterator<Item = &Delivery> {

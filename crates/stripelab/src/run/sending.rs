@@ -111,6 +111,12 @@ impl SendingEnd {
         }
     }
 
+    /// A message on this channel is padded to so many bytes.
+    pub(crate) fn padded_bytes(&self, channel: usize) -> u32 {
+        let bytes = self.protocol().map_or(0, |sender| sender.padded_bytes(channel));
+        u32::try_from(bytes).expect("no longer than a packet")
+    }
+
     /// A channel is to have another quantum; what cannot be, as that no channel is in, is not done.
     pub(crate) fn wish(&mut self, channel: usize, quantum: u32) {
         if let Self::Protocol(protocol) = self {

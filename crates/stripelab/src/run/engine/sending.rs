@@ -108,7 +108,8 @@ impl Engine {
 
     fn send_messages(&mut self) {
         while let Some((channel, message)) = self.sender.poll_message(self.now) {
-            let bytes = length_of(&message);
+            // A channel that lost all long packets is probed by messages as long.
+            let bytes = length_of(&message).max(self.sender.padded_bytes(channel));
             let marker = marker_number(&message);
             self.meter.message_sent(self.now, channel, bytes, marker);
             let fate = self.links[channel].offer(self.now, bytes, Kind::Message);
