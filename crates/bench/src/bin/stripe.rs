@@ -30,6 +30,8 @@ const LONGEST_BYTES: u32 = 1_500;
 const PACKET_NS: u64 = 1_000;
 
 type Scheduler = SurplusRoundRobin<CHANNELS>;
+/// What is on its way on each channel: lengths, numbers and tags.
+type Batch = [Vec<(u32, u64, Option<Tag>)>; CHANNELS];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mode {
@@ -127,6 +129,8 @@ struct Ends {
     receiver: Receiver<Scheduler, u64>,
     now: Instant,
     given: u64,
+    /// So many bytes more go on the channel of the last packet.
+    run_bytes: u64,
 }
 
 impl Ends {
@@ -141,19 +145,19 @@ impl Ends {
                 .expect("the defaults make sense"),
             now,
             given: 0,
+            run_bytes: 0,
         }
     }
 
     /// Returns how many packets were given out, in order.
     fn run(&mut self, packets: usize, lengths: &mut Lengths) -> u64 {
-        let mut batch: [Vec<(u32, u64, Option<Tag>)>; CHANNELS] = Default::default();
+        let mut batch = Batch::default();
         for number in 0..packets as u64 {
             let length_bytes = lengths.next();
-            while self.mode == Mode::Daemon && self.sender.channel(self.now).is_none() {
-                self.receive(&mut batch);
-                let next_ns = self.now.nanoseconds() + PACKET_NS;
-                self.now = self.sender.poll_timeout().max(Instant::from_nanoseconds(next_ns));
+            if self.mode == Mode::Daemon && self.run_bytes == 0 {
+                self.run_bytes = self.next_run(&mut batch);
             }
+            self.run_bytes = self.run_bytes.saturating_sub(length_bytes.into());
             let (channel, tag) = self.send(number, length_bytes);
             batch[channel].push((length_bytes, number, tag));
             self.now = Instant::from_nanoseconds(self.now.nanoseconds() + PACKET_NS);
@@ -162,6 +166,18 @@ impl Ends {
             }
         }
         self.given
+    }
+
+    /// How many bytes go on a channel next, when there is one.
+    fn next_run(&mut self, batch: &mut Batch) -> u64 {
+        loop {
+            if let Some(run) = self.sender.poll_transmit(self.now) {
+                return run.bytes;
+            }
+            self.receive(batch);
+            let next_ns = self.now.nanoseconds() + PACKET_NS;
+            self.now = self.sender.poll_timeout().max(Instant::from_nanoseconds(next_ns));
+        }
     }
 
     fn send(&mut self, number: u64, length_bytes: u32) -> (usize, Option<Tag>) {
@@ -176,7 +192,7 @@ impl Ends {
         }
     }
 
-    fn receive(&mut self, batch: &mut [Vec<(u32, u64, Option<Tag>)>; CHANNELS]) {
+    fn receive(&mut self, batch: &mut Batch) {
         for (channel, frames) in batch.iter_mut().enumerate().rev() {
             for (length_bytes, number, tag) in frames.drain(..).map(black_box) {
                 if self.mode == Mode::None {
