@@ -54,7 +54,7 @@ pub struct SenderOptions {
 
 impl Default for SenderOptions {
     /// Markers at the beginning of each fourth round and each 20 ms; resets each 100 ms, for at
-    /// most 500 ms; no credits, no flight windows, quanta that stay.
+    /// most 500 ms; no credits, nothing that controls what is in flight, quanta that stay.
     fn default() -> Self {
         let interval = Duration::from_millis(20);
         Self {
