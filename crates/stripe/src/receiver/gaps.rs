@@ -169,7 +169,8 @@ impl Gaps {
             let left = gap.missing.checked_shr(gap.asked).unwrap_or(0);
             if left == 0 {
                 gap.asked = 0;
-                gap.ask_at = now.after(gap.again);
+                // Never sooner, whatever was written over.
+                gap.ask_at = now.after(gap.again.max(self.requests.again));
                 continue;
             }
             let start = gap.asked + left.trailing_zeros();
@@ -196,7 +197,7 @@ impl Gaps {
     pub(super) fn mend(&mut self, now: Instant) {
         let (wait, again) = self.waits(u32::MAX);
         for gap in &mut self.gaps {
-            gap.again = gap.again.min(again);
+            gap.again = gap.again.clamp(self.requests.again, again);
             (gap.until, gap.ask_at) =
                 (gap.until.min(now.after(wait)), gap.ask_at.min(now.after(again)));
         }
