@@ -29,7 +29,7 @@ mod pacer;
 mod path;
 mod round_trip;
 mod told;
-mod units;
+pub mod units;
 
 pub use bbr::{Bbr, BbrParameters, Thousandths};
 pub use controller::{Acknowledged, Control, Controller, RateSample, Sent};

@@ -1,25 +1,25 @@
 //! Bytes, spans and rates in whole numbers.
 
 /// Bytes a second, of so many bytes in a span.
-pub(crate) fn rate(bytes: u64, span_ns: u64) -> u64 {
+pub fn rate(bytes: u64, span_ns: u64) -> u64 {
     let rate = u128::from(bytes) * 1_000_000_000 / u128::from(span_ns.max(1));
     u64::try_from(rate).unwrap_or(u64::MAX)
 }
 
 /// Bytes that a rate carries in a span.
-pub(crate) fn carried(bytes_per_second: u64, span_ns: u64) -> u64 {
+pub fn carried(bytes_per_second: u64, span_ns: u64) -> u64 {
     let bytes = u128::from(bytes_per_second) * u128::from(span_ns) / 1_000_000_000;
     u64::try_from(bytes).unwrap_or(u64::MAX)
 }
 
 /// So many hundredths of something.
-pub(crate) fn percent_of(whole: u64, percent: u64) -> u64 {
+pub fn percent_of(whole: u64, percent: u64) -> u64 {
     let part = u128::from(whole) * u128::from(percent) / 100;
     u64::try_from(part).unwrap_or(u64::MAX)
 }
 
 /// How long a rate takes for so many bytes.
-pub(crate) fn time_ns(bytes: u64, bytes_per_second: u64) -> u64 {
+pub fn time_ns(bytes: u64, bytes_per_second: u64) -> u64 {
     let span = u128::from(bytes) * 1_000_000_000 / u128::from(bytes_per_second.max(1));
     u64::try_from(span).unwrap_or(u64::MAX)
 }

@@ -27,6 +27,7 @@ mod check;
 mod confirmed;
 mod copies;
 mod epochs;
+mod evidence;
 mod flush;
 mod gaps;
 mod numbering;
@@ -42,14 +43,14 @@ use crate::{
     ChannelSet, Discard, Epoch, Instant, Kind, Marker, Message, Numbered, OptionsError,
     first_channels,
 };
-pub use confirmed::Guarantee;
+pub use evidence::Guarantee;
 pub use gaps::RepairRequests;
 pub use options::{ReceiverOptions, Reception};
 pub use reports::ReportPlan;
 
 use buffer::Buffer;
-use confirmed::Confirmed;
 use epochs::{Age, Epochs};
+use evidence::Confirmed;
 use numbering::Numbering;
 use presence::Presence;
 use reports::Reports;

@@ -23,218 +23,11 @@
 
 use crate::message::small;
 use crate::tag::{Tag, ahead};
-use crate::{
-    ChannelSet, Departure, Discard, Epoch, Instant, Kind, Marker, Numbered, Order, RepairRequests,
-};
+use crate::{ChannelSet, Departure, Discard, Epoch, Instant, Kind, Marker, Numbered, Order};
 
 use super::Receiver;
 use super::buffer::Buffer;
-use super::copies::Copies;
-use super::gaps::{Gaps, Lost};
-
-/// Guaranteed order, and what it may cost.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Guarantee {
-    /// How lost packets are asked for, if they are.
-    pub repair: Option<RepairRequests>,
-}
-
-/// What a channel has shown.
-#[derive(Clone, Copy, Debug, Default)]
-struct Shown {
-    /// Its own number of its next packet.
-    next_on_channel: u32,
-    /// In the pipe, nothing below this number is still to come on it.
-    below: u32,
-    /// The time there and back on it as its last marker said, in nanoseconds.
-    round_trip_ns: u32,
-    /// Whether it has been heard since the epoch began on it, so that what is missing is lost.
-    /// Where it was not, a receiver that forgot may have had what came before.
-    begun: bool,
-}
-
-/// What is known of numbers.
-#[derive(Clone, Debug)]
-pub(super) struct Confirmed<P> {
-    /// The number of the next packet.
-    next: u32,
-    /// Since when it is that.
-    next_since: Instant,
-    /// On which channel the last packet came: in free order the next is likely to be there, too.
-    given_from: usize,
-    shown: Vec<Shown>,
-    repair: Option<Repair<P>>,
-    /// Markers in a row that speak of numbers long over, and on which channels they came.
-    astray: (ChannelSet, u32),
-}
-
-/// What has been asked for, and what came of that.
-#[derive(Clone, Debug)]
-struct Repair<P> {
-    gaps: Gaps,
-    copies: Copies<P>,
-}
-
-/// Why the next packet is not given out.
-enum Blocked {
-    /// Nothing has come that could be.
-    Idle,
-    /// These channels may still bring it.
-    Unproven(ChannelSet),
-    /// It is lost, and a copy may come until then.
-    Repair(Instant),
-    /// It is lost; this one is the next.
-    Lost(u32),
-}
-
-impl<P> Confirmed<P> {
-    pub(super) fn new(guarantee: Guarantee, channels: usize) -> Self {
-        let repair = |requests: RepairRequests| Repair {
-            gaps: Gaps::new(requests),
-            copies: Copies::new(requests.copies_max),
-        };
-        Self {
-            next: 0,
-            next_since: Instant::ORIGIN,
-            given_from: 0,
-            shown: vec![Shown::default(); channels],
-            repair: guarantee.repair.map(repair),
-            astray: (0, 0),
-        }
-    }
-
-    /// A new epoch: numbers begin anew.
-    pub(super) fn restart(&mut self) {
-        self.next = 0;
-        self.shown.fill(Shown::default());
-        self.astray = (0, 0);
-        if let Some(repair) = &mut self.repair {
-            repair.gaps.restart();
-            repair.copies.clear();
-        }
-    }
-
-    /// Times that can be: nothing came in the future, nor is anything waited for longer than its
-    /// wait.
-    pub(super) fn mend(&mut self, now: Instant) {
-        self.next_since = self.next_since.min(now);
-        if let Some(repair) = &mut self.repair {
-            repair.gaps.mend(now);
-            repair.copies.mend(now);
-        }
-    }
-
-    /// Copies that wait for their turn.
-    pub(super) fn copies(&self) -> usize {
-        self.repair.as_ref().map_or(0, |repair| repair.copies.len())
-    }
-
-    fn go_to(&mut self, now: Instant, next: u32) {
-        (self.next, self.next_since) = (next, now);
-    }
-
-    /// A channel shows its next number, and that nothing below another is still to come on it.
-    fn show(&mut self, now: Instant, channel: usize, on_channel: u32, below: u32) {
-        let shown = &mut self.shown[channel];
-        let lost = ahead(on_channel, shown.next_on_channel);
-        let Shown { next_on_channel: first, below: from, begun, round_trip_ns } = *shown;
-        *shown = Shown { next_on_channel: on_channel, below, begun: true, round_trip_ns };
-        let Some(repair) = self.repair.as_mut().filter(|_| begun && lost > 0) else { return };
-        repair.gaps.expire(now, self.next);
-        if ahead(below, self.next) > 0 {
-            let (channel, count) = (small(channel), lost.unsigned_abs());
-            let before = below;
-            repair.gaps.note(now, Lost { channel, first, count, from, before, round_trip_ns });
-        }
-    }
-
-    /// A channel has left: what was on its way there is lost, and sent again without being asked.
-    fn see_left(&mut self, now: Instant, channel: usize, departure: &Departure) {
-        if self.repair.is_some() {
-            self.show(now, channel, departure.sent_packets, departure.next_sequence);
-        }
-        if let Some(repair) = &mut self.repair {
-            repair.gaps.put_off(now, small(channel));
-        }
-    }
-
-    /// The epoch begins on a channel: nothing of it was on the channel before.
-    fn begin(&mut self, channel: usize) {
-        self.shown[channel] = Shown { begun: true, ..Shown::default() };
-    }
-
-    /// Whether a packet comes on its own channel after it was taken for lost.
-    fn is_missed(&self, channel: usize, tag: Tag) -> bool {
-        let is_over = ahead(tag.channel_sequence, self.shown[channel].next_on_channel) < 0;
-        let is_missing =
-            |repair: &Repair<P>| repair.gaps.holds(small(channel), tag.channel_sequence);
-        is_over && self.repair.as_ref().is_some_and(is_missing)
-    }
-
-    /// A packet comes on its own channel: whether it is one to be kept.
-    fn see_packet(&mut self, now: Instant, channel: usize, tag: Tag) -> Result<(), Discard> {
-        if ahead(tag.channel_sequence, self.shown[channel].next_on_channel) < 0 {
-            return Err(Discard::Repeated);
-        }
-        // What was lost before it has lower numbers than this one.
-        self.show(now, channel, tag.channel_sequence, tag.sequence);
-        let shown = &mut self.shown[channel];
-        shown.next_on_channel = tag.channel_sequence.wrapping_add(1);
-        shown.below = tag.sequence.wrapping_add(1);
-        if ahead(tag.sequence, self.next) < 0 { Err(Discard::TooLate) } else { Ok(()) }
-    }
-
-    /// A copy comes.
-    fn see_copy(
-        &mut self,
-        now: Instant,
-        tag: Tag,
-        length_bytes: u32,
-        packet: P,
-    ) -> Result<(), Discard> {
-        let repair = self.repair.as_mut().ok_or(Discard::NotAsked)?;
-        let channel = tag.repair_of.ok_or(Discard::NotAsked)?;
-        repair.gaps.fill(channel, tag.channel_sequence);
-        if ahead(tag.sequence, self.next) < 0 {
-            return Err(Discard::TooLate);
-        }
-        repair.copies.push(now, tag, length_bytes, packet)
-    }
-
-    /// A marker comes: how many numbers of the pipe the next is ahead of what it says.
-    fn see_marker(&mut self, now: Instant, channel: usize, marker: &Marker) -> u32 {
-        self.shown[channel].round_trip_ns = marker.round_trip_ns;
-        self.show(now, channel, marker.sent_packets, marker.next_sequence);
-        u32::try_from(ahead(self.next, marker.next_sequence)).unwrap_or(0)
-    }
-
-    /// Why the next number is not given out, though it was looked for.
-    fn blocked(&self, buffers: &[Buffer<P>], awaited: ChannelSet) -> Blocked {
-        let repair = self.repair.as_ref();
-        let heads = buffers.iter().filter_map(|buffer| Some(buffer.head()?.sequence));
-        let copies = repair.and_then(|repair| repair.copies.first());
-        let waiting = heads.chain(copies).map(|number| ahead(number, self.next)).min();
-        let awaited = |(channel, _): &(usize, &Shown)| awaited & (1 << channel) != 0;
-        let (mut past, mut unproven) = (waiting, 0);
-        for (channel, shown) in self.shown.iter().enumerate().filter(awaited) {
-            let ahead = ahead(shown.below, self.next);
-            unproven |= ChannelSet::from(ahead <= 0) << channel;
-            past = Some(past.map_or(ahead, |past| past.min(ahead)));
-        }
-        let Some(past) = past.filter(|_| unproven == 0 || waiting.is_some()) else {
-            return Blocked::Idle;
-        };
-        if unproven != 0 {
-            return Blocked::Unproven(unproven);
-        }
-        if let Some(until) = repair.and_then(|repair| repair.gaps.wait_until(self.next)) {
-            return Blocked::Repair(until);
-        }
-        let past = self.next.wrapping_add(past.unsigned_abs());
-        let gap = repair.and_then(|repair| repair.gaps.first_after(self.next));
-        Blocked::Lost(gap.filter(|gap| ahead(*gap, past) < 0).unwrap_or(past))
-    }
-}
+use super::evidence::{Blocked, Confirmed};
 
 impl<S: Numbered, P> Receiver<S, P> {
     /// A packet has come on a channel, with the tag that stood before it.
@@ -270,19 +63,18 @@ impl<S: Numbered, P> Receiver<S, P> {
             return Err(Discard::StaleEpoch);
         }
         self.reports.pass(channel, length_bytes);
+        let packets = tag.channel_sequence.wrapping_add(1);
         if tag.repair_of.is_some() {
             return confirmed.see_copy(now, tag, length_bytes, packet);
         }
         if confirmed.is_missed(channel, tag) {
-            self.reports.count(now, channel, length_bytes);
-            self.reports.count_up_to(channel, tag.channel_sequence.wrapping_add(1));
+            self.reports.count_numbered(now, channel, length_bytes, packets);
             let tag = Tag { repair_of: Some(small(channel)), ..tag };
             return confirmed.see_copy(now, tag, length_bytes, packet);
         }
         let kept = confirmed.see_packet(now, channel, tag);
         if kept != Err(Discard::Repeated) {
-            self.reports.count(now, channel, length_bytes);
-            self.reports.count_up_to(channel, tag.channel_sequence.wrapping_add(1));
+            self.reports.count_numbered(now, channel, length_bytes, packets);
         }
         let full = buffer.packets() == self.options.buffer_packets_max;
         if kept.is_ok() && !full {
@@ -488,27 +280,5 @@ impl<S: Numbered, P> Receiver<S, P> {
     /// Copies that wait for their turn.
     pub fn copies(&self) -> usize {
         self.confirmed.as_ref().map_or(0, Confirmed::copies)
-    }
-}
-
-#[cfg(test)]
-impl<P> Confirmed<P> {
-    pub(super) fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
-        self.next = crate::corruption::word(words);
-        self.next_since = Instant::from_nanoseconds(words());
-        self.given_from = crate::corruption::index(words);
-        self.astray = (words(), crate::corruption::word(words));
-        for shown in &mut self.shown {
-            *shown = Shown {
-                next_on_channel: crate::corruption::word(words),
-                below: crate::corruption::word(words),
-                round_trip_ns: crate::corruption::word(words),
-                begun: words().is_multiple_of(2),
-            };
-        }
-        if let Some(repair) = &mut self.repair {
-            repair.gaps.corrupt(words);
-            repair.copies.corrupt(words);
-        }
     }
 }

@@ -19,6 +19,7 @@
 
 use core::time::Duration;
 
+use crate::tag::ahead;
 use crate::{ChannelSet, Instant, Marker, OptionsError, Report, first_channels, take_lowest};
 
 /// When reports go between markers.
@@ -109,15 +110,30 @@ impl Reports {
         self.change(now, channel);
     }
 
+    /// A packet has come whose number shows how many were sent with and before it: those that did not
+    /// come are lost. One that was taken for lost before is accounted for already.
+    pub(super) fn count_numbered(
+        &mut self,
+        now: Instant,
+        channel: usize,
+        length_bytes: u32,
+        packets: u32,
+    ) {
+        let Report { accounted_packets, accounted_bytes, .. } = self.channels[channel].report;
+        self.count(now, channel, length_bytes);
+        let report = &mut self.channels[channel].report;
+        if ahead(packets, accounted_packets) > 0 {
+            report.accounted_packets = packets;
+        } else {
+            (report.accounted_packets, report.accounted_bytes) =
+                (accounted_packets, accounted_bytes);
+        }
+    }
+
     /// A packet gets through on a channel, whatever becomes of it.
     pub(super) fn pass(&mut self, channel: usize, length_bytes: u32) {
         let [longest_bytes, _] = &mut self.channels[channel].longest_bytes;
         *longest_bytes = (*longest_bytes).max(length_bytes);
-    }
-
-    /// A packet's number shows how many were sent before it: those that did not come are lost.
-    pub(super) fn count_up_to(&mut self, channel: usize, packets: u32) {
-        self.channels[channel].report.accounted_packets = packets;
     }
 
     /// Something changed that is to be reported soon.
@@ -240,5 +256,25 @@ impl Reports {
             (arrivals.marker_at, arrivals.report_at) = (Some(time()), Some(time()));
         }
         self.earliest = Some(Instant::from_nanoseconds(words()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Packets 0 and 2 of a channel, and 1 after all: three are accounted for from the second on,
+    /// and the third that comes changes only what came.
+    #[test]
+    fn a_packet_that_was_taken_for_lost_is_accounted_for_once() {
+        let mut reports = Reports::new(1, None);
+        let counts = |reports: &Reports| {
+            let report = reports.channels[0].report;
+            (report.accounted_packets, report.accounted_bytes, report.received_packets)
+        };
+        for (packets, expected) in [(1, (1, 100, 1)), (3, (3, 200, 2)), (2, (3, 200, 3))] {
+            reports.count_numbered(Instant::ORIGIN, 0, 100, packets);
+            assert_eq!(counts(&reports), expected);
+        }
     }
 }

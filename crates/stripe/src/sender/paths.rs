@@ -17,6 +17,7 @@
 //!
 //! Invariant: nothing here is needed for order.
 
+use gingham_congestion::units::time_ns;
 use gingham_congestion::{Acknowledgement, Control, Controller, Path, PathPlan, Told};
 
 use super::control::{ControlPlan, SharePlan};
@@ -109,17 +110,18 @@ impl Paths {
     /// The channel of those that take packets on which one is there first, if any has room.
     pub(super) fn choose(&self, now: Instant, takes: impl Fn(usize) -> bool) -> Option<usize> {
         let now_ns = now.nanoseconds();
-        let stays = self.run.filter(|run| {
-            run.left_bytes >= self.longest_bytes
-                && run.until_ns > now_ns
-                && self.channels[run.channel].admits(now_ns)
-        });
-        if let Some(run) = stays.filter(|run| takes(run.channel)) {
+        let is_open = |channel: &usize| self.channels[*channel].admits(now_ns) && takes(*channel);
+        if let Some(run) = self.run_at(now_ns).filter(|run| is_open(&run.channel)) {
             return Some(run.channel);
         }
-        let is_open = |channel: &usize| self.channels[*channel].admits(now_ns) && takes(*channel);
         let open = (0..self.channels.len()).filter(is_open);
         open.min_by_key(|channel| self.arrives_after_ns(*channel))
+    }
+
+    /// The run that goes on now, if there is room in it for a packet.
+    fn run_at(&self, now_ns: u64) -> Option<Run> {
+        let goes_on = |run: &Run| run.left_bytes >= self.longest_bytes && run.until_ns > now_ns;
+        self.run.filter(goes_on).filter(|run| run.channel < self.channels.len())
     }
 
     /// Packets may follow one another on a channel until so many bytes have gone.
@@ -129,11 +131,7 @@ impl Paths {
 
     /// The same, as the run on a channel goes on, or a new one.
     pub(super) fn run_bytes(&self, channel: usize, now: Instant) -> u64 {
-        let run = self.run.filter(|run| {
-            run.channel == channel
-                && run.until_ns > now.nanoseconds()
-                && run.left_bytes >= self.longest_bytes
-        });
+        let run = self.run_at(now.nanoseconds()).filter(|run| run.channel == channel);
         run.map_or(RUN_BYTES_MAX, |run| run.left_bytes).saturating_sub(self.longest_bytes) + 1
     }
 
@@ -144,9 +142,7 @@ impl Paths {
         let Some(rate) = path.bytes_per_second().or_else(|| path.pace_bytes_per_second()) else {
             return least_ns / 2;
         };
-        let ahead_bytes = u128::from(path.in_flight_bytes() + self.longest_bytes);
-        let ahead_ns = ahead_bytes * 1_000_000_000 / u128::from(rate.max(1));
-        let ahead_ns = u64::try_from(ahead_ns).unwrap_or(u64::MAX);
+        let ahead_ns = time_ns(path.in_flight_bytes() + self.longest_bytes, rate);
         ahead_ns.max(least_ns) - least_ns / 2
     }
 

@@ -24,9 +24,11 @@
 //! share that grows most none falls to less than a quarter at once; shares within 1/128 of what
 //! they are stay as they are.
 
+use gingham_congestion::units::{carried, percent_of, rate};
+
 use super::control::SharePlan;
 use super::seen::Seen;
-use super::units::{carried, is_over, nanoseconds, percent_of, rate};
+use super::units::{is_over, nanoseconds};
 
 /// What one channel after the other is given of its rate, in one plan after the other, until it is
 /// full; and what one that is starting is given.
