@@ -162,8 +162,9 @@ fn policer(
     longest_bytes: u32,
 ) -> Result<Option<Policer>, InputError> {
     let Some(given) = channel.policer else { return Ok(None) };
-    let stripe = &place.source.scenario.stripe;
-    let has_header = stripe.guaranteed || stripe.reception == Reception::SequenceNumbers;
+    let scenario = &place.source.scenario;
+    let has_header =
+        scenario.has_tags() || scenario.stripe.reception == Reception::SequenceNumbers;
     let wire_bytes = u64::from(longest_bytes) + if has_header { TAG_BYTES as u64 } else { 0 };
     if given.burst.0 < wire_bytes {
         let message = format!(

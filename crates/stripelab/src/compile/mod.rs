@@ -47,11 +47,11 @@ pub fn compile(source: &ScenarioSource) -> Result<Compiled, InputError> {
         sender: options::sender(source, links.len())?,
         receiver: options::receiver(source)?,
         round_alone: scenario.stripe.markers.tells == Tells::Round,
-        tagged: scenario.stripe.has_tags(),
+        tagged: scenario.has_tags(),
         restore: options::restore(source)?,
         resets: options::resets(source),
         queue_bytes: scenario.stripe.queue.0,
-        backpressure: scenario.stripe.sees_queues(),
+        backpressure: scenario.sees_queues(),
         reader: scenario.receiver.rate,
         warm_up,
         stop,
@@ -139,7 +139,7 @@ fn check_backlogged(source: &ScenarioSource, plan: &Plan) -> Result<(), InputErr
     let endless =
         plan.sources.iter().position(|one| one.kind == crate::plan::SourceKind::Backlogged);
     match endless {
-        Some(index) if !plan.backpressure && !source.scenario.stripe.is_held_back() => Err(source.refuse(
+        Some(index) if !plan.backpressure && !source.scenario.is_held_back() => Err(source.refuse(
             &format!("source.{index}"),
             "a backlogged source never stops unless something holds the sender back: set \
              `stripe.backpressure = true` or `stripe.window = true`, or choose a source with a rate",

@@ -17,17 +17,15 @@ const PACKETS_MAX: u64 = 1 << 20;
 
 /// Whether something is asked of a choice of channels that plays no part in it.
 pub(super) fn check_choice(source: &ScenarioSource) -> Result<(), InputError> {
-    let stripe = &source.scenario.stripe;
-    let is_free = stripe.order == Order::Free;
-    if is_free && stripe.scheduler != Scheduler::SurplusRoundRobin {
-        let message = "no scheduler chooses where `stripe.order` is \"free\": leave it out";
-        return Err(source.refuse("stripe.scheduler", message));
+    let scenario = &source.scenario;
+    if scenario.order() == Order::Free
+        && let Some(key) = scenario.bound_by()
+    {
+        let message = "plays no part where `stripe.order` is \"free\": leave it out, or set \
+                       `stripe.order = \"strict\"`";
+        return Err(source.refuse(&key, message));
     }
-    if is_free && stripe.quanta == Quanta::Follow {
-        let message = "no quantum is used where `stripe.order` is \"free\": leave it out";
-        return Err(source.refuse("stripe.quanta", message));
-    }
-    if stripe.control != Control::default() && !stripe.has_windows() {
+    if scenario.stripe.control != Control::default() && !scenario.has_windows() {
         let message = "nothing is controlled here: set `stripe.order = \"free\"`, `stripe.window = true` or \
                        `stripe.quanta = \"follow\"`, or leave it out";
         return Err(source.refuse("stripe.control", message));
@@ -42,7 +40,6 @@ pub(super) fn check(source: &ScenarioSource, reception: Reception) -> Result<(),
         ("stripe.quanta", stripe.quanta == Quanta::Follow),
         ("stripe.window", stripe.window),
         ("stripe.credits", stripe.credits),
-        ("stripe.order", stripe.order == Order::Free),
         ("stripe.guaranteed", stripe.guaranteed),
         ("stripe.repair", stripe.repair.is_some()),
         ("stripe.restore", stripe.restore.is_some()),
@@ -56,11 +53,11 @@ pub(super) fn check(source: &ScenarioSource, reception: Reception) -> Result<(),
     }
     let tags =
         [("stripe.repair", stripe.repair.is_some()), ("stripe.restore", stripe.restore.is_some())];
-    if let Some((key, _)) = tags.iter().find(|(_, asked)| *asked && !stripe.has_tags()) {
+    if let Some((key, _)) = tags.iter().find(|(_, asked)| *asked && !source.scenario.has_tags()) {
         let message = "only where packets carry tags: set `stripe.guaranteed = true`, or `stripe.order = \"free\"`";
         return Err(source.refuse(key, message));
     }
-    if stripe.silence == Span::ZERO && stripe.is_held_back() {
+    if stripe.silence == Span::ZERO && source.scenario.is_held_back() {
         let message = "credits and windows wait for reports, so a channel that sends none must go out some time: \
                        expected more than \"0 s\"";
         return Err(source.refuse("stripe.silence", message));
@@ -126,7 +123,7 @@ pub(super) fn sender(
         markers: markers(source, channels)?,
         credits: stripe.credits,
         order: order(source),
-        control: stripe.has_windows().then(|| control(source)).transpose()?,
+        control: source.scenario.has_windows().then(|| control(source)).transpose()?,
         shares: (stripe.quanta == Quanta::Follow).then(SharePlan::default),
         silence: silence(source)?,
         repair: repair.transpose()?,
@@ -135,7 +132,7 @@ pub(super) fn sender(
 }
 
 fn order(source: &ScenarioSource) -> gingham_stripe::Order {
-    match source.scenario.stripe.order {
+    match source.scenario.order() {
         Order::Strict => gingham_stripe::Order::Strict,
         Order::Free => gingham_stripe::Order::Free,
     }
@@ -202,9 +199,9 @@ fn markers(source: &ScenarioSource, channels: usize) -> Result<MarkerPlan, Input
 /// Options of the receiving end.
 pub(super) fn receiver(source: &ScenarioSource) -> Result<ReceiverOptions, InputError> {
     let stripe = &source.scenario.stripe;
-    let reports = stripe.reports.or_else(|| stripe.is_held_back().then(Reports::default));
+    let reports = stripe.reports.or_else(|| source.scenario.is_held_back().then(Reports::default));
     let reports = reports.map(|reports| report_plan(source, reports)).transpose()?;
-    let guaranteed = stripe.has_tags().then(|| -> Result<_, InputError> {
+    let guaranteed = source.scenario.has_tags().then(|| -> Result<_, InputError> {
         let repair = stripe.repair.map(|repair| requests(source, repair)).transpose()?;
         Ok(Guarantee { repair })
     });

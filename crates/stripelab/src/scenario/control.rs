@@ -5,11 +5,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How the channel of a packet is chosen.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {
     /// In turn, by the scheduler, so that the receiver knows from where the next packet comes.
-    #[default]
     Strict,
     /// Each packet goes to the channel with room on which it will be there first; the numbers of
     /// its tag give the order, which is guaranteed. What is in flight is controlled, and quanta

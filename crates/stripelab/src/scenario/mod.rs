@@ -22,6 +22,7 @@
 //! comments of the fields are what `gingham` shows as help.
 
 mod channel;
+mod choice;
 mod control;
 mod measure;
 mod queue;

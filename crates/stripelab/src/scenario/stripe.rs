@@ -11,8 +11,10 @@ use serde::{Deserialize, Serialize};
 pub struct Stripe {
     /// What chooses the channel of a packet.
     pub scheduler: Scheduler,
-    /// Whether the channel of a packet follows from the scheduler, or is chosen freely.
-    pub order: Order,
+    /// How the channel of a packet is chosen. Unless given it is "free"; and "strict" where the
+    /// scenario asks for what only that has: `scheduler`, `quanta` or quanta of channels,
+    /// `reception`, turns of `markers`, `window`, `guaranteed`.
+    pub order: Option<Order>,
     /// What says how much may be in flight, where anything does: with `window`, with quanta that
     /// follow, and where the order is free.
     pub control: Control,
@@ -38,7 +40,8 @@ pub struct Stripe {
     /// by themselves, with the defaults, unless given.
     pub reports: Option<Reports>,
     /// Whether each packet carries a tag of 12 bytes with sequence numbers that confirm what the
-    /// receiver expects: never out of order then, whatever is lost. It does where the order is free.
+    /// receiver expects: never out of order then, whatever is lost. It always does where the order
+    /// is free.
     pub guaranteed: bool,
     /// Lost packets are sent again, with these parameters; for that the order must be guaranteed.
     pub repair: Option<Repair>,
@@ -66,7 +69,7 @@ impl Default for Stripe {
     fn default() -> Self {
         Self {
             scheduler: Scheduler::SurplusRoundRobin,
-            order: Order::Strict,
+            order: None,
             control: Control::default(),
             reception: Reception::Logical,
             longest_packet: Bytes(1_500),
@@ -85,28 +88,6 @@ impl Default for Stripe {
             queue: Bytes(250_000),
             backpressure: None,
         }
-    }
-}
-
-impl Stripe {
-    /// Whether packets carry tags.
-    pub(crate) fn has_tags(&self) -> bool {
-        self.guaranteed || self.order == Order::Free
-    }
-
-    /// Whether what is in flight is bounded.
-    pub(crate) fn has_windows(&self) -> bool {
-        self.window || self.quanta == Quanta::Follow || self.order == Order::Free
-    }
-
-    /// Whether the receiver's reports hold the sender back.
-    pub(crate) fn is_held_back(&self) -> bool {
-        self.has_windows() || self.credits
-    }
-
-    /// Whether the sender sees the queues of its channels.
-    pub(crate) fn sees_queues(&self) -> bool {
-        self.backpressure.unwrap_or(!self.has_windows())
     }
 }
 

@@ -70,7 +70,7 @@ fn every_packet_is_somewhere() {
 fn without_loss_the_order_is_exact() {
     for seed in 1..=20 {
         let record = run(&format!(
-            "seed = {seed}\nstop.time = \"200 ms\"\n\
+            "seed = {seed}\nstop.time = \"200 ms\"\nstripe.order = \"strict\"\n\
              [[channel]]\nrate = \"{} Mbit/s\"\ndelay = \"{} ms\"\njitter = \"5 ms\"\n\
              [[channel]]\nrate = \"{} Mbit/s\"\ndelay = \"{} ms\"\njitter = \"1 ms\"\n\
              [[channel]]\nrate = \"7 Mbit/s\"\n\
@@ -99,7 +99,7 @@ fn lossy(stripe: &str) -> String {
 
 #[test]
 fn guaranteed_order_is_exact_whatever_is_lost() {
-    let quasi = run(&lossy(""));
+    let quasi = run(&lossy("stripe.order = \"strict\""));
     assert!(quasi.packets_lost > 50 && quasi.packets_out_of_order > 50);
     let exact = run(&lossy("stripe.guaranteed = true"));
     assert!(exact.packets_lost > 50);

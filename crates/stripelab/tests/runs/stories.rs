@@ -60,7 +60,7 @@ fn without_reception_packets_come_as_they_arrive() {
 /// Credits wait for reports: a channel of which none comes has to go out some time.
 #[test]
 fn a_silence_without_end_is_refused_where_reports_are_waited_for() {
-    let whole = TWO.replace("markers.send = false", "silence = \"0 s\"");
+    let whole = TWO.replace("markers.send = false", "silence = \"0 s\"\norder = \"strict\"");
     let whole = format!("{whole}[[source]]\npackets = {{ fixed = \"500 B\" }}\n");
     assert_eq!(refused(&whole), None);
     for held in ["credits = true", "window = true"] {
@@ -153,7 +153,7 @@ fn the_ratio_of_generalised_round_robin_is_one_of_small_whole_numbers() {
 /// 10 and 20 Mbit/s with quanta in this ratio carry 30 Mbit/s, less the markers, in exact order.
 #[test]
 fn unequal_channels_add_up() {
-    let record = run("stop.time = \"5 s\"\n\
+    let record = run("stop.time = \"5 s\"\nstripe.order = \"strict\"\n\
         [[channel]]\nrate = \"10 Mbit/s\"\ndelay = \"10 ms\"\n\
         [[channel]]\nrate = \"20 Mbit/s\"\ndelay = \"25 ms\"\n");
     let goodput = record.goodput_bits_per_s.expect("something was given out");
@@ -211,7 +211,7 @@ fn a_run_that_is_ended_early_has_the_rates_of_what_was_simulated() {
 fn a_wait_below_the_skew_is_told_with_its_cure() {
     let text = |delay: &str, wait: &str| {
         format!(
-            "stop.time = \"4 s\"\n{wait}\n[[channel]]\nrate = \"20 Mbit/s\"\n\
+            "stop.time = \"4 s\"\nstripe.order = \"strict\"\n{wait}\n[[channel]]\nrate = \"20 Mbit/s\"\n\
              [[channel]]\nrate = \"20 Mbit/s\"\ndelay = \"{delay}\"\n"
         )
     };
@@ -234,13 +234,33 @@ fn what_plays_no_part_in_the_choice_of_channels_is_refused() {
     let told = |keys: &str| refused(&whole.replace("[stripe]", &format!("[stripe]\n{keys}")));
     assert_eq!(told("order = \"free\"\ncontrol.by = \"cubic\""), None);
     for (keys, key, cure) in [
-        ("control.loss_threshold = 0.1", "stripe.control", "stripe.order"),
+        ("order = \"strict\"\ncontrol.loss_threshold = 0.1", "stripe.control", "stripe.order"),
         ("order = \"free\"\nscheduler = \"round-robin\"", "stripe.scheduler", "leave it out"),
         ("order = \"free\"\nquanta = \"follow\"", "stripe.quanta", "leave it out"),
+        ("order = \"free\"\nreception = \"none\"", "stripe.reception", "strict"),
+        ("order = \"free\"\nmarkers.send = false", "stripe.markers.send", "strict"),
         ("order = \"free\"\ncontrol.headroom = 1.0", "stripe.control.headroom", "below 1"),
         ("window = true\ncontrol.window_max = \"99 B\"", "stripe.control.window_max", "500 B"),
     ] {
         let error = told(keys).expect(keys);
         assert!(error.contains(&format!("`{key}`")) && error.contains(cure), "{error}");
+    }
+}
+
+/// Nothing is said of an order: it is free, and strict where a scheduler is asked for. In the free
+/// order packets have tags, so one flow over a channel that loses stays in order.
+#[test]
+fn the_order_is_free_unless_something_asks_for_strict() {
+    let run = |keys: &str| {
+        run(&format!(
+            "stop.time = \"1 s\"\n{keys}\n[[channel]]\nrate = \"10 Mbit/s\"\nloss = 0.01\n\
+             [[channel]]\nrate = \"10 Mbit/s\"\ndelay = \"20 ms\"\n"
+        ))
+    };
+    let free = run("");
+    assert!(free.packets_lost > 0);
+    assert_eq!(free.packets_out_of_order, 0);
+    for strict in ["stripe.order = \"strict\"", "stripe.markers.every_rounds = 2"] {
+        assert!(run(strict).packets_out_of_order > 0, "{strict}");
     }
 }
