@@ -132,8 +132,15 @@ REFUSED = {
     "stripe.scheduler=randomised": ("stripe.reception", "cannot follow this scheduler"),
     "stripe.markers.every_rounds=0": ("stripe.markers.every_rounds", "`send = false`"),
     "stripe.markers.before_channel=3": ("stripe.markers.before_channel", "expected 1 to 2"),
-    "stripe.repair={}": ("stripe.repair", "stripe.guaranteed = true"),
-    "stripe.backpressure=false": ("source[0]", "a backlogged source never stops"),
+    'stripe={ order = "strict", repair = {} }': ("stripe.repair", "stripe.guaranteed = true"),
+    'stripe={ order = "strict", backpressure = false }': (
+        "source[0]",
+        "a backlogged source never stops",
+    ),
+    'stripe={ order = "free", scheduler = "round-robin" }': (
+        "stripe.scheduler",
+        'set `stripe.order = "strict"`',
+    ),
     'stop.warm_up="1 s"': ("stop.warm_up", "expected less than"),
     'source=[{ packets = { fixed = "9 kB" } }]': ("source[0].packets.fixed", "1 B to 1500 B"),
     "source=[{ kind.frames = { interval = '40 ms', packet = '1 kB', file = 'no.txt' } }]": (
@@ -182,7 +189,8 @@ def test_a_row_of_the_picture_has_what_is_known_of_the_channel() -> None:
     known = ["window", "in flight", "estimated rate", "round trip", "least"]
 
     def drawn(window: bool) -> list[str]:
-        result = stripe.run(scenario.with_({"stripe.window": window}))
+        keys = {"stripe.order": "strict", "stripe.window": window}
+        result = stripe.run(scenario.with_(keys))
         picture = plots.picture(plots.channels(result), "svg").decode()
         assert all(f"<!-- {always} -->" in picture for always in ("queue", "arrived"))
         return [label for label in known if f"<!-- {label} -->" in picture]

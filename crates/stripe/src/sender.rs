@@ -210,7 +210,12 @@ impl<S: Numbered> Sender<S> {
         self.epoch
     }
 
-    /// The scheduler, to look at.
+    /// How the channel of a packet is chosen.
+    pub const fn order(&self) -> Order {
+        self.options.order
+    }
+
+    /// The scheduler, to look at; it has no part in a free choice.
     pub const fn scheduler(&self) -> &S {
         &self.scheduler
     }

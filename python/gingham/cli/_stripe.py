@@ -170,15 +170,15 @@ def report(result: StripeResult, parts: list[StripeResult]) -> OSError | None:
 
 
 def print_channels(result: StripeResult) -> None:
-    """Print one row a channel."""
-    columns = ["channel", "rate", "quantum", "arrived", "share", "packets", "lost", "waiting max"]
+    """Print one row a channel; quanta where there are any."""
+    has_quanta = any(one["quantum"] is not None for one in result.channels)
+    columns = ["channel", "rate", "arrived", "share", "packets", "lost", "waiting max"]
     simulated = time_text(result.summary["end_ns"])
     title = f"{result.title}: {simulated} simulated in {result.wall_seconds:.1f} s"
     rows = [
         [
             one["name"],
             rate_text(one["rate_bits_per_s"]),
-            quantum_text(one["quantum"]),
             rate_text(one["arrived_bits_per_s"]),
             "-" if one["utilisation"] is None else f"{100 * one['utilisation']:.1f} %",
             f"{one['packets_sent']:,}",
@@ -187,6 +187,10 @@ def print_channels(result: StripeResult) -> None:
         ]
         for one in result.channels
     ]
+    if has_quanta:
+        columns.insert(2, "quantum")
+        for one, row in zip(result.channels, rows, strict=True):
+            row.insert(2, quantum_text(one["quantum"]))
     print_table(title, columns, rows, numbers=columns[1:], tight=True)
 
 

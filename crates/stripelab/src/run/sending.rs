@@ -13,7 +13,7 @@ use crate::traffic::Packet;
 use gingham_fairq::{Causal, Number, Standing};
 use gingham_kernel::{Purpose, Stream, Time};
 use gingham_stripe::{
-    Controlled, Epoch, Flight, Instant, Kept, Kind, Message, Numbered, RepairPlan, Sender,
+    Controlled, Epoch, Flight, Instant, Kept, Kind, Message, Numbered, Order, RepairPlan, Sender,
 };
 
 /// The sending end.
@@ -165,9 +165,13 @@ impl SendingEnd {
         }
     }
 
-    /// What a channel may send in a round.
+    /// What a channel may send in a round, where there are rounds; 0 where it is out.
     pub(crate) fn quantum(&self, channel: usize) -> Option<u32> {
         match self {
+            Self::Protocol(protocol) if protocol.sender.order() == Order::Free => {
+                let is_out = !protocol.sender.scheduler().standing(channel).is_in();
+                is_out.then_some(0)
+            }
             Self::Protocol(protocol) => Some(protocol.sender.scheduler().quantum(channel)),
             Self::Rounds(scheduler) => Some(scheduler.quantum(channel)),
             _ => None,
