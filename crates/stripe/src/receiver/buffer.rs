@@ -4,6 +4,9 @@
 //! says all that the earlier said, and none at the head; so no more than `2 packets_max` items,
 //! whose room was taken at set-up.
 
+#[cfg(test)]
+mod corruption;
+
 use std::collections::VecDeque;
 
 use gingham_fairq::Standing;
@@ -107,14 +110,6 @@ impl<P> Buffer<P> {
     pub(super) fn clear(&mut self) {
         self.items.clear();
         self.packets = 0;
-    }
-}
-
-#[cfg(test)]
-impl<P> Buffer<P> {
-    pub(super) fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
-        (self.packets, self.first_since) =
-            (crate::corruption::index(words), Instant::from_nanoseconds(words()));
     }
 }
 

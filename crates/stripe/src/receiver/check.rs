@@ -10,6 +10,9 @@
 //!
 //! Invariant: a state that passes is one that messages can bring about.
 
+#[cfg(test)]
+mod corruption;
+
 use super::Receiver;
 use super::numbering::Numbering;
 use crate::{Instant, Numbered, first_channels};
@@ -45,34 +48,5 @@ impl<S: Numbered, P> Receiver<S, P> {
         self.scheduler = self.initial.clone();
         self.epochs.doubt(first_channels(self.buffers.len()));
         self.epochs.request(wire);
-    }
-}
-
-#[cfg(test)]
-impl<const CAPACITY: usize, P> Receiver<gingham_fairq::SurplusRoundRobin<CAPACITY>, P> {
-    /// Writes over every word of the state; packets and their tags are none of it.
-    pub(crate) fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
-        if crate::corruption::is_hit(words) {
-            self.scheduler.corrupt(words);
-        }
-        if crate::corruption::is_hit(words) {
-            self.numbering.corrupt(words);
-        }
-        if crate::corruption::is_hit(words) {
-            self.epochs.corrupt(words);
-        }
-        if crate::corruption::is_hit(words) {
-            self.presence.corrupt(words);
-        }
-        if crate::corruption::is_hit(words) {
-            self.reports.corrupt(words);
-        }
-        if let Some(confirmed) = &mut self.confirmed {
-            confirmed.corrupt(words);
-        }
-        self.buffers.iter_mut().for_each(|buffer| buffer.corrupt(words));
-        self.silent = words();
-        self.look_at = Instant::from_nanoseconds(words());
-        self.late_in_a_row.iter_mut().for_each(|count| *count = crate::corruption::word(words));
     }
 }

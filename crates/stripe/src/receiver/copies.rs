@@ -3,6 +3,9 @@
 //! Invariants: at most as many as the options say, in the order of their numbers in the pipe, each
 //! number once.
 
+#[cfg(test)]
+mod corruption;
+
 use std::collections::VecDeque;
 
 use crate::tag::{Tag, ahead};
@@ -85,14 +88,6 @@ impl<P> Copies<P> {
 
     pub(super) fn clear(&mut self) {
         self.copies.clear();
-    }
-}
-
-#[cfg(test)]
-impl<P> Copies<P> {
-    /// Writes over the times; packets and their tags are nobody's state.
-    pub(super) fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
-        self.copies.iter_mut().for_each(|copy| copy.at = Instant::from_nanoseconds(words()));
     }
 }
 

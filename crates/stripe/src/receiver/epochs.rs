@@ -8,6 +8,9 @@
 //!
 //! Invariant: no more messages are asked for than came, so two ends cannot talk each other up.
 
+#[cfg(test)]
+mod corruption;
+
 use gingham_fairq::CHANNELS_MAX;
 
 use crate::{ChannelSet, Discard, Epoch, Kind, take_lowest};
@@ -129,16 +132,5 @@ impl Epochs {
         let epoch = self.current?;
         let channel = take_lowest(&mut self.acknowledge)?;
         Some((channel, epoch, Kind::Acknowledged))
-    }
-}
-
-#[cfg(test)]
-impl Epochs {
-    pub(super) fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
-        self.current =
-            Some(Epoch::new(crate::corruption::word(words))).filter(|_| !words().is_multiple_of(4));
-        (self.synchronised, self.heard, self.acknowledge) = (words(), words(), words());
-        self.request =
-            Some((crate::corruption::index(words), Epoch::new(crate::corruption::word(words))));
     }
 }

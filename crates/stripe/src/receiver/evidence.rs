@@ -5,6 +5,9 @@
 //!
 //! Invariant: a number is lost only when every channel that is awaited has gone past it.
 
+#[cfg(test)]
+mod corruption;
+
 use crate::message::small;
 use crate::tag::{Tag, ahead};
 use crate::{ChannelSet, Departure, Discard, Instant, Marker, RepairRequests};
@@ -219,27 +222,5 @@ impl<P> Confirmed<P> {
         let past = self.next.wrapping_add(past.unsigned_abs());
         let gap = repair.and_then(|repair| repair.gaps.first_after(self.next));
         Blocked::Lost(gap.filter(|gap| ahead(*gap, past) < 0).unwrap_or(past))
-    }
-}
-
-#[cfg(test)]
-impl<P> Confirmed<P> {
-    pub(super) fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
-        self.next = crate::corruption::word(words);
-        self.next_since = Instant::from_nanoseconds(words());
-        self.given_from = crate::corruption::index(words);
-        self.astray = (words(), crate::corruption::word(words));
-        for shown in &mut self.shown {
-            *shown = Shown {
-                next_on_channel: crate::corruption::word(words),
-                below: crate::corruption::word(words),
-                round_trip_ns: crate::corruption::word(words),
-                begun: words().is_multiple_of(2),
-            };
-        }
-        if let Some(repair) = &mut self.repair {
-            repair.gaps.corrupt(words);
-            repair.copies.corrupt(words);
-        }
     }
 }

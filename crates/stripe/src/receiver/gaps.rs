@@ -11,6 +11,9 @@
 //!
 //! Invariants: at most [`GAPS_MAX`] gaps of 64 packets; what finds no room is not asked for.
 
+#[cfg(test)]
+mod corruption;
+
 use core::time::Duration;
 
 use crate::tag::ahead;
@@ -206,27 +209,6 @@ impl Gaps {
     /// A new epoch.
     pub(super) fn restart(&mut self) {
         self.gaps.clear();
-    }
-}
-
-#[cfg(test)]
-impl Gaps {
-    /// Writes over all gaps, and makes more.
-    pub(super) fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
-        self.gaps.clear();
-        for _ in 0..words() % 5 {
-            self.gaps.push(Gap {
-                channel: crate::corruption::byte(words),
-                first: crate::corruption::word(words),
-                missing: words(),
-                from: crate::corruption::word(words),
-                before: crate::corruption::word(words),
-                until: Instant::from_nanoseconds(words()),
-                ask_at: Instant::from_nanoseconds(words()),
-                asked: crate::corruption::word(words),
-                again: Duration::from_nanos(words()),
-            });
-        }
     }
 }
 

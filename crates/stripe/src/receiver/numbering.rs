@@ -14,6 +14,9 @@
 //!
 //! Invariant: the map is a permutation, whatever is said.
 
+#[cfg(test)]
+mod corruption;
+
 use gingham_fairq::CHANNELS_MAX;
 
 use super::Receiver;
@@ -97,15 +100,6 @@ impl<S: Numbered, P> Receiver<S, P> {
         } else {
             self.epochs.doubt(1 << known | 1 << named);
             Err(Discard::OtherChannel)
-        }
-    }
-}
-
-#[cfg(test)]
-impl Numbering {
-    pub(super) fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
-        for number in self.channels.iter_mut().chain(&mut self.wires) {
-            *number = crate::corruption::byte(words);
         }
     }
 }

@@ -20,6 +20,9 @@
 //! Invariants: a marker from before a channel left does not bring it back; what is said again of
 //! its leaving does not undo what a marker said since.
 
+#[cfg(test)]
+mod corruption;
+
 use gingham_fairq::{Round, Standing};
 
 use super::Receiver;
@@ -166,29 +169,6 @@ impl<S: Numbered, P> Receiver<S, P> {
             self.read_marker(channel, said);
         } else {
             self.buffers[channel].push_marker(said);
-        }
-    }
-}
-
-#[cfg(test)]
-impl Presence {
-    pub(super) fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
-        (self.out, self.acknowledge) = (words(), words());
-        for round in &mut self.since {
-            *round = Round::new(crate::corruption::word(words));
-        }
-        for round in &mut self.in_from {
-            *round = Round::new(crate::corruption::word(words));
-        }
-        for since in &mut self.stale_since {
-            *since = Some(Instant::from_nanoseconds(words()));
-        }
-        for departure in &mut self.departures {
-            *departure = Departure {
-                channel: crate::corruption::byte(words),
-                since: Round::new(crate::corruption::word(words)),
-                ..Departure::default()
-            };
         }
     }
 }

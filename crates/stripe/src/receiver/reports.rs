@@ -17,6 +17,9 @@
 //! what came since, so nothing that went wrong before lasts; nothing is reported again unless
 //! something changed.
 
+#[cfg(test)]
+mod corruption;
+
 use core::time::Duration;
 
 use crate::tag::ahead;
@@ -235,28 +238,6 @@ impl Reports {
 fn since(then: Option<Instant>, now: Instant) -> u32 {
     let Some(then) = then else { return u32::MAX };
     u32::try_from(now.nanoseconds().saturating_sub(then.nanoseconds())).unwrap_or(u32::MAX)
-}
-
-#[cfg(test)]
-impl Reports {
-    /// Writes over counts and times.
-    pub(super) fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
-        self.due = words();
-        for arrivals in &mut self.channels {
-            arrivals.report.accounted_packets = crate::corruption::word(words);
-            arrivals.report.received_packets = crate::corruption::word(words);
-            arrivals.unreported_packets = crate::corruption::word(words);
-            arrivals.longest_bytes.fill(crate::corruption::word(words));
-            arrivals.report.accounted_bytes = words();
-            arrivals.report.received_bytes = words();
-            arrivals.report.coming_from =
-                Some(gingham_fairq::Round::new(crate::corruption::word(words)));
-            let mut time = || Instant::from_nanoseconds(words());
-            (arrivals.report.echo, arrivals.report.came_at) = (time(), time());
-            (arrivals.marker_at, arrivals.report_at) = (Some(time()), Some(time()));
-        }
-        self.earliest = Some(Instant::from_nanoseconds(words()));
-    }
 }
 
 #[cfg(test)]

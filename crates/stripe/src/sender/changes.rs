@@ -23,6 +23,9 @@
 //! Invariants: what holds at the sender from a round on was known to the receiver before that
 //! round; a channel is announced to go out only while another stays in.
 
+#[cfg(test)]
+mod corruption;
+
 use core::time::Duration;
 
 use gingham_fairq::{Change, Round, Standing};
@@ -372,21 +375,4 @@ impl<S: Numbered> Sender<S> {
 /// The later of two rounds.
 pub(super) const fn later(one: Round, other: Round) -> Round {
     if other.is_after(one) { other } else { one }
-}
-
-#[cfg(test)]
-impl Changes {
-    pub(super) fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
-        (self.pending, self.agreed) = (words(), words());
-        let mut word = || crate::corruption::word(words);
-        self.ahead_rounds = word();
-        let (at, span_ns) = (Instant::from_nanoseconds(word().into()), word().into());
-        self.passing = Passing { at, round: Round::new(word()), span_ns, rounds: word() };
-        self.wished.iter_mut().for_each(|quantum| *quantum = word());
-        for announced in &mut self.announced {
-            announced.change = Change { from: Round::new(word()), quantum_bytes: word() };
-            announced.at = Round::new(word());
-            announced.told_at = Some(Instant::from_nanoseconds(u64::from(word()) << 30));
-        }
-    }
 }

@@ -16,6 +16,9 @@
 //!
 //! Invariant: nothing here is needed for order.
 
+#[cfg(test)]
+mod corruption;
+
 use core::time::Duration;
 
 use crate::{Instant, Report, TAG_BYTES};
@@ -139,27 +142,6 @@ impl Passing {
     /// A new epoch.
     pub(super) fn restart(&mut self) {
         self.channels.fill(Suspicion::default());
-    }
-}
-
-#[cfg(test)]
-impl Passing {
-    pub(super) fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
-        for one in &mut self.channels {
-            let mut word = || crate::corruption::word(words);
-            let time = |word| Instant::from_nanoseconds(u64::from(word) << 20);
-            *one = Suspicion {
-                passed_bytes: word(),
-                packets: word(),
-                longest_bytes: word(),
-                since: Some(time(word())),
-                marked: Some((time(word()), word(), time(word()))),
-                last_at: time(word()),
-                lost: word(),
-                lost_until: Some(time(word())),
-                probe_bytes: Some(word()),
-            };
-        }
     }
 }
 

@@ -17,6 +17,9 @@
 //!
 //! Invariant: nothing here is needed for order.
 
+#[cfg(test)]
+mod corruption;
+
 use gingham_congestion::units::time_ns;
 use gingham_congestion::{Acknowledgement, Control, Controller, Path, PathPlan, Told};
 
@@ -302,19 +305,6 @@ fn found(path: &Path) -> Found {
         bytes_per_second: path.bytes_per_second(),
         is_starting: path.control().is_starting(),
         round_trip_ns: path.round_trip().smoothed_ns(),
-    }
-}
-
-#[cfg(test)]
-impl Paths {
-    pub(super) fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
-        let channel = crate::corruption::index(words);
-        self.waiting = Some(Waiting { channel, since_ns: words() });
-        self.run = Some(Run { channel, left_bytes: words(), until_ns: words() });
-        self.echoes.fill(Some(Instant::from_nanoseconds(words())));
-        if let Some(shares) = &mut self.shares {
-            shares.corrupt(words);
-        }
     }
 }
 

@@ -24,6 +24,9 @@
 //! Invariants: some channel is in; a channel that comes back does so after the round that Left
 //! named.
 
+#[cfg(test)]
+mod corruption;
+
 use core::time::Duration;
 
 use gingham_fairq::Standing;
@@ -293,24 +296,5 @@ impl<S: Numbered> Sender<S> {
         let others = (0..self.scheduler.channels()).filter(is_in);
         self.presence.watches[channel].tell_on = others.fold(0, |set, other| set | 1 << other);
         self.presence.telling |= 1 << channel;
-    }
-}
-
-#[cfg(test)]
-impl Presence {
-    pub(super) fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
-        (self.dead, self.telling) = (words(), words());
-        self.look_at = Instant::from_nanoseconds(words());
-        for watch in &mut self.watches {
-            let mut time = || Instant::from_nanoseconds(words());
-            watch.unanswered_since = Some(time());
-            (watch.died_at, watch.probe_at) = (time(), time());
-            (watch.round_trip, watch.pause) =
-                (Some(Duration::from_nanos(words())), Duration::from_nanos(words()));
-            let mut word = || crate::corruption::word(words);
-            let since = gingham_fairq::Round::new(word());
-            let left = Departure { channel: 0, since, sent_packets: word(), next_sequence: word() };
-            (watch.left, watch.tell_on) = (Some(left), words());
-        }
     }
 }

@@ -23,6 +23,9 @@
 //! Invariants: bounded memory, taken at set-up; no packet is sent again more than `tries_max`
 //! times.
 
+#[cfg(test)]
+mod corruption;
+
 use core::time::Duration;
 use std::collections::VecDeque;
 
@@ -336,28 +339,6 @@ impl<P> Kept<P> {
     pub fn get(&self, sequence: u32) -> Option<&P> {
         let kept = self.ring[sequence as usize % self.ring.len()].as_ref();
         kept.filter(|(number, _)| *number == sequence).map(|(_, packet)| packet)
-    }
-}
-
-#[cfg(test)]
-impl Repairs {
-    /// Writes over all but the packets that were sent, which are as good as their copies at the
-    /// caller's.
-    pub(super) fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
-        self.room.iter_mut().for_each(|room| *room = crate::corruption::word(words));
-        for lately in &mut self.channels {
-            lately.next = crate::corruption::word(words);
-            lately.count = crate::corruption::index(words);
-            for sent in &mut lately.ring {
-                (sent.tries, sent.queued) =
-                    (crate::corruption::byte(words), words().is_multiple_of(2));
-            }
-        }
-        self.queue.clear();
-        for _ in 0..words() % 5 {
-            let asked = (crate::corruption::byte(words), crate::corruption::word(words));
-            self.queue.push_back((asked.0, asked.1, Instant::from_nanoseconds(words())));
-        }
     }
 }
 

@@ -1,5 +1,8 @@
 //! What the receiver has last said of each channel, and when that came.
 
+#[cfg(test)]
+mod corruption;
+
 use crate::{Instant, Report};
 
 /// The last report on a channel.
@@ -31,28 +34,5 @@ impl ReportedByChannel {
     /// A new epoch.
     pub(super) fn restart(&mut self) {
         self.0.fill(None);
-    }
-}
-
-#[cfg(test)]
-impl ReportedByChannel {
-    pub(super) fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
-        for reported in &mut self.0 {
-            let mut word = || crate::corruption::word(words);
-            let report = Report {
-                accounted_packets: word(),
-                received_packets: word(),
-                limit_packets: word(),
-                held_ns: word(),
-                came_ago_ns: word(),
-                longest_bytes: word(),
-                coming_from: Some(gingham_fairq::Round::new(word())),
-                accounted_bytes: words(),
-                received_bytes: words(),
-                came_at: Instant::from_nanoseconds(words()),
-                echo: Instant::from_nanoseconds(words()),
-            };
-            *reported = Some(Reported { at: Instant::from_nanoseconds(words()), report });
-        }
     }
 }

@@ -1,5 +1,8 @@
 //! What is seen of a channel between two plans of shares.
 
+#[cfg(test)]
+mod corruption;
+
 /// No channel is waited for longer than two years, and nothing counted so often.
 const NS_MAX: u64 = 1 << 56;
 const COUNT_MAX: u64 = 1 << 32;
@@ -22,14 +25,5 @@ impl Seen {
     /// Counts that can be added to, and added up over all channels.
     pub(super) const fn is_sound(&self) -> bool {
         self.reports < COUNT_MAX && self.waited_ns < NS_MAX && self.idle_ns < NS_MAX
-    }
-}
-
-#[cfg(test)]
-impl Seen {
-    pub(super) fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
-        (self.reports, self.waited_ns, self.idle_ns) = (words(), words(), words());
-        self.settled_at_ns = words();
-        self.came = Some(((words(), words()), (words(), words())));
     }
 }

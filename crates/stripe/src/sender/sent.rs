@@ -2,6 +2,9 @@
 //!
 //! Invariant: the sequence number of the next packet is the sum of the packets of all channels.
 
+#[cfg(test)]
+mod corruption;
+
 /// What was sent on a channel in this epoch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sent {
@@ -42,15 +45,5 @@ impl SentByChannel {
     pub(super) fn restart(&mut self) {
         self.channels.fill(Sent::default());
         self.next_sequence = 0;
-    }
-}
-
-#[cfg(test)]
-impl SentByChannel {
-    pub(super) fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
-        self.next_sequence = crate::corruption::word(words);
-        for sent in &mut self.channels {
-            *sent = Sent { packets: crate::corruption::word(words), bytes: words() };
-        }
     }
 }

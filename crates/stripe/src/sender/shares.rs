@@ -24,6 +24,9 @@
 //! share that grows most none falls to less than a quarter at once; shares within 1/128 of what
 //! they are stay as they are.
 
+#[cfg(test)]
+mod corruption;
+
 use gingham_congestion::units::{carried, percent_of, rate};
 
 use super::control::SharePlan;
@@ -292,23 +295,6 @@ impl Shares {
             old.abs_diff(new) > old / u128::from(DIFFERENCE_SHARE)
         };
         self.channels.iter().zip(&self.quanta).any(differs)
-    }
-}
-
-#[cfg(test)]
-impl Shares {
-    pub(super) fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
-        (self.since_ns, self.until_ns) = (words(), words());
-        self.wishes.iter_mut().for_each(|wish| *wish = words());
-        self.quanta.iter_mut().for_each(|quantum| *quantum = crate::corruption::word(words));
-        for channel in &mut self.channels {
-            channel.seen.corrupt(words);
-            channel.fallen_plans = crate::corruption::word(words);
-            channel.quantum_bytes = crate::corruption::word(words).into();
-        }
-        let (channel, step) =
-            (crate::corruption::index(words), usize::from(crate::corruption::byte(words)));
-        (self.probe, self.next) = (Some(Probe { channel, step }), channel % 64);
     }
 }
 
