@@ -104,13 +104,13 @@ impl Deliveries {
         if was_idle {
             (self.first_sent_at_ns, self.delivered_at_ns, self.came_at_ns) = (now_ns, now_ns, None);
         }
-        if !number.is_multiple_of(self.spacing) {
+        if !is_spaced(number, self.spacing) {
             return;
         }
         if self.records.len() == self.room {
             self.spacing *= 2;
             let spacing = self.spacing;
-            self.records.retain(|record| record.number.is_multiple_of(spacing));
+            self.records.retain(|record| is_spaced(record.number, spacing));
         }
         self.records.push_back(Record {
             number,
@@ -143,6 +143,8 @@ impl Deliveries {
             last = self.records.pop_front();
         }
         if self.records.is_empty() {
+            // The ring begins anew at its first place too: memory that was just used.
+            self.records.clear();
             self.spacing = 1;
         }
         last
@@ -186,6 +188,11 @@ impl Deliveries {
             is_app_limited: record.is_app_limited,
         }
     }
+}
+
+/// Whether a packet of this number has a record: a division by a power of two has no need of one.
+const fn is_spaced(number: u64, spacing: u64) -> bool {
+    number & (spacing - 1) == 0
 }
 
 #[cfg(test)]
