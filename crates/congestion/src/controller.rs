@@ -140,6 +140,7 @@ macro_rules! each {
 }
 
 impl Controller for Control {
+    #[inline]
     fn sent(&mut self, sent: &Sent) {
         each!(self, one => one.sent(sent));
     }

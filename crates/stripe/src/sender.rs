@@ -171,6 +171,7 @@ impl<S: Numbered> Sender<S> {
         self.next_channel(now).ok()
     }
 
+    #[inline]
     fn next_channel(&self, now: Instant) -> Result<usize, SendError> {
         if !self.is_open() {
             return Err(SendError::Resetting);
