@@ -99,6 +99,7 @@ impl Reports {
 
     /// A packet has come whose number shows how many were sent with and before it: those that did not
     /// come are lost. One that was taken for lost before is accounted for already.
+    #[inline]
     pub(super) fn count_numbered(
         &mut self,
         now: Instant,
