@@ -138,10 +138,9 @@ impl Deliveries {
 
     /// So many packets are accounted for: the record of the last of them that has one.
     pub(crate) fn take_record(&mut self, packets: u64) -> Option<Record> {
-        let mut last = None;
-        while self.records.front().is_some_and(|record| record.number < packets) {
-            last = self.records.pop_front();
-        }
+        let count = self.records.partition_point(|record| record.number < packets);
+        let last = count.checked_sub(1).map(|last| self.records[last]);
+        self.records.drain(..count);
         if self.records.is_empty() {
             // The ring begins anew at its first place too: memory that was just used.
             self.records.clear();
