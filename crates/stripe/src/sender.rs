@@ -164,10 +164,8 @@ impl<S: Numbered> Sender<S> {
         Ok(sender)
     }
 
-    /// The channel of the next packet, or nothing while none may go: a reset is under way, or the
-    /// channel whose turn it is has no credit, or as much in flight as it may have. Ask again after
-    /// the next message of the receiver, and after `poll_message`, which takes dead channels out.
-    pub fn channel(&self, now: Instant) -> Option<usize> {
+    /// The channel of the next packet, or nothing while none may go.
+    fn next_channel(&self, now: Instant) -> Option<usize> {
         if !self.is_open() {
             return None;
         }
@@ -237,7 +235,7 @@ impl<S: Numbered> Sender<S> {
 
     /// A packet is to be sent: on the channel returned, after the messages given out before.
     pub fn handle_packet(&mut self, now: Instant, length_bytes: u32) -> Result<usize, SendError> {
-        let Some(channel) = self.channel(now) else { return Err(self.held_back()) };
+        let Some(channel) = self.next_channel(now) else { return Err(self.held_back()) };
         let longest_bytes = self.scheduler.longest_bytes();
         if length_bytes == 0 || length_bytes > longest_bytes {
             return Err(SendError::BadLength { length_bytes, longest_bytes });
