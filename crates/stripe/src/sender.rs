@@ -196,9 +196,11 @@ impl<S: Numbered> Sender<S> {
     }
 
     fn has_credit(&self, channel: usize) -> bool {
-        if !self.options.credits {
-            return true;
-        }
+        !self.options.credits || self.is_credit_left(channel)
+    }
+
+    #[inline(never)]
+    fn is_credit_left(&self, channel: usize) -> bool {
         let reported = self.reported.on(channel);
         has_credit(self.sent.on(channel), reported.as_ref().map(|reported| &reported.report))
     }
