@@ -74,7 +74,7 @@ pub struct Acknowledged {
 /// Every method may be called at any time; what a controller is told is never later than what it is
 /// told next.
 pub trait Controller {
-    /// A packet goes.
+    /// A packet goes. Window and pace may change by that only where the path was idle.
     fn sent(&mut self, sent: &Sent);
 
     /// Packets are accounted for: some came, some are lost.
@@ -126,54 +126,50 @@ impl Control {
     pub fn cubic(longest_bytes: u64) -> Self {
         Self::Cubic(Box::new(Cubic::new(longest_bytes)))
     }
+}
 
-    fn as_dyn(&self) -> &dyn Controller {
-        match self {
-            Self::Told(told) => told,
-            Self::Bbr(bbr) => bbr.as_ref(),
-            Self::Cubic(cubic) => cubic.as_ref(),
+/// Asks whichever controller there is, without a table of functions: some of this is for each packet.
+macro_rules! each {
+    ($control:expr, $one:ident => $what:expr) => {
+        match $control {
+            Self::Told($one) => $what,
+            Self::Bbr($one) => $what,
+            Self::Cubic($one) => $what,
         }
-    }
-
-    fn as_dyn_mut(&mut self) -> &mut dyn Controller {
-        match self {
-            Self::Told(told) => told,
-            Self::Bbr(bbr) => bbr.as_mut(),
-            Self::Cubic(cubic) => cubic.as_mut(),
-        }
-    }
+    };
 }
 
 impl Controller for Control {
+    #[inline]
     fn sent(&mut self, sent: &Sent) {
-        self.as_dyn_mut().sent(sent);
+        each!(self, one => one.sent(sent));
     }
 
     fn acknowledged(&mut self, acknowledged: &Acknowledged) {
-        self.as_dyn_mut().acknowledged(acknowledged);
+        each!(self, one => one.acknowledged(acknowledged));
     }
 
     fn window_bytes(&self) -> u64 {
-        self.as_dyn().window_bytes()
+        each!(self, one => one.window_bytes())
     }
 
     fn pace_bytes_per_second(&self) -> Option<u64> {
-        self.as_dyn().pace_bytes_per_second()
+        each!(self, one => one.pace_bytes_per_second())
     }
 
     fn bytes_per_second(&self) -> Option<u64> {
-        self.as_dyn().bytes_per_second()
+        each!(self, one => one.bytes_per_second())
     }
 
     fn is_starting(&self) -> bool {
-        self.as_dyn().is_starting()
+        each!(self, one => one.is_starting())
     }
 
     fn poll_timeout(&self) -> Option<u64> {
-        self.as_dyn().poll_timeout()
+        each!(self, one => one.poll_timeout())
     }
 
     fn handle_timeout(&mut self, now_ns: u64) {
-        self.as_dyn_mut().handle_timeout(now_ns);
+        each!(self, one => one.handle_timeout(now_ns));
     }
 }

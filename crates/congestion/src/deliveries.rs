@@ -104,13 +104,13 @@ impl Deliveries {
         if was_idle {
             (self.first_sent_at_ns, self.delivered_at_ns, self.came_at_ns) = (now_ns, now_ns, None);
         }
-        if !number.is_multiple_of(self.spacing) {
+        if !is_spaced(number, self.spacing) {
             return;
         }
         if self.records.len() == self.room {
             self.spacing *= 2;
             let spacing = self.spacing;
-            self.records.retain(|record| record.number.is_multiple_of(spacing));
+            self.records.retain(|record| is_spaced(record.number, spacing));
         }
         self.records.push_back(Record {
             number,
@@ -138,11 +138,12 @@ impl Deliveries {
 
     /// So many packets are accounted for: the record of the last of them that has one.
     pub(crate) fn take_record(&mut self, packets: u64) -> Option<Record> {
-        let mut last = None;
-        while self.records.front().is_some_and(|record| record.number < packets) {
-            last = self.records.pop_front();
-        }
+        let count = self.records.partition_point(|record| record.number < packets);
+        let last = count.checked_sub(1).map(|last| self.records[last]);
+        self.records.drain(..count);
         if self.records.is_empty() {
+            // The ring begins anew at its first place too: memory that was just used.
+            self.records.clear();
             self.spacing = 1;
         }
         last
@@ -186,6 +187,11 @@ impl Deliveries {
             is_app_limited: record.is_app_limited,
         }
     }
+}
+
+/// Whether a packet of this number has a record: a division by a power of two has no need of one.
+const fn is_spaced(number: u64, spacing: u64) -> bool {
+    number & (spacing - 1) == 0
 }
 
 #[cfg(test)]

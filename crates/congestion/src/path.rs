@@ -77,6 +77,9 @@ pub struct Path {
     sent_packets: u64,
     sent_bytes: u64,
     counted: Acknowledgement,
+    /// What the controller last said of window and pace, within the bounds of the path.
+    window_bytes: u64,
+    pace_bytes_per_second: Option<u64>,
     /// When an acknowledgement last found the window full: until then it held packets back.
     room_since_ns: u64,
 }
@@ -85,7 +88,7 @@ impl Path {
     /// A path under a controller.
     pub fn new(plan: PathPlan, control: Control) -> Self {
         let nanoseconds = |span: Duration| u64::try_from(span.as_nanos()).unwrap_or(u64::MAX);
-        Self {
+        let mut path = Self {
             plan,
             control,
             round_trip: RoundTrip::new(nanoseconds(plan.least_span)),
@@ -94,8 +97,12 @@ impl Path {
             sent_packets: 0,
             sent_bytes: 0,
             counted: Acknowledgement::default(),
+            window_bytes: 0,
+            pace_bytes_per_second: None,
             room_since_ns: 0,
-        }
+        };
+        path.ask_control();
+        path
     }
 
     /// Counts begin anew, nothing is in flight, and what was learned of the path stays.
@@ -113,6 +120,7 @@ impl Path {
     /// Another controller takes over.
     pub fn set_control(&mut self, control: Control) {
         self.control = control;
+        self.ask_control();
     }
 
     /// The time there and back.
@@ -126,8 +134,8 @@ impl Path {
     }
 
     /// Bytes that may be.
-    pub fn window_bytes(&self) -> u64 {
-        self.control.window_bytes().min(self.plan.window_bytes_max).max(self.plan.longest_bytes)
+    pub const fn window_bytes(&self) -> u64 {
+        self.window_bytes
     }
 
     /// What the path is taken to carry.
@@ -136,13 +144,21 @@ impl Path {
     }
 
     /// How fast packets go.
-    pub fn pace_bytes_per_second(&self) -> Option<u64> {
+    pub const fn pace_bytes_per_second(&self) -> Option<u64> {
+        self.pace_bytes_per_second
+    }
+
+    /// Something changed from which window and pace follow.
+    fn ask_control(&mut self) {
+        let window_bytes = self.control.window_bytes().min(self.plan.window_bytes_max);
+        self.window_bytes = window_bytes.max(self.plan.longest_bytes);
         let round_trip_ns = match self.round_trip.smoothed_ns() {
             0 => SLOWEST_NS,
             smoothed_ns => smoothed_ns.min(SLOWEST_NS),
         };
         let least = rate(2 * self.plan.longest_bytes, round_trip_ns);
-        self.control.pace_bytes_per_second().map(|pace| pace.max(least))
+        self.pace_bytes_per_second =
+            self.control.pace_bytes_per_second().map(|pace| pace.max(least));
     }
 
     /// Bytes that were found to have been lost.
@@ -151,7 +167,7 @@ impl Path {
     }
 
     /// Whether the window lets a packet of the longest go.
-    pub fn has_room(&self) -> bool {
+    pub const fn has_room(&self) -> bool {
         self.in_flight_bytes() + self.plan.longest_bytes <= self.window_bytes()
     }
 
@@ -171,24 +187,23 @@ impl Path {
     }
 
     /// Whether a packet may go.
-    pub fn admits(&self, now_ns: u64) -> bool {
+    pub const fn admits(&self, now_ns: u64) -> bool {
         self.pacer.next_ns() <= now_ns && self.has_room()
     }
 
     /// A packet goes.
     pub fn sent(&mut self, now_ns: u64, bytes: u64) {
         let in_flight_bytes = self.in_flight_bytes();
-        let was_idle = in_flight_bytes == 0;
-        self.control.sent(&Sent {
-            now_ns,
-            bytes,
-            in_flight_bytes,
-            delivered_bytes: self.deliveries.delivered_bytes,
-            was_idle: was_idle && self.deliveries.is_limited_by_source(),
-        });
+        let was_empty = in_flight_bytes == 0;
+        let was_idle = was_empty && self.deliveries.is_limited_by_source();
+        let delivered_bytes = self.deliveries.delivered_bytes;
+        self.control.sent(&Sent { now_ns, bytes, in_flight_bytes, delivered_bytes, was_idle });
+        if was_idle {
+            self.ask_control();
+        }
         self.sent_packets += 1;
         self.sent_bytes += bytes;
-        self.deliveries.sent(now_ns, (self.sent_bytes, in_flight_bytes + bytes), was_idle);
+        self.deliveries.sent(now_ns, (self.sent_bytes, in_flight_bytes + bytes), was_empty);
         self.pacer.sent(now_ns, bytes, self.pace_bytes_per_second());
     }
 
@@ -200,6 +215,7 @@ impl Path {
     /// A time there and back that something else than a packet took.
     pub fn timed(&mut self, now_ns: u64, round_trip_ns: u64) {
         self.round_trip.take(now_ns, round_trip_ns);
+        self.ask_control();
     }
 
     /// The other end acknowledges: whether it can be so.
@@ -243,6 +259,7 @@ impl Path {
             smoothed_round_trip_ns: self.round_trip.smoothed_ns(),
             rate: sample.map(|sample| self.believed(sample)),
         });
+        self.ask_control();
         true
     }
 
@@ -302,5 +319,6 @@ impl Path {
     /// That time has come.
     pub fn handle_timeout(&mut self, now_ns: u64) {
         self.control.handle_timeout(now_ns);
+        self.ask_control();
     }
 }

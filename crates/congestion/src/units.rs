@@ -1,27 +1,33 @@
 //! Bytes, spans and rates in whole numbers.
 
+/// `value * factor / divisor`, or the most there is. The product of what packets and paths have fits
+/// a word nearly always, and the division of one is a tenth of that of two.
+pub(crate) fn scaled(value: u64, factor: u64, divisor: u64) -> u64 {
+    if let Some(product) = value.checked_mul(factor) {
+        return product / divisor;
+    }
+    let quotient = u128::from(value) * u128::from(factor) / u128::from(divisor);
+    u64::try_from(quotient).unwrap_or(u64::MAX)
+}
+
 /// Bytes a second, of so many bytes in a span.
 pub fn rate(bytes: u64, span_ns: u64) -> u64 {
-    let rate = u128::from(bytes) * 1_000_000_000 / u128::from(span_ns.max(1));
-    u64::try_from(rate).unwrap_or(u64::MAX)
+    scaled(bytes, 1_000_000_000, span_ns.max(1))
 }
 
 /// Bytes that a rate carries in a span.
 pub fn carried(bytes_per_second: u64, span_ns: u64) -> u64 {
-    let bytes = u128::from(bytes_per_second) * u128::from(span_ns) / 1_000_000_000;
-    u64::try_from(bytes).unwrap_or(u64::MAX)
+    scaled(bytes_per_second, span_ns, 1_000_000_000)
 }
 
 /// So many hundredths of something.
 pub fn percent_of(whole: u64, percent: u64) -> u64 {
-    let part = u128::from(whole) * u128::from(percent) / 100;
-    u64::try_from(part).unwrap_or(u64::MAX)
+    scaled(whole, percent, 100)
 }
 
 /// How long a rate takes for so many bytes.
 pub fn time_ns(bytes: u64, bytes_per_second: u64) -> u64 {
-    let span = u128::from(bytes) * 1_000_000_000 / u128::from(bytes_per_second.max(1));
-    u64::try_from(span).unwrap_or(u64::MAX)
+    scaled(bytes, 1_000_000_000, bytes_per_second.max(1))
 }
 
 /// A mean moved by a share of the difference; rounding never stops it short of it for ever.
@@ -44,6 +50,20 @@ mod tests {
         assert_eq!((time_ns(25_000, 1_250_000), time_ns(u64::MAX, 0)), (20_000_000, u64::MAX));
         assert_eq!((rate(u64::MAX, 0), carried(u64::MAX, u64::MAX)), (u64::MAX, u64::MAX));
         assert_eq!((percent_of(200, 125), percent_of(u64::MAX, 200)), (250, u64::MAX));
+    }
+
+    /// On either side of what a word holds.
+    #[test]
+    fn products_of_two_words_are_divided_like_those_of_one() {
+        let most = u64::MAX / 1_000_000_000;
+        assert_eq!(
+            (time_ns(most, 1 << 30), time_ns(most + 1, 1 << 30)),
+            (17_179_869_183, 17_179_869_184)
+        );
+        assert_eq!(
+            (carried(1 << 40, 1 << 23), carried(1 << 40, 1 << 25)),
+            (9_223_372_036, 36_893_488_147)
+        );
     }
 
     #[test]

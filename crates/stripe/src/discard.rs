@@ -139,9 +139,17 @@ impl Discards {
 
     /// Counts a refusal, and hands the result on.
     pub(crate) fn count<T>(&mut self, result: Result<T, Discard>) -> Result<T, Discard> {
-        if let Err(reason) = result {
-            self.add(reason, 1);
+        match result {
+            Ok(taken) => Ok(taken),
+            Err(reason) => Err(self.refuse(reason)),
         }
-        result
+    }
+
+    /// A refusal is the exception: what is taken has the straight way.
+    #[cold]
+    #[inline(never)]
+    fn refuse(&mut self, reason: Discard) -> Discard {
+        self.add(reason, 1);
+        reason
     }
 }

@@ -164,27 +164,30 @@ impl<S: Numbered> Sender<S> {
         Ok(sender)
     }
 
-    /// The channel of the next packet, or nothing while none may go: a reset is under way, or the
-    /// channel whose turn it is has no credit, or as much in flight as it may have. Ask again after
-    /// the next message of the receiver, and after `poll_message`, which takes dead channels out.
-    pub fn channel(&self, now: Instant) -> Option<usize> {
-        self.next_channel(now).ok()
-    }
-
-    fn next_channel(&self, now: Instant) -> Result<usize, SendError> {
+    /// The channel of the next packet, or nothing while none may go.
+    fn next_channel(&self, now: Instant) -> Option<usize> {
         if !self.is_open() {
-            return Err(SendError::Resetting);
+            return None;
+        }
+        if let (Order::Free, Some(paths)) = (self.options.order, &self.paths) {
+            return paths.choose(now, |channel| self.takes(channel));
         }
         let channel = self.scheduler.current();
-        if let (Order::Free, Some(paths)) = (self.options.order, &self.paths) {
-            let takes = |channel| self.takes(channel);
-            return paths.choose(now, takes).ok_or(SendError::FlightFull { channel });
-        }
-        if !self.has_credit(channel) {
-            return Err(SendError::NoCredit { channel });
-        }
         let is_full = self.paths.as_ref().is_some_and(|paths| !paths.admits(channel, now));
-        if is_full { Err(SendError::FlightFull { channel }) } else { Ok(channel) }
+        (self.has_credit(channel) && !is_full).then_some(channel)
+    }
+
+    /// Why no packet may go.
+    #[cold]
+    fn held_back(&self) -> SendError {
+        let channel = self.scheduler.current();
+        if !self.is_open() {
+            SendError::Resetting
+        } else if self.options.order == Order::Strict && !self.has_credit(channel) {
+            SendError::NoCredit { channel }
+        } else {
+            SendError::FlightFull { channel }
+        }
     }
 
     /// Whether a channel is in and has credit.
@@ -193,9 +196,11 @@ impl<S: Numbered> Sender<S> {
     }
 
     fn has_credit(&self, channel: usize) -> bool {
-        if !self.options.credits {
-            return true;
-        }
+        !self.options.credits || self.is_credit_left(channel)
+    }
+
+    #[inline(never)]
+    fn is_credit_left(&self, channel: usize) -> bool {
         let reported = self.reported.on(channel);
         has_credit(self.sent.on(channel), reported.as_ref().map(|reported| &reported.report))
     }
@@ -237,7 +242,7 @@ impl<S: Numbered> Sender<S> {
 
     /// A packet is to be sent: on the channel returned, after the messages given out before.
     pub fn handle_packet(&mut self, now: Instant, length_bytes: u32) -> Result<usize, SendError> {
-        let channel = self.next_channel(now)?;
+        let Some(channel) = self.next_channel(now) else { return Err(self.held_back()) };
         let longest_bytes = self.scheduler.longest_bytes();
         if length_bytes == 0 || length_bytes > longest_bytes {
             return Err(SendError::BadLength { length_bytes, longest_bytes });

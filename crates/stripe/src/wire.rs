@@ -31,6 +31,8 @@ mod error;
 
 use core::ops::Deref;
 
+use crc32c::crc32c;
+
 use crate::{Epoch, Message};
 use error::VERSION;
 pub use error::WireError;
@@ -42,8 +44,9 @@ const HEADER_BYTES: usize = 12;
 const CHECKSUM_BYTES: usize = 4;
 const MAGIC: [u8; 2] = *b"GS";
 
-/// The bytes of a message.
+/// The bytes of a message, from an address on at which the checksum takes eight at once.
 #[derive(Clone, Copy, Debug)]
+#[repr(C, align(8))]
 pub struct MessageBytes {
     bytes: [u8; MESSAGE_BYTES_MAX],
     length: usize,
@@ -93,32 +96,6 @@ impl Message {
         let kind = body::parse(code, flags, channels, &bytes[HEADER_BYTES..checked])?;
         Ok(Self { epoch: Epoch::new(u32::from_be_bytes(epoch)), channel, channels, kind })
     }
-}
-
-/// CRC-32C (Castagnoli), a byte at a time.
-fn crc32c(bytes: &[u8]) -> u32 {
-    let step =
-        |crc: u32, byte: &u8| (crc >> 8) ^ REMAINDERS[usize::from(crc.to_le_bytes()[0] ^ byte)];
-    !bytes.iter().fold(u32::MAX, step)
-}
-
-/// What each byte leaves.
-static REMAINDERS: [u32; 256] = remainders();
-
-const fn remainders() -> [u32; 256] {
-    const POLYNOMIAL_REFLECTED: u32 = 0x82f6_3b78;
-    let mut table = [0; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        let (mut crc, mut bit): (u32, u32) = (byte, 0);
-        while bit < 8 {
-            crc = (crc >> 1) ^ (POLYNOMIAL_REFLECTED & (crc & 1).wrapping_neg());
-            bit += 1;
-        }
-        table[byte as usize] = crc;
-        byte += 1;
-    }
-    table
 }
 
 #[cfg(test)]

@@ -242,6 +242,7 @@ impl Bbr {
 }
 
 impl Controller for Bbr {
+    #[inline]
     fn sent(&mut self, sent: &Sent) {
         if sent.was_idle {
             self.handle_restart_from_idle(sent.now_ns);

@@ -1,5 +1,7 @@
 //! The numbers that the draft leaves to whoever sets it up, and those that it gives.
 
+use crate::units::scaled;
+
 /// A gain or a share, in thousandths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Thousandths(pub u64);
@@ -7,8 +9,7 @@ pub struct Thousandths(pub u64);
 impl Thousandths {
     /// So much of something.
     pub(crate) fn of(self, whole: u64) -> u64 {
-        let part = u128::from(whole) * u128::from(self.0) / 1_000;
-        u64::try_from(part).unwrap_or(u64::MAX)
+        scaled(whole, self.0, 1_000)
     }
 
     /// What is missing to one.

@@ -82,6 +82,10 @@ impl<P> Buffer<P> {
         };
         self.packets = self.packets.saturating_sub(1);
         self.first_since = now;
+        if self.items.is_empty() {
+            // The ring begins anew at its first place: memory that was just used.
+            self.items.clear();
+        }
         let marker = match self.items.front() {
             Some(Item::Marker(standing)) => Some(*standing),
             _ => None,

@@ -148,6 +148,7 @@ impl<P> Confirmed<P> {
     }
 
     /// Whether a packet comes on its own channel after it was taken for lost.
+    #[inline]
     pub(super) fn is_missed(&self, channel: usize, tag: Tag) -> bool {
         let is_over = ahead(tag.channel_sequence, self.shown[channel].next_on_channel) < 0;
         let is_missing =
@@ -156,18 +157,23 @@ impl<P> Confirmed<P> {
     }
 
     /// A packet comes on its own channel: whether it is one to be kept.
+    #[inline]
     pub(super) fn see_packet(
         &mut self,
         now: Instant,
         channel: usize,
         tag: Tag,
     ) -> Result<(), Discard> {
-        if ahead(tag.channel_sequence, self.shown[channel].next_on_channel) < 0 {
+        let lost = ahead(tag.channel_sequence, self.shown[channel].next_on_channel);
+        if lost < 0 {
             return Err(Discard::Repeated);
         }
-        // What was lost before it has lower numbers than this one.
-        self.show(now, channel, tag.channel_sequence, tag.sequence);
+        if lost > 0 {
+            // What was lost before it has lower numbers than this one.
+            self.show(now, channel, tag.channel_sequence, tag.sequence);
+        }
         let shown = &mut self.shown[channel];
+        shown.begun = true;
         shown.next_on_channel = tag.channel_sequence.wrapping_add(1);
         shown.below = tag.sequence.wrapping_add(1);
         if ahead(tag.sequence, self.next) < 0 { Err(Discard::TooLate) } else { Ok(()) }

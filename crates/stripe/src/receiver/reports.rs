@@ -96,25 +96,13 @@ impl Reports {
 
     /// A packet has come.
     pub(super) fn count(&mut self, now: Instant, channel: usize, length_bytes: u32) {
-        let arrivals = &mut self.channels[channel];
-        arrivals.unreported_packets = arrivals.unreported_packets.saturating_add(1);
-        let report = &mut arrivals.report;
-        report.came_at = now;
-        arrivals.is_last_lost = false;
-        let bytes = u64::from(length_bytes);
-        report.accounted_packets = report.accounted_packets.wrapping_add(1);
-        report.accounted_bytes = report.accounted_bytes.wrapping_add(bytes);
-        report.received_packets = report.received_packets.wrapping_add(1);
-        report.received_bytes = report.received_bytes.wrapping_add(bytes);
-        let Some(plan) = self.plan.filter(|_| arrivals.marker_at.is_some()) else { return };
-        if arrivals.unreported_packets >= plan.every_packets {
-            self.due |= 1 << channel;
-        }
-        self.change(now, channel);
+        let packets = self.channels[channel].report.accounted_packets.wrapping_add(1);
+        self.count_numbered(now, channel, length_bytes, packets);
     }
 
     /// A packet has come whose number shows how many were sent with and before it: those that did not
     /// come are lost. One that was taken for lost before is accounted for already.
+    #[inline]
     pub(super) fn count_numbered(
         &mut self,
         now: Instant,
@@ -122,15 +110,22 @@ impl Reports {
         length_bytes: u32,
         packets: u32,
     ) {
-        let Report { accounted_packets, accounted_bytes, .. } = self.channels[channel].report;
-        self.count(now, channel, length_bytes);
-        let report = &mut self.channels[channel].report;
-        if ahead(packets, accounted_packets) > 0 {
+        let arrivals = &mut self.channels[channel];
+        let (report, bytes) = (&mut arrivals.report, u64::from(length_bytes));
+        report.came_at = now;
+        report.received_packets = report.received_packets.wrapping_add(1);
+        report.received_bytes = report.received_bytes.wrapping_add(bytes);
+        if ahead(packets, report.accounted_packets) > 0 {
             report.accounted_packets = packets;
-        } else {
-            (report.accounted_packets, report.accounted_bytes) =
-                (accounted_packets, accounted_bytes);
+            report.accounted_bytes = report.accounted_bytes.wrapping_add(bytes);
         }
+        arrivals.is_last_lost = false;
+        arrivals.unreported_packets = arrivals.unreported_packets.saturating_add(1);
+        let Some(plan) = self.plan.filter(|_| arrivals.marker_at.is_some()) else { return };
+        if arrivals.unreported_packets >= plan.every_packets {
+            self.due |= 1 << channel;
+        }
+        self.change(now, channel);
     }
 
     /// A packet gets through on a channel, whatever becomes of it.

@@ -110,13 +110,19 @@ impl Paths {
         self.channels[channel].admits(now.nanoseconds())
     }
 
-    /// The channel of those that take packets on which one is there first, if any has room.
+    /// The channel of those that take packets on which one is there first, if any has room: while a
+    /// run goes on, its own.
+    #[inline]
     pub(super) fn choose(&self, now: Instant, takes: impl Fn(usize) -> bool) -> Option<usize> {
         let now_ns = now.nanoseconds();
         let is_open = |channel: &usize| self.channels[*channel].admits(now_ns) && takes(*channel);
-        if let Some(run) = self.run_at(now_ns).filter(|run| is_open(&run.channel)) {
-            return Some(run.channel);
-        }
+        let running = self.run_at(now_ns).map(|run| run.channel).filter(is_open);
+        running.or_else(|| self.choose_anew(is_open))
+    }
+
+    /// Once a run, so not where each packet goes by.
+    #[inline(never)]
+    fn choose_anew(&self, is_open: impl Fn(&usize) -> bool) -> Option<usize> {
         let open = (0..self.channels.len()).filter(is_open);
         open.min_by_key(|channel| self.arrives_after_ns(*channel))
     }
@@ -162,13 +168,16 @@ impl Paths {
     pub(super) fn sent(&mut self, channel: usize, now: Instant, length_bytes: u32) {
         let (now_ns, bytes) = (now.nanoseconds(), u64::from(length_bytes));
         self.channels[channel].sent(now_ns, bytes);
-        let run = self.run.filter(|run| run.channel == channel && run.until_ns > now_ns);
-        let run = run.unwrap_or(Run {
-            channel,
-            left_bytes: RUN_BYTES_MAX,
-            until_ns: now_ns.saturating_add(RUN_NS_MAX),
-        });
-        self.run = Some(Run { left_bytes: run.left_bytes.saturating_sub(bytes), ..run });
+        match &mut self.run {
+            Some(run) if run.channel == channel && run.until_ns > now_ns => {
+                run.left_bytes = run.left_bytes.saturating_sub(bytes);
+            }
+            run => {
+                let left_bytes = RUN_BYTES_MAX.saturating_sub(bytes);
+                let until_ns = now_ns.saturating_add(RUN_NS_MAX);
+                *run = Some(Run { channel, left_bytes, until_ns });
+            }
+        }
     }
 
     /// A copy goes, which is counted nowhere.

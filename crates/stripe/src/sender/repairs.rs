@@ -134,7 +134,7 @@ impl Repairs {
     ) {
         let lately = &mut self.channels[channel];
         let length = lately.ring.len();
-        lately.ring[channel_sequence as usize % length] =
+        lately.ring[channel_sequence as usize & (length - 1)] =
             Sent { sequence, length_bytes, tries: 0, queued: false };
         lately.next = channel_sequence.wrapping_add(1);
         lately.count = lately.count.saturating_add(1).min(length);

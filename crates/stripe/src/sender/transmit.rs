@@ -15,10 +15,12 @@ pub struct Transmit {
 
 impl<S: Numbered> Sender<S> {
     /// The next packets: at most the rest of the channel's turn, what its window has room for, and a
-    /// millisecond at its pace; nothing while none may go. Each is then given by `handle_packet` or
-    /// `handle_tagged`, which tells the same channel.
+    /// millisecond at its pace. Each is then given by `handle_packet` or `handle_tagged`, which tells
+    /// the same channel. Nothing while none may go: a reset is under way, or the channel whose turn
+    /// it is has no credit, or as much in flight as it may have. Ask again after the next message of
+    /// the receiver, and after `poll_message`, which takes dead channels out.
     pub fn poll_transmit(&self, now: Instant) -> Option<Transmit> {
-        let channel = self.channel(now)?;
+        let channel = self.next_channel(now)?;
         let turn_bytes = match (self.options.order, &self.paths) {
             (Order::Free, Some(paths)) => paths.run_bytes(channel, now),
             _ => u64::from(self.scheduler.standing(channel).next.deficit_bytes),

@@ -20,7 +20,7 @@ fn pair(quanta: &[u32]) -> Pair {
 /// Sends packets of 100 bytes, a millisecond apart, and says on which channels.
 fn send(pair: &mut Pair, packets: u32) -> Vec<usize> {
     let send = |_| {
-        let channel = pair.sender.channel(pair.now).expect("open");
+        let channel = pair.next_channel().expect("open");
         pair.send(100);
         pair.run_for(milliseconds(1));
         channel

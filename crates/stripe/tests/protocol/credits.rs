@@ -24,7 +24,7 @@ fn ten_packets_go_before_anything_is_known() {
     for _ in 0..10 {
         assert_eq!(sender.handle_packet(at(0), 100), Ok(0));
     }
-    assert_eq!(sender.channel(at(0)), None);
+    assert_eq!(sender.poll_transmit(at(0)), None);
     assert_eq!(sender.handle_packet(at(0), 100), Err(SendError::NoCredit { channel: 0 }));
 }
 

@@ -139,9 +139,14 @@ impl Pair {
         self.words.below(100) < self.loss_percent || self.dead & (1 << channel) != 0
     }
 
+    /// The channel of the next packet, if one may go.
+    pub(crate) fn next_channel(&self) -> Option<usize> {
+        self.sender.poll_transmit(self.now).map(|run| run.channel)
+    }
+
     /// Sends a packet that is lost by chance.
     pub(crate) fn send(&mut self, length_bytes: u32) {
-        let channel = self.sender.channel(self.now);
+        let channel = self.next_channel();
         let lost = channel.is_some_and(|channel| self.is_lost(channel));
         self.send_or_lose(length_bytes, lost);
     }

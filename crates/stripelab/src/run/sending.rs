@@ -74,7 +74,9 @@ impl SendingEnd {
     /// The channel on which the packet is to go, if anything may be sent now.
     pub(crate) fn channel(&self, packet: &Packet, links: &[Link], now: Time) -> Option<usize> {
         match self {
-            Self::Protocol(protocol) => protocol.sender.channel(instant(now)),
+            Self::Protocol(protocol) => {
+                protocol.sender.poll_transmit(instant(now)).map(|run| run.channel)
+            }
             Self::Rounds(scheduler) => Some(scheduler.current()),
             Self::Drawn { next, .. } => Some(*next),
             Self::ShortestQueue => {
