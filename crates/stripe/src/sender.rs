@@ -22,6 +22,7 @@ mod changes;
 mod check;
 mod control;
 mod credit;
+mod idle;
 mod markers;
 mod options;
 mod passing;
@@ -54,6 +55,7 @@ pub use transmit::Transmit;
 
 use changes::Changes;
 use credit::has_credit;
+use idle::Idle;
 use passing::Passing;
 use paths::Paths;
 use presence::Presence;
@@ -102,6 +104,7 @@ pub struct Sender<S> {
     marker_round: Round,
     /// Markers go at this time at the latest.
     marker_at: Instant,
+    idle: Idle,
     changes: Changes,
     presence: Presence,
     passing: Passing,
@@ -152,6 +155,7 @@ impl<S: Numbered> Sender<S> {
             state: State::Open,
             due: 0,
             marker_at: now,
+            idle: Idle::new(&options.markers),
             presence: Presence::new(channels),
             passing: Passing::new(channels),
             sent: SentByChannel::new(channels),
@@ -242,6 +246,7 @@ impl<S: Numbered> Sender<S> {
 
     /// A packet is to be sent: on the channel returned, after the messages given out before.
     pub fn handle_packet(&mut self, now: Instant, length_bytes: u32) -> Result<usize, SendError> {
+        self.wake(now);
         let Some(channel) = self.next_channel(now) else { return Err(self.held_back()) };
         let longest_bytes = self.scheduler.longest_bytes();
         if length_bytes == 0 || length_bytes > longest_bytes {
@@ -293,6 +298,7 @@ impl<S: Numbered> Sender<S> {
     /// When there will be a message though nothing happens.
     pub fn poll_timeout(&self) -> Instant {
         match self.state {
+            State::Open if self.due != 0 => self.now,
             State::Open => {
                 let at = self.marker_at.min(self.presence.look_at());
                 self.paced_until().into_iter().fold(at, Instant::min)
@@ -387,11 +393,11 @@ impl<S: Numbered> Sender<S> {
         match &mut self.state {
             State::Open => {
                 let look_at = self.presence.look_at();
-                if look_at <= now || look_at > now.after(self.options.markers.interval) {
+                if look_at <= now || look_at > now.after(self.options.markers.pause_max()) {
                     self.look(now);
                 }
                 if self.marker_at <= now {
-                    self.mark_all(now);
+                    self.mark_by_time(now);
                 }
             }
             State::Resetting { acknowledged, open_at, .. }

@@ -31,11 +31,12 @@ impl<S: Numbered> Sender<S> {
     /// Looks at all that is not put right by itself.
     pub(super) fn check(&mut self, now: Instant) {
         let (all, interval) =
-            (first_channels(self.scheduler.channels()), self.options.markers.interval);
+            (first_channels(self.scheduler.channels()), self.options.markers.pause_max());
         self.due &= all;
         self.presence.check(now, all, self.options.probe_interval_max.max(interval));
-        let silence = self.options.silence.unwrap_or(interval);
+        let silence = self.options.silence.unwrap_or(self.options.markers.interval);
         self.passing.mend(now, self.scheduler.longest_bytes(), silence.saturating_mul(16));
+        self.idle.mend(&self.options.markers);
         not_after(&mut self.marker_at, now, interval);
         let ahead = self.marker_round.ahead_of(self.scheduler.round());
         if ahead.unsigned_abs() > self.options.markers.every_rounds.max(ROUNDS_MAX) {

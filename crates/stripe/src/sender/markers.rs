@@ -44,6 +44,6 @@ impl<S: Numbered> Sender<S> {
         };
         let marked = (0..self.scheduler.channels()).filter(is_marked);
         self.due |= marked.fold(0, |set, channel| set | 1 << channel);
-        self.marker_at = now.after(self.options.markers.interval);
+        self.marker_at = now.after(self.pause());
     }
 }

@@ -95,6 +95,16 @@ impl Presence {
         self.look_at
     }
 
+    /// The next look is no later than that.
+    pub(super) fn look_by(&mut self, at: Instant) {
+        self.look_at = self.look_at.min(at);
+    }
+
+    /// Whether somebody is still to hear that a channel is out.
+    pub(super) fn is_telling(&self) -> bool {
+        self.watches.iter().any(|watch| watch.left.is_some())
+    }
+
     /// A marker goes out on a channel.
     pub(super) fn mark(&mut self, channel: usize, now: Instant) {
         self.watches[channel].unanswered_since.get_or_insert(now);
@@ -204,7 +214,7 @@ impl<S: Numbered> Sender<S> {
     pub(super) fn look(&mut self, now: Instant) {
         let interval = self.options.markers.interval;
         let late_max = interval.max(self.options.silence.unwrap_or_default() / LATE_SHARE);
-        self.presence.begin_look(now, interval, late_max);
+        self.presence.begin_look(now, self.pause(), late_max);
         self.check(now);
         if !self.is_open() {
             return;

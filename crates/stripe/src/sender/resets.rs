@@ -5,7 +5,7 @@
 
 use gingham_fairq::Standing;
 
-use super::{Sender, State};
+use super::{Idle, Sender, State};
 use crate::{Discard, Epoch, Instant, Numbered, first_channels, take_lowest};
 
 /// Between requests that are heeded are at most so many intervals of resets.
@@ -92,7 +92,8 @@ impl<S: Numbered> Sender<S> {
         }
         self.look(now);
         self.marker_round = self.scheduler.round();
-        self.marker_at = now.after(self.options.markers.interval);
+        self.idle = Idle::new(&self.options.markers);
+        self.marker_at = now.after(self.pause());
         self.mark_by_round(now);
         // What was wished while the reset was under way.
         self.announce_wishes();

@@ -18,8 +18,12 @@ impl<S: Numbered> Sender<S> {
     /// millisecond at its pace. Each is then given by `handle_packet` or `handle_tagged`, which tells
     /// the same channel. Nothing while none may go: a reset is under way, or the channel whose turn
     /// it is has no credit, or as much in flight as it may have. Ask again after the next message of
-    /// the receiver, and after `poll_message`, which takes dead channels out.
-    pub fn poll_transmit(&self, now: Instant) -> Option<Transmit> {
+    /// the receiver, and after `poll_message`, which takes dead channels out. To be asked where there
+    /// is a packet to send: after a rest nothing goes until the markers are polled that it asks for.
+    pub fn poll_transmit(&mut self, now: Instant) -> Option<Transmit> {
+        if self.wake(now) {
+            return None;
+        }
         let channel = self.next_channel(now)?;
         let turn_bytes = match (self.options.order, &self.paths) {
             (Order::Free, Some(paths)) => paths.run_bytes(channel, now),

@@ -293,6 +293,7 @@ fn sender_options(draw: &mut Draw, quanta: &[u32]) -> SenderOptions {
         every_rounds: draw.bytes(1, 20),
         before_channel: usize::try_from(draw.between(0, quanta.len() as u64 - 1)).expect("small"),
         interval: milliseconds(draw, 5, 40),
+        idle_interval_max: Duration::from_secs(10),
     };
     let (reset_interval, reset_wait) = (milliseconds(draw, 20, 200), milliseconds(draw, 100, 800));
     SenderOptions { markers, reset_interval, reset_wait, ..SenderOptions::default() }

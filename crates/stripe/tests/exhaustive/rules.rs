@@ -65,7 +65,12 @@ impl Rules {
     pub(crate) fn sender(self) -> SenderOptions {
         let told = ControlPlan { by: Controlled::Told(RATE), ..ControlPlan::default() };
         SenderOptions {
-            markers: MarkerPlan { every_rounds: 2, before_channel: 0, interval: INTERVAL },
+            markers: MarkerPlan {
+                every_rounds: 2,
+                before_channel: 0,
+                interval: INTERVAL,
+                idle_interval_max: INTERVAL,
+            },
             order: self.order(),
             control: (self.mode == Mode::Free).then_some(told),
             repair: (self.mode == Mode::Repairing)

@@ -4,6 +4,7 @@ mod changes;
 mod credits;
 mod deaths;
 mod guaranteed;
+mod idle;
 mod order;
 mod pair;
 mod reports;

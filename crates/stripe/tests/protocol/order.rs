@@ -13,7 +13,12 @@ use proptest::prelude::*;
 #[test]
 fn figures_8_to_13_deliver_as_the_paper_says() {
     let scheduler = Scheduler::new(100, &[100, 100]).unwrap();
-    let markers = MarkerPlan { every_rounds: 6, before_channel: 0, interval: milliseconds(1_000) };
+    let markers = MarkerPlan {
+        every_rounds: 6,
+        before_channel: 0,
+        interval: milliseconds(1_000),
+        idle_interval_max: milliseconds(1_000),
+    };
     let sender = SenderOptions { markers, ..SenderOptions::default() };
     let mut pair = Pair::with(&scheduler, &[Duration::ZERO; 2], sender, ReceiverOptions::default());
     for packet in 1..=14 {
@@ -55,7 +60,12 @@ pub(crate) fn first_round() -> impl Strategy<Value = Round> {
 /// Markers of any frequency and position, once in an interval at least; no channel is taken out.
 pub(crate) fn sender_options(every_rounds: u32, position: usize, channels: usize) -> SenderOptions {
     let before_channel = position % channels;
-    let markers = MarkerPlan { every_rounds, before_channel, interval: milliseconds(20) };
+    let markers = MarkerPlan {
+        every_rounds,
+        before_channel,
+        interval: milliseconds(20),
+        idle_interval_max: milliseconds(20),
+    };
     SenderOptions { markers, silence: None, ..SenderOptions::default() }
 }
 

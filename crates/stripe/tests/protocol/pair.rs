@@ -140,7 +140,7 @@ impl Pair {
     }
 
     /// The channel of the next packet, if one may go.
-    pub(crate) fn next_channel(&self) -> Option<usize> {
+    pub(crate) fn next_channel(&mut self) -> Option<usize> {
         self.sender.poll_transmit(self.now).map(|run| run.channel)
     }
 

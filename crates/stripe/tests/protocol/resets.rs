@@ -274,8 +274,9 @@ fn a_reset_goes_again_where_it_is_not_acknowledged() {
     assert_eq!(resets(at(0), Some(0)), (vec![0, 1], at(100)));
     assert_eq!(resets(at(99), None), (vec![], at(100)));
     assert_eq!(resets(at(100), None), (vec![1], at(200)));
-    // Open: the next event is a marker, 20 ms on.
-    assert_eq!(resets(at(130), Some(1)), (vec![], at(150)));
+    // Open: markers go at once.
+    assert_eq!(resets(at(130), Some(1)), (vec![], at(130)));
+    assert_eq!(resets(at(130), None), (vec![0, 1], at(150)));
 }
 
 /// A channel keeps order: a reset behind data of its own epoch is that of a sender that forgot.

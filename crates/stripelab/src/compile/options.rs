@@ -193,7 +193,14 @@ fn markers(source: &ScenarioSource, channels: usize) -> Result<MarkerPlan, Input
         return Err(source.refuse("stripe.markers.before_channel", message));
     }
     let interval = some_time(source, "stripe.markers.interval", markers.interval)?;
-    Ok(MarkerPlan { every_rounds: markers.every_rounds, before_channel: before - 1, interval })
+    let idle_interval_max =
+        some_time(source, "stripe.markers.idle_interval_max", markers.idle_interval_max)?;
+    Ok(MarkerPlan {
+        every_rounds: markers.every_rounds,
+        before_channel: before - 1,
+        interval,
+        idle_interval_max,
+    })
 }
 
 /// Options of the receiving end.

@@ -72,7 +72,7 @@ impl SendingEnd {
     }
 
     /// The channel on which the packet is to go, if anything may be sent now.
-    pub(crate) fn channel(&self, packet: &Packet, links: &[Link], now: Time) -> Option<usize> {
+    pub(crate) fn channel(&mut self, packet: &Packet, links: &[Link], now: Time) -> Option<usize> {
         match self {
             Self::Protocol(protocol) => {
                 protocol.sender.poll_transmit(instant(now)).map(|run| run.channel)

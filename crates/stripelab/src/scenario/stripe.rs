@@ -171,8 +171,11 @@ pub struct Markers {
     pub every_rounds: u32,
     /// They go before the turn of this channel, counted from 1.
     pub before_channel: u64,
-    /// They go at the latest so long after the last, whatever the rounds.
+    /// They go at the latest so long after the last, whatever the rounds, while anything sent is not
+    /// accounted for.
     pub interval: Span,
+    /// While nothing is sent they go less and less often, at least so often.
+    pub idle_interval_max: Span,
     /// What they say of a channel.
     pub tells: Tells,
 }
@@ -193,7 +196,14 @@ pub enum Tells {
 impl Default for Markers {
     fn default() -> Self {
         let interval = Span::from_ps(20 * MS);
-        Self { send: true, every_rounds: 4, before_channel: 1, interval, tells: Tells::Number }
+        Self {
+            send: true,
+            every_rounds: 4,
+            before_channel: 1,
+            interval,
+            idle_interval_max: Span::from_ps(10_000 * MS),
+            tells: Tells::Number,
+        }
     }
 }
 

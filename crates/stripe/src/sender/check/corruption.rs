@@ -35,6 +35,7 @@ impl<const CAPACITY: usize> Sender<gingham_fairq::SurplusRoundRobin<CAPACITY>> {
         self.heeded = Some((time(words()), Duration::from_nanos(words())));
         self.marker_round = gingham_fairq::Round::new(crate::corruption::word(words));
         self.marker_at = time(words());
+        self.idle.corrupt(words);
         self.state = if words().is_multiple_of(2) {
             State::Open
         } else {

@@ -1,0 +1,104 @@
+//! How often markers go while nothing is sent.
+//!
+//! ```text
+//!   packet  marker      marker        marker                marker ...        marker, packet
+//!     |--20 ms--|-- ... --|--40 ms--------|--80 ms---------------|  ...  10 s at most
+//!               16 in a row with all accounted for: twice as long each time     on every channel
+//! ```
+//!
+//! While all that was sent is accounted for and no change is under way, a marker tells nothing new;
+//! sixteen in a row are twice as many as a receiver takes to ask for a reset by default. The next packet after such a rest has a marker before it on every channel, so that a channel that
+//! died meanwhile is found as soon as any: silence and two round trips later.
+//!
+//! Source: ours; the doubling is that of a keep-alive that backs off.
+
+#[cfg(test)]
+mod corruption;
+
+use core::time::Duration;
+
+use super::Sender;
+use super::options::MarkerPlan;
+use crate::{Instant, Numbered};
+
+/// After so many markers in a row that told nothing new they go less often.
+const QUIET_MIN: u8 = 16;
+
+/// How long until markers go by time.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Idle {
+    pause: Duration,
+    /// How many markers in a row told nothing new.
+    quiet: u8,
+    /// How many packets had gone when the last one went.
+    packets: u64,
+}
+
+impl Idle {
+    pub(super) const fn new(plan: &MarkerPlan) -> Self {
+        Self { pause: plan.interval, quiet: 0, packets: 0 }
+    }
+
+    /// Whether markers go less often than while packets do.
+    fn rests(&self, plan: &MarkerPlan) -> bool {
+        self.pause > plan.interval
+    }
+
+    /// Never longer than it may be.
+    pub(super) fn mend(&mut self, plan: &MarkerPlan) {
+        self.pause = self.pause.min(plan.pause_max());
+    }
+}
+
+impl MarkerPlan {
+    /// The longest pause between two markers of a channel that is in.
+    pub(super) fn pause_max(&self) -> Duration {
+        self.interval.max(self.idle_interval_max)
+    }
+}
+
+impl<S: Numbered> Sender<S> {
+    /// The time to the next markers, and to the next look at the channels.
+    pub(super) const fn pause(&self) -> Duration {
+        self.idle.pause
+    }
+
+    /// Markers go by time.
+    pub(super) fn mark_by_time(&mut self, now: Instant) {
+        let plan = &self.options.markers;
+        let packets = self.sending.packets + self.sending.repairs;
+        if packets != self.idle.packets || !self.has_settled() {
+            self.idle = Idle { packets, ..Idle::new(plan) };
+        } else if self.idle.quiet < QUIET_MIN {
+            self.idle.quiet += 1;
+        } else {
+            self.idle.pause = self.idle.pause.saturating_mul(2).min(plan.pause_max());
+        }
+        self.mark_all(now);
+    }
+
+    /// A packet is to go: after a rest markers go first. Says whether they do.
+    pub(super) fn wake(&mut self, now: Instant) -> bool {
+        if !self.is_open() || !self.idle.rests(&self.options.markers) {
+            return false;
+        }
+        self.idle = Idle::new(&self.options.markers);
+        self.mark_all(now);
+        self.presence.look_by(now.after(self.idle.pause));
+        true
+    }
+
+    /// Whether all that was sent on channels that are in is accounted for, and nothing is to be
+    /// agreed upon.
+    fn has_settled(&self) -> bool {
+        let is_accounted_for = |channel: usize| {
+            let reported = self.reported.on(channel);
+            let accounted = reported.map(|reported| reported.report.accounted_packets);
+            !self.scheduler.standing(channel).is_in()
+                || accounted == Some(self.sent.on(channel).packets)
+        };
+        !self.changes.are_under_way()
+            && !self.presence.is_telling()
+            && (0..self.scheduler.channels()).all(is_accounted_for)
+    }
+}

@@ -1,0 +1,69 @@
+//! While nothing is sent next to nothing is said, and what then happens is found at once.
+
+use std::time::Duration;
+
+use gingham_stripe::ReceiverOptions;
+
+use crate::pair::{LONGEST_BYTES, Pair, Scheduler, at, milliseconds};
+
+fn pair() -> Pair {
+    let scheduler = Scheduler::new(LONGEST_BYTES, &[LONGEST_BYTES; 2]).expect("quanta");
+    let delays = [milliseconds(10), milliseconds(20)];
+    Pair::new(&scheduler, &delays, ReceiverOptions::default())
+}
+
+/// What IP, UDP, a header of 8 bytes and an AEAD take of a datagram.
+const FRAMING_BYTES: u64 = 28 + 8 + 16;
+
+/// A marker has 64 bytes and a report 76. Both ends send, so a day of a channel has the markers and
+/// the reports of two senders: at most 5 MB with all that is around them.
+#[test]
+fn an_idle_day_takes_five_megabytes_a_channel() {
+    let mut pair = pair();
+    (0..100).for_each(|_| pair.send(1_000));
+    pair.run_to(at(10_000));
+    let before = pair.sender.sending().markers;
+    pair.run_for(Duration::from_secs(86_400));
+    let markers = (pair.sender.sending().markers - before) / 2;
+    assert!(markers > 8_000, "a channel that dies is found some time: {markers}");
+    let bytes = 2 * markers * (64 + 76 + 2 * FRAMING_BYTES);
+    assert!(bytes <= 5_000_000, "{bytes}");
+    assert_eq!(pair.sender.sending().deaths, 0);
+}
+
+/// After a rest nothing goes before the markers that are due then on every channel.
+#[test]
+fn the_first_packet_after_a_rest_has_a_marker_before_it_on_every_channel() {
+    let mut pair = pair();
+    pair.send(1_000);
+    pair.run_to(at(60_000));
+    let before = pair.sender.sending().markers;
+    assert_eq!(pair.sender.poll_transmit(pair.now), None);
+    assert_eq!(pair.sender.poll_timeout(), pair.now);
+    let marked = std::iter::from_fn(|| pair.sender.poll_message(pair.now));
+    assert_eq!(marked.map(|(channel, _)| channel).collect::<Vec<_>>(), [0, 1]);
+    assert_eq!(pair.sender.sending().markers, before + 2);
+    assert!(pair.sender.poll_transmit(pair.now).is_some());
+    assert!(pair.sender.poll_timeout() > pair.now);
+}
+
+/// Channel 1 dies within a rest. Its markers are answered after 40 ms; it is out when 200 ms and two
+/// round trips are over, at the next look at the latest, 20 ms on.
+#[test]
+fn what_died_in_a_rest_is_found_once_a_packet_goes() {
+    let mut pair = pair();
+    pair.send(1_000);
+    pair.run_to(at(60_000));
+    // Past the last marker that it answers, and before the next.
+    while pair.sender.poll_timeout() > pair.now.after(Duration::from_secs(9)) {
+        pair.run_for(milliseconds(100));
+    }
+    pair.dead = 0b10;
+    pair.run_for(milliseconds(500));
+    assert!(!pair.sender.is_dead(1));
+    pair.send(1_000);
+    pair.run_for(milliseconds(200));
+    assert!(!pair.sender.is_dead(1));
+    pair.run_for(milliseconds(80 + 20));
+    assert!(pair.sender.is_dead(1));
+}
