@@ -236,8 +236,7 @@ impl<S: Numbered, P> Receiver<S, P> {
 
     /// The next message to the sender, and the channel on whose way back it goes.
     pub fn poll_message(&mut self, now: Instant) -> Option<(usize, Message)> {
-        let said =
-            self.epochs.poll().or_else(|| self.poll_left()).or_else(|| self.poll_missing(now));
+        let said = self.epochs.poll().or_else(|| self.poll_left()).or_else(|| self.poll_nack(now));
         let (channel, epoch, kind) = said.or_else(|| self.poll_report(now))?;
         self.reception.requests += u64::from(kind == Kind::ResetRequested);
         let channel = channel.min(self.buffers.len() - 1);
