@@ -278,7 +278,7 @@ impl<S: Numbered> Sender<S> {
         let channel = take_lowest(&mut self.due)?;
         let kind = match self.state {
             State::Open => self.marker(channel, now),
-            State::Resetting { .. } => Kind::Reset { quantum: self.wished_quantum(channel) },
+            State::Resetting { .. } => Kind::Reset { quantum: self.target_quantum(channel) },
         };
         Some((channel, kind))
     }

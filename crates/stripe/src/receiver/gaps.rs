@@ -197,7 +197,7 @@ impl Gaps {
     }
 
     /// Nothing is waited for longer than the wait, nor asked for later than again.
-    pub(super) fn mend(&mut self, now: Instant) {
+    pub(super) fn repair_state(&mut self, now: Instant) {
         let (wait, again) = self.waits(u32::MAX);
         for gap in &mut self.gaps {
             gap.again = gap.again.clamp(self.requests.again, again);

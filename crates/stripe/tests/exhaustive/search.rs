@@ -228,7 +228,7 @@ impl Search {
             ("channel out", discarded(Discard::ChannelOut)),
         ];
         self.outcomes.extend(outcomes.iter().filter(|(_, is)| *is).map(|(name, _)| *name));
-        assert_eq!((reception.unsound, sending.unsound), (0, 0), "nothing leads there");
+        assert_eq!((reception.corrupt, sending.corrupt), (0, 0), "nothing leads there");
     }
 }
 

@@ -123,14 +123,14 @@ impl SendingEnd {
     }
 
     /// A channel is to have another quantum; what cannot be, as that no channel is in, is not done.
-    pub(crate) fn wish(&mut self, channel: usize, quantum: u32) {
+    pub(crate) fn set_target(&mut self, channel: usize, quantum: u32) {
         if let Self::Protocol(protocol) = self {
             let sender = &mut protocol.sender;
-            let mut wished: Vec<u32> =
-                (0..sender.scheduler().channels()).map(|one| sender.wished_quantum(one)).collect();
-            wished[channel] = quantum;
+            let mut targets: Vec<u32> =
+                (0..sender.scheduler().channels()).map(|one| sender.target_quantum(one)).collect();
+            targets[channel] = quantum;
             // That the last channel stays in is the sender's rule.
-            let _ = sender.change_quanta(&wished);
+            let _ = sender.change_quanta(&targets);
         }
     }
 
