@@ -35,7 +35,7 @@ pub enum Discard {
     Reset,
     /// What came on a channel that is out, or a marker from before it left.
     ChannelOut,
-    /// Packets are named as missing to an end that keeps none to send again.
+    /// A NACK to an end that keeps none to send again.
     NotRepairing,
     /// An answer to what was not asked, or not any more.
     NotAsked,

@@ -53,13 +53,13 @@ mod wire;
 pub use discard::{Discard, Discards};
 pub use error::{OptionsError, QuantaError, SendError};
 pub use gingham_congestion::Thousandths;
-pub use message::{Departure, Epoch, Kind, Marker, Message, Missing, Report};
+pub use message::{Departure, Epoch, Kind, Marker, Message, Nack, Report};
 pub use numbered::{Numbered, PacketRounds};
 pub use order::{ChannelOrder, OrderOptions, Ordered};
 pub use receiver::{Guarantee, Receiver, ReceiverOptions, Reception, RepairRequests, ReportPlan};
 pub use sender::{
-    BbrPlan, ControlPlan, Controlled, Flight, Kept, MarkerPlan, Order, Repair, RepairPlan,
-    Reported, Sender, SenderOptions, Sending, Sent, SharePlan, Transmit,
+    BbrPlan, ControlPlan, Controlled, Flight, MarkerPlan, Order, Repair, RepairPlan, Reported,
+    RetransmissionBuffer, Sender, SenderOptions, Sending, Sent, SharePlan, Transmit,
 };
 pub use tag::{TAG_BYTES, Tag};
 pub use time::Instant;

@@ -3,7 +3,7 @@
 //! ```text
 //!   sender -> receiver, on a channel          receiver -> sender, on its way back
 //!     Reset   start anew                        Acknowledged, ResetRequested
-//!     Marker  all there is to say of it         Report, Missing
+//!     Marker  all there is to say of it         Report, Nack
 //!     Left    another one is out                LeftAcknowledged
 //! ```
 //!
@@ -109,8 +109,8 @@ pub enum Kind {
     LeftAcknowledged(Departure),
     /// What has come on the channel, and how much more may.
     Report(Report),
-    /// Packets that the receiver knows to be lost.
-    Missing(Missing),
+    /// Packets that the receiver knows to be lost: a negative acknowledgement.
+    Nack(Nack),
 }
 
 impl Kind {
@@ -152,10 +152,10 @@ pub struct Departure {
     pub next_sequence: u32,
 }
 
-/// Packets of a channel that the receiver knows to be lost. The message may come on the way back of
-/// another channel.
+/// A negative acknowledgement: packets of a channel that the receiver knows to be lost. The message
+/// may come on the way back of another channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Missing {
+pub struct Nack {
     /// The channel on which they went.
     pub channel: u8,
     /// The first of them, by the sequence numbers of that channel.

@@ -85,8 +85,8 @@ pub struct Receiver<S, P> {
     silent: ChannelSet,
     /// For each channel.
     late_in_a_row: Vec<u32>,
-    /// When to look again whether the state can be.
-    look_at: Instant,
+    /// When the next audit is.
+    audit_at: Instant,
     epochs: Epochs,
     presence: Presence,
     reports: Reports,
@@ -110,7 +110,7 @@ impl<S: Numbered, P> Receiver<S, P> {
             options,
             silent: 0,
             late_in_a_row: vec![0; channels],
-            look_at: Instant::ORIGIN,
+            audit_at: Instant::ORIGIN,
             epochs: Epochs::default(),
             reports: Reports::new(channels, options.reports),
             presence: Presence::new(channels),
@@ -178,7 +178,7 @@ impl<S: Numbered, P> Receiver<S, P> {
         channel: usize,
         message: Message,
     ) -> Result<(), Discard> {
-        self.look(now, channel);
+        self.audit(now, channel);
         let taken = self
             .adopt(channel, &message)
             .and_then(|channel| self.take_message(now, channel, message));
@@ -236,13 +236,12 @@ impl<S: Numbered, P> Receiver<S, P> {
 
     /// The next message to the sender, and the channel on whose way back it goes.
     pub fn poll_message(&mut self, now: Instant) -> Option<(usize, Message)> {
-        let said =
-            self.epochs.poll().or_else(|| self.poll_left()).or_else(|| self.poll_missing(now));
+        let said = self.epochs.poll().or_else(|| self.poll_left()).or_else(|| self.poll_nack(now));
         let (channel, epoch, kind) = said.or_else(|| self.poll_report(now))?;
         self.reception.requests += u64::from(kind == Kind::ResetRequested);
         let channel = channel.min(self.buffers.len() - 1);
         let message = Message::about(channel, self.buffers.len(), epoch, kind);
-        Some((self.wire_of(channel), message))
+        Some((self.port_of(channel), message))
     }
 
     /// The next departure to acknowledge.
@@ -261,8 +260,8 @@ impl<S: Numbered, P> Receiver<S, P> {
     }
 
     /// The channel that a packet is taken on.
-    fn refuse_packet(&self, wire: usize, length_bytes: u32) -> Result<usize, Discard> {
-        let channel = self.channel_of(wire)?;
+    fn refuse_packet(&self, port: usize, length_bytes: u32) -> Result<usize, Discard> {
+        let channel = self.channel_of(port)?;
         if self.confirmed.is_some() {
             Err(Discard::OtherMode)
         } else if length_bytes == 0 || length_bytes > self.scheduler.longest_bytes() {

@@ -48,7 +48,7 @@ use crate::{
 };
 pub use control::{BbrPlan, ControlPlan, Controlled, Flight, Order, SharePlan};
 pub use options::{MarkerPlan, SenderOptions, Sending};
-pub use repairs::{Kept, Repair, RepairPlan};
+pub use repairs::{Repair, RepairPlan, RetransmissionBuffer};
 pub use reported::Reported;
 pub use sent::Sent;
 pub use transmit::Transmit;
@@ -283,7 +283,7 @@ impl<S: Numbered> Sender<S> {
         let channel = take_lowest(&mut self.due)?;
         let kind = match self.state {
             State::Open => self.marker(channel, now),
-            State::Resetting { .. } => Kind::Reset { quantum: self.wished_quantum(channel) },
+            State::Resetting { .. } => Kind::Reset { quantum: self.target_quantum(channel) },
         };
         Some((channel, kind))
     }
@@ -364,7 +364,7 @@ impl<S: Numbered> Sender<S> {
             Kind::Acknowledged => self.acknowledge(now, channel, message.epoch),
             Kind::ResetRequested if self.epoch.is_after(message.epoch) => Err(Discard::StaleEpoch),
             Kind::ResetRequested => self.heed_request(message.epoch, now),
-            Kind::Report(_) | Kind::Missing(_) | Kind::LeftAcknowledged(_)
+            Kind::Report(_) | Kind::Nack(_) | Kind::LeftAcknowledged(_)
                 if !self.is_open() || message.epoch != self.epoch =>
             {
                 Err(Discard::StaleEpoch)
@@ -378,7 +378,7 @@ impl<S: Numbered> Sender<S> {
                 let can_be = self.follow_rates(now, channel, &report);
                 if can_be { Ok(()) } else { Err(Discard::BadCounts) }
             }
-            Kind::Missing(missing) => self.ask_again(now, channel, missing),
+            Kind::Nack(nack) => self.retransmit(now, channel, nack),
             Kind::LeftAcknowledged(departure) => self.acknowledge_left(departure),
         }
     }

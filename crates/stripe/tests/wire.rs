@@ -2,7 +2,7 @@
 
 use gingham_fairq::{Change, Number, Round, Standing};
 use gingham_stripe::{
-    Departure, Epoch, Instant, Kind, MESSAGE_BYTES_MAX, Marker, Message, Missing, Report, WireError,
+    Departure, Epoch, Instant, Kind, MESSAGE_BYTES_MAX, Marker, Message, Nack, Report, WireError,
 };
 use proptest::prelude::*;
 
@@ -57,12 +57,7 @@ fn every_kind() -> [Kind; 8] {
         Kind::Left(departure()),
         Kind::LeftAcknowledged(departure()),
         report().kind,
-        Kind::Missing(Missing {
-            channel: 3,
-            first: 0x0102_0304,
-            count: 0x0506,
-            left_ns: 0x1112_1314,
-        }),
+        Kind::Nack(Nack { channel: 3, first: 0x0102_0304, count: 0x0506, left_ns: 0x1112_1314 }),
     ]
 }
 
@@ -103,7 +98,7 @@ fn assert_layout(kind: Kind, code: u8, flags: u8, body: &[u8]) {
 
 #[test]
 fn every_kind_has_its_layout() {
-    let [marker, reset, acknowledged, requested, left, left_acknowledged, report, missing] =
+    let [marker, reset, acknowledged, requested, left, left_acknowledged, report, nack] =
         every_kind();
     assert_layout(
         marker,
@@ -131,7 +126,7 @@ fn every_kind_has_its_layout() {
           \x31\x32\x33\x34\x41\x42\x43\x44\x45\x46\x47\x48\x81\x82\x83\x84\x85\x86\x87\x88\
           \x51\x52\x53\x54\x61\x62\x63\x64\x65\x66\x67\x68\x71\x72\x73\x74\x91\x92\x93\x94\xa1\xa2\xa3\xa4",
     );
-    assert_layout(missing, 8, 0, b"\x01\x02\x03\x04\x05\x06\x03\0\x11\x12\x13\x14");
+    assert_layout(nack, 8, 0, b"\x01\x02\x03\x04\x05\x06\x03\0\x11\x12\x13\x14");
 }
 
 #[test]
@@ -188,11 +183,11 @@ fn each_other_kind_is_checked_too() {
     let changed = |kind, at: usize, byte| {
         parse_changed(message(kind), |bytes: &mut [u8]| bytes[at] = byte).unwrap_err()
     };
-    let missing = Kind::Missing(Missing { count: 1, ..Missing::default() });
+    let nack = Kind::Nack(Nack { count: 1, ..Nack::default() });
     assert_eq!(changed(Kind::Reset { quantum: 1 }, 7, 1), WireError::NotZero);
     assert_eq!(changed(report().kind, 7, 0), WireError::NotZero);
-    assert_eq!(changed(missing, 17, 0), WireError::NothingMissing);
-    assert_eq!(changed(missing, 19, 1), WireError::NotZero);
+    assert_eq!(changed(nack, 17, 0), WireError::EmptyNack);
+    assert_eq!(changed(nack, 19, 1), WireError::NotZero);
     assert_eq!(changed(Kind::Left(departure()), 13, 1), WireError::NotZero);
     let bad_channel = WireError::BadChannel { channel: 5, channels: 5 };
     assert_eq!(changed(Kind::LeftAcknowledged(departure()), 12, 5), bad_channel);

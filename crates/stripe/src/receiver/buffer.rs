@@ -98,7 +98,7 @@ impl<P> Buffer<P> {
 
     /// Counts anew where something else has written over the count: markers do not stand beside one
     /// another, so a wrong count that passes here shows when fewer are left.
-    pub(super) fn mend(&mut self, now: Instant) {
+    pub(super) fn repair_state(&mut self, now: Instant) {
         // A wrong count lets a marker come to the head, behind which nobody would look for packets.
         if matches!(self.items.front(), Some(Item::Marker(_))) {
             self.items.pop_front();
@@ -130,7 +130,7 @@ mod tests {
         buffer.push_marker(Standing::out(gingham_fairq::Round::new(1)));
         buffer.push_packet(Instant::ORIGIN, 100, 7);
         assert_eq!(buffer.head(), None);
-        buffer.mend(Instant::ORIGIN);
+        buffer.repair_state(Instant::ORIGIN);
         assert_eq!((buffer.head(), buffer.packets()), (Some(Tag::default()), 1));
     }
 }

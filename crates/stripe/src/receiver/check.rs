@@ -1,4 +1,4 @@
-//! The receiver looks at itself: a state that nothing leads to is given up.
+//! The receiver audits itself: a corrupt state, one that nothing leads to, is given up.
 //!
 //! Whatever writes over its words, a marker on each channel puts numbers, quanta and counts right,
 //! and what is left is found here, or as late markers, or by the sender as an epoch that it does
@@ -17,36 +17,36 @@ use super::Receiver;
 use super::numbering::Numbering;
 use crate::{Instant, Numbered, first_channels};
 
-/// How often in a wait.
-const LOOKS: u32 = 16;
+/// Audits in a wait.
+const AUDITS: u32 = 16;
 
 impl<S: Numbered, P> Receiver<S, P> {
-    /// Looks at what does not depend on the sender, some times in a wait; a message has come on
-    /// this wire.
-    pub(super) fn look(&mut self, now: Instant, wire: usize) {
-        if self.look_at > now && self.look_at <= now.after(self.options.wait) {
+    /// Audits what does not depend on the sender, some times in a wait; a message has come on this
+    /// port.
+    pub(super) fn audit(&mut self, now: Instant, port: usize) {
+        if self.audit_at > now && self.audit_at <= now.after(self.options.wait) {
             return;
         }
-        self.look_at = now.after(self.options.wait / LOOKS);
+        self.audit_at = now.after(self.options.wait / AUDITS);
         let count = self.buffers.len();
         let rounds_max = self.options.far_rounds_max.saturating_mul(2);
         let sound = self.numbering.is_sound(count) && self.scheduler.is_sound(rounds_max);
         if !sound {
-            self.start_over(wire);
+            self.start_over(port);
         }
-        self.buffers.iter_mut().for_each(|buffer| buffer.mend(now));
-        self.reports.mend(now);
+        self.buffers.iter_mut().for_each(|buffer| buffer.repair_state(now));
+        self.reports.repair_state(now);
         if let Some(confirmed) = &mut self.confirmed {
-            confirmed.mend(now);
+            confirmed.repair_state(now);
         }
     }
 
     /// Nothing leads to the state that was found: the sender is to begin an epoch.
-    pub(super) fn start_over(&mut self, wire: usize) {
-        self.reception.unsound += 1;
+    pub(super) fn start_over(&mut self, port: usize) {
+        self.reception.corrupt += 1;
         self.numbering = Numbering::new();
         self.scheduler = self.initial.clone();
         self.epochs.doubt(first_channels(self.buffers.len()));
-        self.epochs.request(wire);
+        self.epochs.request(port);
     }
 }

@@ -254,20 +254,20 @@ impl<S: Numbered, P> Receiver<S, P> {
     }
 
     /// Packets to be asked for again: on which channel, and which.
-    pub(super) fn poll_missing(&mut self, now: Instant) -> Option<(usize, Epoch, Kind)> {
+    pub(super) fn poll_nack(&mut self, now: Instant) -> Option<(usize, Epoch, Kind)> {
         let epoch = self.epochs.current()?;
         let confirmed = self.confirmed.as_mut()?;
         let repair = confirmed.repair.as_mut()?;
         repair.gaps.expire(now, confirmed.next);
-        let missing = repair.gaps.poll(now)?;
-        let channel = usize::from(missing.channel);
+        let nack = repair.gaps.poll(now)?;
+        let channel = usize::from(nack.channel);
         // Nothing gets through on the way back of one that is out.
         let on = if channel < self.buffers.len() && self.presence.is_out(channel) {
             (0..self.buffers.len()).find(|other| !self.presence.is_out(*other)).unwrap_or(channel)
         } else {
             channel
         };
-        Some((on, epoch, Kind::Missing(missing)))
+        Some((on, epoch, Kind::Nack(nack)))
     }
 
     /// A channel has left.

@@ -82,7 +82,7 @@ impl<P> Copies<P> {
     }
 
     /// None came in the future.
-    pub(super) fn mend(&mut self, now: Instant) {
+    pub(super) fn repair_state(&mut self, now: Instant) {
         self.copies.iter_mut().for_each(|copy| copy.at = copy.at.min(now));
     }
 

@@ -100,11 +100,11 @@ impl<P> Confirmed<P> {
 
     /// Times that can be: nothing came in the future, nor is anything waited for longer than its
     /// wait.
-    pub(super) fn mend(&mut self, now: Instant) {
+    pub(super) fn repair_state(&mut self, now: Instant) {
         self.next_since = self.next_since.min(now);
         if let Some(repair) = &mut self.repair {
-            repair.gaps.mend(now);
-            repair.copies.mend(now);
+            repair.gaps.repair_state(now);
+            repair.copies.repair_state(now);
         }
     }
 

@@ -20,7 +20,7 @@ impl<S: Numbered, P> Receiver<S, P> {
     /// before.
     pub(super) fn flush(&mut self, now: Instant) {
         self.silent = ChannelSet::MAX;
-        self.buffers.iter_mut().for_each(|buffer| buffer.mend(now));
+        self.buffers.iter_mut().for_each(|buffer| buffer.repair_state(now));
         if self.epochs.are_synchronised(self.in_channels()) {
             self.give_all_out(now);
         }

@@ -17,7 +17,7 @@ mod corruption;
 use core::time::Duration;
 
 use crate::tag::ahead;
-use crate::{Instant, Missing};
+use crate::{Instant, Nack};
 
 /// The most gaps that are remembered.
 const GAPS_MAX: usize = 256;
@@ -167,7 +167,7 @@ impl Gaps {
     }
 
     /// The next packets to be asked for.
-    pub(super) fn poll(&mut self, now: Instant) -> Option<Missing> {
+    pub(super) fn poll(&mut self, now: Instant) -> Option<Nack> {
         for gap in self.gaps.iter_mut().filter(|gap| gap.ask_at <= now) {
             let left = gap.missing.checked_shr(gap.asked).unwrap_or(0);
             if left == 0 {
@@ -181,7 +181,7 @@ impl Gaps {
             gap.asked = start + count;
             let count = u16::try_from(count).expect("at most 64");
             let left_ns = gap.until.nanoseconds().saturating_sub(now.nanoseconds());
-            return Some(Missing {
+            return Some(Nack {
                 channel: gap.channel,
                 first: gap.first.wrapping_add(start),
                 count,
@@ -197,7 +197,7 @@ impl Gaps {
     }
 
     /// Nothing is waited for longer than the wait, nor asked for later than again.
-    pub(super) fn mend(&mut self, now: Instant) {
+    pub(super) fn repair_state(&mut self, now: Instant) {
         let (wait, again) = self.waits(u32::MAX);
         for gap in &mut self.gaps {
             gap.again = gap.again.clamp(self.requests.again, again);
@@ -232,7 +232,7 @@ mod tests {
 
     /// What is asked for: the channel, the first, and how many.
     fn polled(gaps: &mut Gaps, now: Instant) -> Option<(u8, u32, u16)> {
-        gaps.poll(now).map(|Missing { channel, first, count, .. }| (channel, first, count))
+        gaps.poll(now).map(|Nack { channel, first, count, .. }| (channel, first, count))
     }
 
     #[test]

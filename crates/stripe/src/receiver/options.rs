@@ -101,8 +101,8 @@ pub struct Reception {
     pub repaired: u64,
     /// Numbers passed over in guaranteed order: packets lost for good.
     pub given_up: u64,
-    /// Times that the receiver found itself in a state that nothing leads to.
-    pub unsound: u64,
+    /// Times that the receiver found its state corrupt: one that nothing leads to.
+    pub corrupt: u64,
     /// Resets asked for.
     pub requests: u64,
     /// Epochs entered, the first included.

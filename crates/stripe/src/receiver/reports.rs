@@ -153,7 +153,7 @@ impl Reports {
 
     /// Times that can be: nothing has come in the future, nor is a report due later than after the
     /// interval.
-    pub(super) fn mend(&mut self, now: Instant) {
+    pub(super) fn repair_state(&mut self, now: Instant) {
         let latest = now.after(self.plan.map_or(Duration::ZERO, |plan| plan.interval));
         for arrivals in &mut self.channels {
             arrivals.marker_at = arrivals.marker_at.map(|at| at.min(now));

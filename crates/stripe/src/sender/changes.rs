@@ -1,7 +1,7 @@
 //! Changes of quanta: announced, acknowledged, and only then made.
 //!
 //! ```text
-//!                 wish                     reported as seen, from not reached
+//!                 target                   reported as seen, from not reached
 //!   [as it is] ----------> [announced] ------------------------------------> [agreed]
 //!        ^                  |       ^                                           |
 //!        |                  +-------+ from reached: announced for a later round |
@@ -51,7 +51,7 @@ struct Announced {
 #[derive(Clone, Debug)]
 pub(super) struct Changes {
     /// What each channel is to have; 0 where it is to be out.
-    wished: Vec<u32>,
+    targets: Vec<u32>,
     announced: Vec<Announced>,
     /// Channels whose change is announced and not acknowledged.
     pending: ChannelSet,
@@ -96,7 +96,7 @@ impl Changes {
     pub(super) fn new(scheduler: &impl Numbered) -> Self {
         let channels = scheduler.channels();
         Self {
-            wished: (0..channels)
+            targets: (0..channels)
                 .map(|channel| scheduler.standing(channel).quantum_bytes)
                 .collect(),
             announced: vec![Announced::default(); channels],
@@ -108,13 +108,13 @@ impl Changes {
     }
 
     /// What a channel is to have.
-    pub(super) fn wished(&self, channel: usize) -> u32 {
-        self.wished[channel]
+    pub(super) fn target(&self, channel: usize) -> u32 {
+        self.targets[channel]
     }
 
     /// Channels are to have these quanta, which hold of the scheduler.
-    pub(super) fn wish(&mut self, quanta: &[u32]) {
-        self.wished.copy_from_slice(quanta);
+    pub(super) fn set_targets(&mut self, quanta: &[u32]) {
+        self.targets.copy_from_slice(quanta);
     }
 
     pub(super) const fn are_under_way(&self) -> bool {
@@ -160,19 +160,19 @@ impl<S: Numbered> Sender<S> {
         if quanta.iter().all(|quantum| *quantum == 0) {
             return Err(QuantaError::NoneIn);
         }
-        self.changes.wished.copy_from_slice(quanta);
-        self.announce_wishes();
+        self.changes.targets.copy_from_slice(quanta);
+        self.announce_targets();
         Ok(())
     }
 
-    /// Whether wishes were such that they could be; those of the start take their place.
-    pub(super) fn check_wishes(&mut self) -> bool {
+    /// Whether targets were such that they could be; those of the start take their place.
+    pub(super) fn check_targets(&mut self) -> bool {
         let quantum_min = self.scheduler.quantum_min();
         let can_be = |quantum: &u32| *quantum == 0 || *quantum >= quantum_min;
-        let wished = &mut self.changes.wished;
-        let sound = wished.iter().all(can_be) && wished.iter().any(|quantum| *quantum != 0);
+        let targets = &mut self.changes.targets;
+        let sound = targets.iter().all(can_be) && targets.iter().any(|quantum| *quantum != 0);
         if !sound {
-            for (channel, quantum) in wished.iter_mut().enumerate() {
+            for (channel, quantum) in targets.iter_mut().enumerate() {
                 *quantum = self.initial.standing(channel).quantum_bytes;
             }
         }
@@ -182,7 +182,7 @@ impl<S: Numbered> Sender<S> {
     /// Gives up what is announced for no round to come soon.
     pub(super) fn check_changes(&mut self) {
         let (changes, round) = (&mut self.changes, self.scheduler.round());
-        let all = first_channels(changes.wished.len());
+        let all = first_channels(changes.targets.len());
         (changes.pending, changes.agreed) = (changes.pending & all, changes.agreed & all);
         changes.ahead_rounds = changes.ahead_rounds.clamp(AHEAD_ROUNDS_MIN, AHEAD_ROUNDS_MAX);
         let mut pending = changes.pending;
@@ -195,8 +195,8 @@ impl<S: Numbered> Sender<S> {
     }
 
     /// What a channel is to have: its present quantum, unless a change is under way.
-    pub fn wished_quantum(&self, channel: usize) -> u32 {
-        self.changes.wished[channel]
+    pub fn target_quantum(&self, channel: usize) -> u32 {
+        self.changes.targets[channel]
     }
 
     /// What a marker that is given out says of a channel.
@@ -213,21 +213,21 @@ impl<S: Numbered> Sender<S> {
         standing
     }
 
-    /// Announces what is wished and not under way: who is to stay or to come before who is to go.
-    pub(super) fn announce_wishes(&mut self) {
+    /// Announces targets that are not under way: who is to stay or to come before who is to go.
+    pub(super) fn announce_targets(&mut self) {
         let channels = 0..self.scheduler.channels();
         for goes in [false, true] {
             for channel in channels.clone() {
-                if self.is_open() && goes == (self.changes.wished[channel] == 0) {
-                    self.announce_wish(channel);
+                if self.is_open() && goes == (self.changes.targets[channel] == 0) {
+                    self.announce_target(channel);
                 }
             }
         }
     }
 
-    fn announce_wish(&mut self, channel: usize) {
+    fn announce_target(&mut self, channel: usize) {
         let Announced { change, .. } = self.changes.announced[channel];
-        let (quantum, bit) = (self.changes.wished[channel], 1 << channel);
+        let (quantum, bit) = (self.changes.targets[channel], 1 << channel);
         let present = self.scheduler.standing(channel).quantum_bytes;
         let is_pending = self.changes.is_pending(channel);
         if self.changes.agreed & bit != 0 || self.is_dead(channel) {
@@ -350,7 +350,7 @@ impl<S: Numbered> Sender<S> {
         }
         self.due |= 1 << channel;
         if is_free {
-            self.announce_wishes();
+            self.announce_targets();
         }
     }
 
@@ -363,9 +363,9 @@ impl<S: Numbered> Sender<S> {
             self.sending.changes += 1;
             self.due |= bit;
             self.presence.probe(channel, now, self.options.markers.interval);
-            self.announce_wishes();
+            self.announce_targets();
         }
-        let mut pending = self.changes.pending & first_channels(self.changes.wished.len());
+        let mut pending = self.changes.pending & first_channels(self.changes.targets.len());
         while let Some(channel) = take_lowest(&mut pending) {
             self.put_off(now, channel);
         }

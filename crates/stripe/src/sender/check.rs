@@ -1,18 +1,18 @@
-//! The sender looks at itself, once in a marker interval: what nothing leads to is given up.
+//! The sender audits itself, once in a marker interval: what nothing leads to is given up.
 //!
 //! ```text
 //!   scheduler that cannot be      reset                          times too far ahead    now
-//!   wishes that cannot be         the quanta of the start        sets of no channels    less these
+//!   targets that cannot be        the quanta of the start        sets of no channels    less these
 //!   changes for no near round     announced anew
 //! ```
 //!
-//! Counts need no look: markers say them, and the receiver goes by what they say.
+//! Counts need no audit: markers say them, and the receiver goes by what they say.
 //!
 //! Source: Varghese, "Self-stabilization by local checking and global reset", 1994; Adiseshu,
 //! Parulkar and Varghese 1996, section 5, name snapshots and resets.
 //!
-//! Invariants: a look leaves no time further ahead than its interval; a state that is sound is left
-//! as it is.
+//! Invariants: an audit leaves no time further ahead than its interval; a state that is sound is
+//! left as it is.
 
 #[cfg(test)]
 mod corruption;
@@ -35,8 +35,8 @@ impl<S: Numbered> Sender<S> {
         self.due &= all;
         self.presence.check(now, all, self.options.probe_interval_max.max(interval));
         let silence = self.options.silence.unwrap_or(self.options.markers.interval);
-        self.passing.mend(now, self.scheduler.longest_bytes(), silence.saturating_mul(16));
-        self.idle.mend(&self.options.markers);
+        self.passing.repair_state(now, self.scheduler.longest_bytes(), silence.saturating_mul(16));
+        self.idle.repair_state(&self.options.markers);
         not_after(&mut self.marker_at, now, interval);
         let ahead = self.marker_round.ahead_of(self.scheduler.round());
         if ahead.unsigned_abs() > self.options.markers.every_rounds.max(ROUNDS_MAX) {
@@ -44,13 +44,13 @@ impl<S: Numbered> Sender<S> {
         }
         if let Some(paths) = &mut self.paths {
             for channel in 0..self.scheduler.channels() {
-                paths.mend(channel, self.sent.on(channel));
+                paths.repair_state(channel, self.sent.on(channel));
             }
         }
-        let has_wishes = self.check_wishes();
+        let has_targets = self.check_targets();
         self.check_changes();
-        if !has_wishes || !self.scheduler.is_sound(ROUNDS_MAX) {
-            self.sending.unsound += 1;
+        if !has_targets || !self.scheduler.is_sound(ROUNDS_MAX) {
+            self.sending.corrupt += 1;
             self.reset(now);
         }
     }

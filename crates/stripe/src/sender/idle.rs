@@ -45,7 +45,7 @@ impl Idle {
     }
 
     /// Never longer than it may be.
-    pub(super) fn mend(&mut self, plan: &MarkerPlan) {
+    pub(super) fn repair_state(&mut self, plan: &MarkerPlan) {
         self.pause = self.pause.min(plan.pause_max());
     }
 }

@@ -141,8 +141,8 @@ pub struct Sending {
     pub repairs: u64,
     /// Those that were not, because they would have come too late.
     pub repairs_too_late: u64,
-    /// Times that the sender found itself in a state that nothing leads to.
-    pub unsound: u64,
+    /// Times that the sender found its state corrupt: one that nothing leads to.
+    pub corrupt: u64,
     /// Resets begun, the first included.
     pub resets: u64,
     /// Quanta that changed, channels that came in or went out by them included.

@@ -129,7 +129,7 @@ impl Passing {
     }
 
     /// Times that can be.
-    pub(super) fn mend(&mut self, now: Instant, longest_bytes: u32, span_max: Duration) {
+    pub(super) fn repair_state(&mut self, now: Instant, longest_bytes: u32, span_max: Duration) {
         for one in &mut self.channels {
             one.since = one.since.map(|at| at.min(now));
             one.lost_until = one.lost_until.map(|at| at.min(now));

@@ -262,7 +262,7 @@ impl Paths {
         }
     }
 
-    /// Quanta that are wished, if there are any; the present ones are 0 where a channel is out.
+    /// New target quanta, if there are any; the present ones are 0 where a channel is out.
     pub(super) fn plan(
         &mut self,
         now: Instant,
@@ -272,7 +272,7 @@ impl Paths {
         for (one, quantum) in shares.channels.iter_mut().zip(quanta) {
             one.set_quantum(quantum);
         }
-        shares.mend();
+        shares.repair_state();
         let channels = &self.channels;
         shares.plan(now.nanoseconds(), |channel| found(&channels[channel]))
     }
@@ -292,7 +292,7 @@ impl Paths {
     }
 
     /// What was sent on a channel is so much; where the path counts something else it is wrong.
-    pub(super) fn mend(&mut self, channel: usize, sent: Sent) {
+    pub(super) fn repair_state(&mut self, channel: usize, sent: Sent) {
         let path = &mut self.channels[channel];
         let (packets, bytes) = path.sent_counts();
         let sent_packets = u64::from(sent.packets);

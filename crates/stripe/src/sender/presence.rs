@@ -7,7 +7,7 @@
 //!      ^                                                        |      interval, until acknowledged; probes
 //!      |          a report that answers a probe                 |      on it, slower and slower
 //!      +--------------------------------------------------------+
-//!        its wish is announced: it comes in (see changes)
+//!        its target is announced: it comes in (see changes)
 //! ```
 //!
 //! To take a channel out is to do as if all that it would have sent were lost, so nobody need
@@ -195,7 +195,7 @@ impl<S: Numbered> Sender<S> {
             if let Some(paths) = &mut self.paths {
                 paths.revive(channel);
             }
-            self.announce_wishes();
+            self.announce_targets();
         }
     }
 
@@ -235,7 +235,7 @@ impl<S: Numbered> Sender<S> {
                 self.tell_left(channel);
             }
         }
-        self.announce_wishes();
+        self.announce_targets();
     }
 
     /// By when there is an answer on a channel, if neither it nor the question is lost.

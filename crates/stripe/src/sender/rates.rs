@@ -48,10 +48,10 @@ impl<S: Numbered> Sender<S> {
         for (channel, quantum) in quanta.iter_mut().enumerate() {
             // Who is out is to be what it is to be.
             if *quantum == 0 {
-                *quantum = self.changes.wished(channel);
+                *quantum = self.changes.target(channel);
             }
         }
-        self.changes.wish(quanta);
-        self.announce_wishes();
+        self.changes.set_targets(quanta);
+        self.announce_targets();
     }
 }

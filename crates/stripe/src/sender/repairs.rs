@@ -1,15 +1,15 @@
-//! Repairs: which packets were sent lately, and which of them are to be sent again.
+//! Retransmission: which packets were sent lately, and which of them are to be sent again.
 //!
 //! ```text
-//!   Missing (channel, number of the channel) --> what went there: number of the pipe, length
+//!   Nack (channel, number of the channel) --> what went there: number of the pipe, length
 //!                                                 | not too old, not tried too often
 //!                                                 v
 //!                                              queue --> poll_repair: a copy over the fastest channel
 //! ```
 //!
-//! No payload is kept here: the caller keeps packets by their number in the pipe ([`Kept`]). Copies
-//! go beside the schedule: nobody is charged, no number changes, and the receiver needs them for
-//! nothing but themselves.
+//! No payload is kept here: the caller keeps packets by their number in the pipe
+//! ([`RetransmissionBuffer`]). Copies go beside the schedule: nobody is charged, no number changes,
+//! and the receiver needs them for nothing but themselves.
 //!
 //! Nor do they drown a channel: on each go at most as many copies as packets and markers, and no
 //! more than [`COPIES_AT_ONCE`] at once. What finds no room on any channel waits, and what would
@@ -32,7 +32,7 @@ use std::collections::VecDeque;
 use super::{Reported, Sender};
 use crate::message::small;
 use crate::tag::ahead;
-use crate::{Discard, Instant, Missing, Numbered, PACKETS_MAX, SendError, Tag};
+use crate::{Discard, Instant, Nack, Numbered, PACKETS_MAX, SendError, Tag};
 use gingham_fairq::CHANNELS_MAX;
 
 /// The most copies on a channel with no packet or marker between them.
@@ -80,14 +80,14 @@ struct Sent {
 
 /// The last packets of a channel, the newest at `next - 1`.
 #[derive(Clone, Debug)]
-struct Lately {
+struct SentHistory {
     ring: Vec<Sent>,
     next: u32,
     /// How many have been sent, at most the length of the ring.
     count: usize,
 }
 
-impl Lately {
+impl SentHistory {
     fn at(&mut self, channel_sequence: u32) -> Option<&mut Sent> {
         let age = usize::try_from(ahead(self.next, channel_sequence)).ok()?;
         let length = self.ring.len();
@@ -99,7 +99,7 @@ impl Lately {
 #[derive(Clone, Debug)]
 pub(super) struct Repairs {
     plan: RepairPlan,
-    channels: Vec<Lately>,
+    channels: Vec<SentHistory>,
     /// Channel, number, and until when the receiver waits for it.
     queue: VecDeque<(u8, u32, Instant)>,
     /// For each channel, how many copies may go on it.
@@ -119,9 +119,10 @@ impl Repairs {
     pub(super) fn new(plan: RepairPlan, channels: usize) -> Self {
         // A power of two, so that numbers keep their places across the wrap.
         let ring = vec![Sent::default(); plan.packets.next_power_of_two()];
-        let lately = Lately { ring, next: 0, count: 0 };
+        let history = SentHistory { ring, next: 0, count: 0 };
         let queue = VecDeque::with_capacity(plan.packets);
-        Self { plan, channels: vec![lately; channels], queue, room: vec![COPIES_AT_ONCE; channels] }
+        let room = vec![COPIES_AT_ONCE; channels];
+        Self { plan, channels: vec![history; channels], queue, room }
     }
 
     /// A packet goes on a channel.
@@ -132,26 +133,26 @@ impl Repairs {
         sequence: u32,
         length_bytes: u32,
     ) {
-        let lately = &mut self.channels[channel];
-        let length = lately.ring.len();
-        lately.ring[channel_sequence as usize & (length - 1)] =
+        let history = &mut self.channels[channel];
+        let length = history.ring.len();
+        history.ring[channel_sequence as usize & (length - 1)] =
             Sent { sequence, length_bytes, tries: 0, queued: false };
-        lately.next = channel_sequence.wrapping_add(1);
-        lately.count = lately.count.saturating_add(1).min(length);
+        history.next = channel_sequence.wrapping_add(1);
+        history.count = history.count.saturating_add(1).min(length);
         self.make_room(channel);
     }
 
     /// These packets of a channel are missing, and waited for until then.
     pub(super) fn ask(&mut self, until: Instant, channel: u8, first: u32, count: u32) {
-        let lately = &mut self.channels[usize::from(channel)];
+        let history = &mut self.channels[usize::from(channel)];
         // Of more than there are the last ones are asked for.
-        let over = count.saturating_sub(u32::try_from(lately.ring.len()).unwrap_or(u32::MAX));
+        let over = count.saturating_sub(u32::try_from(history.ring.len()).unwrap_or(u32::MAX));
         for number in over..count {
             let channel_sequence = first.wrapping_add(number);
             if self.queue.len() == self.plan.packets {
                 break;
             }
-            let Some(sent) = lately.at(channel_sequence) else { continue };
+            let Some(sent) = history.at(channel_sequence) else { continue };
             if !sent.queued && sent.tries < self.plan.tries_max {
                 sent.queued = true;
                 self.queue.push_back((channel, channel_sequence, until));
@@ -169,8 +170,8 @@ impl Repairs {
         let mut late = 0;
         while let Some((channel, channel_sequence, until)) = self.queue.pop_front() {
             // It may have become too old while it was in the queue.
-            let lately = self.channels.get_mut(usize::from(channel));
-            let sent = lately.and_then(|lately| lately.at(channel_sequence));
+            let history = self.channels.get_mut(usize::from(channel));
+            let sent = history.and_then(|history| history.at(channel_sequence));
             if let Some(sent) = sent.filter(|sent| sent.queued) {
                 sent.queued = false;
                 if until < there_at {
@@ -190,8 +191,8 @@ impl Repairs {
     pub(super) fn restart(&mut self) {
         self.queue.clear();
         self.room.fill(COPIES_AT_ONCE);
-        for lately in &mut self.channels {
-            (lately.next, lately.count) = (0, 0);
+        for history in &mut self.channels {
+            (history.next, history.count) = (0, 0);
         }
     }
 }
@@ -261,11 +262,11 @@ impl<S: Numbered> Sender<S> {
     }
 
     /// The receiver asks on the way back of a channel. It has waited since for as long as that took.
-    pub(super) fn ask_again(
+    pub(super) fn retransmit(
         &mut self,
         now: Instant,
         on: usize,
-        Missing { channel, first, count, left_ns }: Missing,
+        Nack { channel, first, count, left_ns }: Nack,
     ) -> Result<(), Discard> {
         let repairs = self.repairs.as_mut().ok_or(Discard::NotRepairing)?;
         if usize::from(channel) >= repairs.channels.len() {
@@ -304,20 +305,20 @@ fn cost_ns(now: Instant, reported: &Reported) -> u128 {
 /// copies.
 ///
 /// ```
-/// use gingham_stripe::Kept;
+/// use gingham_stripe::RetransmissionBuffer;
 ///
-/// let mut kept = Kept::new(2);
+/// let mut kept = RetransmissionBuffer::new(2);
 /// kept.keep(7, "seven");
 /// kept.keep(8, "eight");
 /// kept.keep(9, "nine");
 /// assert_eq!((kept.get(7), kept.get(9)), (None, Some(&"nine")));
 /// ```
 #[derive(Clone, Debug)]
-pub struct Kept<P> {
+pub struct RetransmissionBuffer<P> {
     ring: Vec<Option<(u32, P)>>,
 }
 
-impl<P> Kept<P> {
+impl<P> RetransmissionBuffer<P> {
     /// Room for so many packets, at least one, rounded up to a power of two; at most for what 64
     /// channels can be asked to send again.
     pub fn new(packets: usize) -> Self {

@@ -95,17 +95,17 @@ impl<S: Numbered> Sender<S> {
         self.idle = Idle::new(&self.options.markers);
         self.marker_at = now.after(self.pause());
         self.mark_by_round(now);
-        // What was wished while the reset was under way.
-        self.announce_wishes();
+        // What became a target while the reset was under way.
+        self.announce_targets();
     }
 
     /// All channels begin in the first round, with the quanta that they are to have.
     fn restart_scheduler(&mut self) {
-        self.check_wishes();
+        self.check_targets();
         self.scheduler = self.initial.clone();
         let round = self.scheduler.round();
         for channel in 0..self.scheduler.channels() {
-            let standing = Standing::beginning(round, self.wished_quantum(channel));
+            let standing = Standing::beginning(round, self.target_quantum(channel));
             let set = self.scheduler.set_standing(channel, standing);
             debug_assert!(set.is_ok(), "quanta were checked: {set:?}");
         }

@@ -184,7 +184,7 @@ impl Shares {
     }
 
     /// Counts of what cannot be are forgotten.
-    pub(super) fn mend(&mut self) {
+    pub(super) fn repair_state(&mut self) {
         for channel in &mut self.channels {
             if !channel.seen.is_sound() {
                 channel.seen = Seen::default();

@@ -7,7 +7,7 @@
 use gingham_fairq::{Change, Number, Round, Standing};
 
 use super::error::{WireError, check_channel};
-use crate::{Departure, Instant, Kind, Marker, Missing, Report};
+use crate::{Departure, Instant, Kind, Marker, Nack, Report};
 
 pub(super) const BODY_BYTES_MAX: usize = 60;
 
@@ -41,7 +41,7 @@ pub(super) fn write(kind: &Kind, to: &mut [u8]) -> (u8, u16, usize) {
         Kind::Left(departure) => (5, fields.departure(departure)),
         Kind::LeftAcknowledged(departure) => (6, fields.departure(departure)),
         Kind::Report(report) => (7, fields.report(&report)),
-        Kind::Missing(missing) => (8, fields.missing(missing)),
+        Kind::Nack(nack) => (8, fields.nack(nack)),
     };
     (code, if is_coming { COMING } else { 0 }, fields.at)
 }
@@ -60,7 +60,7 @@ pub(super) fn parse(code: u8, flags: u16, channels: u8, from: &[u8]) -> Result<K
         5 => fields.departure(channels).map(Kind::Left),
         6 => fields.departure(channels).map(Kind::LeftAcknowledged),
         7 => fields.report(is_coming).map(Kind::Report),
-        8 => fields.missing(channels).map(Kind::Missing),
+        8 => fields.nack(channels).map(Kind::Nack),
         kind => Err(WireError::BadKind { kind }),
     }
 }
@@ -108,11 +108,11 @@ impl Writer<'_> {
         false
     }
 
-    fn missing(&mut self, missing: Missing) -> bool {
-        self.word(missing.first);
-        let [high, low] = missing.count.to_be_bytes();
-        self.bytes(&[high, low, missing.channel, 0]);
-        self.word(missing.left_ns);
+    fn nack(&mut self, nack: Nack) -> bool {
+        self.word(nack.first);
+        let [high, low] = nack.count.to_be_bytes();
+        self.bytes(&[high, low, nack.channel, 0]);
+        self.word(nack.left_ns);
         false
     }
 
@@ -200,14 +200,14 @@ impl Reader<'_> {
         })
     }
 
-    fn missing(&mut self, channels: u8) -> Result<Missing, WireError> {
+    fn nack(&mut self, channels: u8) -> Result<Nack, WireError> {
         let first = self.word();
         let [high, low, channel, zero] = self.bytes();
         check_channel(channel, channels)?;
         match u16::from_be_bytes([high, low]) {
             _ if zero != 0 => Err(WireError::NotZero),
-            0 => Err(WireError::NothingMissing),
-            count => Ok(Missing { channel, first, count, left_ns: self.word() }),
+            0 => Err(WireError::EmptyNack),
+            count => Ok(Nack { channel, first, count, left_ns: self.word() }),
         }
     }
 }

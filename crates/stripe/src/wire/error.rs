@@ -43,8 +43,8 @@ pub enum WireError {
         /// The quantum.
         quantum_bytes: u32,
     },
-    /// Missing packets, of which there are none.
-    NothingMissing,
+    /// A NACK of no packets.
+    EmptyNack,
     /// A field that this kind of message leaves zero is not.
     NotZero,
 }
@@ -70,7 +70,7 @@ impl fmt::Display for WireError {
             Self::BadDeficit { deficit_bytes, quantum_bytes } => {
                 write!(f, "a deficit of {deficit_bytes} at a quantum of {quantum_bytes}")
             }
-            Self::NothingMissing => write!(f, "no packets are named as missing"),
+            Self::EmptyNack => write!(f, "a NACK names no packets"),
             Self::NotZero => write!(f, "a field that must be zero is not"),
         }
     }

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use gingham_fairq::SurplusRoundRobin;
 use gingham_stripe::{
-    ChannelOrder, Discard, Epoch, Instant, Kept, Message, Ordered, Receiver, Sender, Tag,
+    ChannelOrder, Discard, Epoch, Instant, Message, Ordered, Receiver, RetransmissionBuffer,
+    Sender, Tag,
 };
 
 use super::case::{Case, Draw, LONGEST_BYTES, Lengths, nanoseconds};
@@ -43,7 +44,7 @@ pub(crate) struct World<'a> {
     flown: u64,
     /// What happens next of the story.
     happened: usize,
-    kept: Kept<Packet>,
+    kept: RetransmissionBuffer<Packet>,
     next_packet_ns: u64,
     /// When the sender took a packet first in its present epoch.
     opened: (Epoch, u64),
@@ -82,7 +83,7 @@ impl<'a> World<'a> {
             flights: BTreeMap::new(),
             flown: 0,
             happened: 0,
-            kept: Kept::new(1_024),
+            kept: RetransmissionBuffer::new(1_024),
             next_packet_ns: 0,
             opened: (Epoch::new(0), 0),
             ledger: Ledger::default(),
@@ -145,7 +146,7 @@ impl<'a> World<'a> {
                     let off = if guaranteed { 1 + epochs_off % 10_000 } else { *epochs_off };
                     let epoch = Epoch::new(self.sender.epoch().get().wrapping_add(off));
                     self.count_sender();
-                    self.kept = Kept::new(1_024);
+                    self.kept = RetransmissionBuffer::new(1_024);
                     self.sender =
                         Sender::new(self.scheduler.clone(), self.case.sender, epoch, self.now())
                             .expect("options of a test");

@@ -3,9 +3,9 @@
 //! So that it is known to look at all: a world whose flaw is found by no search has a search that
 //! looks at nothing.
 
+use crate::event::{Event, Left};
 use crate::rules::{Flaw, Mode, Rules};
 use crate::search::{Failure, search};
-use crate::world::{Event, Left};
 
 /// One fault, and little else.
 const SMALL: Left =

@@ -60,6 +60,25 @@ impl Ledger {
         }
     }
 
+    /// Whether everything that is found wrong from there on is found wrong from here on too.
+    pub(crate) fn covers(&self, other: &Self) -> bool {
+        let exact = match (self.exact_from, other.exact_from) {
+            (Some(from), Some(later)) => from <= later && self.exact_last >= other.exact_last,
+            (Some(_), None) => true,
+            (None, Some(_)) => false,
+            (None, None) => other.marked & !self.marked == 0,
+        };
+        let same =
+            (self.confirmed, self.given, self.last) == (other.confirmed, other.given, other.last);
+        let permits = |one: u64, other: u64| one & !other == 0;
+        same && exact
+            && permits(self.lost, other.lost)
+            && permits(self.repeated, other.repeated)
+            && self.undisturbed >= other.undisturbed
+            && self.complete >= other.complete
+            && self.unsure <= other.unsure
+    }
+
     /// Something was lost, perhaps.
     fn disturb(&mut self) {
         (self.undisturbed, self.marked, self.exact_from) = (false, 0, None);
@@ -154,4 +173,34 @@ impl Ledger {
 
 const fn bit(number: u32) -> u64 {
     1 << number
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A loss forgives, a marker behind it less and less, and what has come must be the same.
+    #[test]
+    fn a_ledger_covers_what_promises_less() {
+        let whole = Ledger::new(false);
+        let lossy = [None, Some(0)].map(|packet| {
+            let mut ledger = whole;
+            ledger.lose(packet);
+            ledger
+        });
+        let marked = [1, 2].map(|channels| {
+            let mut ledger = lossy[0];
+            (0..channels).for_each(|channel| ledger.mark(channel, 5));
+            ledger
+        });
+        let mut given = whole;
+        given.give(0).expect("the first comes first");
+        let rising = [lossy[1], lossy[0], marked[0], marked[1], whole];
+        for (number, one) in rising.iter().enumerate() {
+            for (other_number, other) in rising.iter().enumerate() {
+                assert_eq!(one.covers(other), number >= other_number, "{one:?}, {other:?}");
+            }
+            assert!(!one.covers(&given) && !given.covers(one), "{one:?}");
+        }
+    }
 }

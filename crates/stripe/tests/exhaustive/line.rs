@@ -2,6 +2,7 @@
 //!
 //! Invariant: a frame keeps its fingerprint, wherever it goes.
 
+use std::cell::OnceCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
@@ -29,19 +30,24 @@ impl Frame {
     }
 }
 
-/// What is on a channel, and its fingerprint.
+/// What is on a channel, and its fingerprint once it is asked for.
 #[derive(Debug)]
 pub(crate) struct Flying {
     pub(crate) frame: Frame,
-    pub(crate) print: u128,
+    print: OnceCell<u128>,
+}
+
+impl Flying {
+    pub(crate) fn print(&self) -> u128 {
+        *self.print.get_or_init(|| fingerprint::of(&self.frame))
+    }
 }
 
 /// A channel one way: first in, first out.
 pub(crate) type Line = VecDeque<Rc<Flying>>;
 
 pub(crate) fn flying(frame: Frame) -> Rc<Flying> {
-    let print = fingerprint::of(&frame);
-    Rc::new(Flying { frame, print })
+    Rc::new(Flying { frame, print: OnceCell::new() })
 }
 
 /// What came of what the sender did.

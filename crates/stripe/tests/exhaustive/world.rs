@@ -17,6 +17,7 @@ use gingham_fairq::SurplusRoundRobin;
 use gingham_stripe::{Epoch, Instant, Kind, Message, Receiver, Sender, Tag};
 
 use crate::end::{End, Memory};
+use crate::event::{Event, Left, Span};
 use crate::fingerprint;
 use crate::ledger::Ledger;
 use crate::line::{Flying, Frame, Given, Line, Said, flying, poll_receiver, poll_sender};
@@ -38,62 +39,6 @@ struct Memories {
     receiver: Memory<Receiver<Scheduler, u32>, Given>,
 }
 
-/// How long nothing happens.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Span {
-    /// Markers are due again.
-    Interval,
-    /// The waits of the receiver are over, and resets go again.
-    Wait,
-    /// A reset waits for channels no longer.
-    Reset,
-}
-
-impl Span {
-    const fn duration(self) -> Duration {
-        match self {
-            Self::Interval => INTERVAL,
-            Self::Wait => Duration::from_millis(250),
-            Self::Reset => Duration::from_millis(600),
-        }
-    }
-}
-
-/// What can happen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Event {
-    /// The next packet goes; where the choice is free, on this channel.
-    Send(Option<usize>),
-    Arrive(usize),
-    Return(usize),
-    Lose(usize),
-    LoseReturn(usize),
-    /// A frame comes, and once more right behind itself.
-    Repeat(usize),
-    RepeatReturn(usize),
-    /// The sender starts anew in a later epoch, as by a clock.
-    RestartSender,
-    /// The sender starts anew in its first epoch.
-    ForgetSender,
-    RestartReceiver,
-    /// A channel loses all, both ways, until it is dead.
-    Outage(usize),
-    Pass(Span),
-}
-
-/// What may still happen.
-#[derive(Clone, Copy, Debug, Hash)]
-pub(crate) struct Left {
-    pub(crate) packets: u32,
-    /// Of all kinds together.
-    pub(crate) faults: u32,
-    pub(crate) losses: u32,
-    pub(crate) repeats: u32,
-    pub(crate) restarts: u32,
-    pub(crate) outages: u32,
-    pub(crate) pauses: u32,
-}
-
 /// A state.
 #[derive(Clone)]
 pub(crate) struct World {
@@ -112,6 +57,12 @@ pub(crate) struct World {
     before: u32,
     /// What the last event gave out.
     pub(crate) given: Vec<u32>,
+    /// How much happened that is not kind.
+    pub(crate) unkind: u8,
+    /// Whether what both ends do is followed in every order, always.
+    is_full: bool,
+    /// Whether the sender has gone back to an earlier epoch.
+    forgot: bool,
 }
 
 impl World {
@@ -134,6 +85,9 @@ impl World {
             sent: 0,
             before: 0,
             given: Vec::new(),
+            unkind: 0,
+            is_full: false,
+            forgot: false,
         };
         world.poll_sender();
         world
@@ -144,15 +98,20 @@ impl World {
         Self { memories: None, ..self }
     }
 
+    /// The same, of which every order is followed.
+    pub(crate) fn in_full(self) -> Self {
+        Self { is_full: true, ..self }
+    }
+
     /// What tells this state from others.
     pub(crate) fn print(&mut self) -> u128 {
         let ends = (self.sender.print(), self.receiver.print());
         let lines = [&self.there, &self.back].map(|lines| {
-            let prints = |line: &Line| line.iter().map(|flying| flying.print).collect::<Vec<_>>();
+            let prints = |line: &Line| line.iter().map(|flying| flying.print()).collect::<Vec<_>>();
             lines.each_ref().map(prints)
         });
         let now_ns = self.now.nanoseconds() / fingerprint::INSTANT_NS;
-        fingerprint::hash(&(ends, lines, self.left, self.ledger, self.sent, self.before, now_ns))
+        fingerprint::hash(&(ends, lines, self.sent, self.before, now_ns))
     }
 
     /// Whether nothing is on its way.
@@ -160,8 +119,19 @@ impl World {
         self.there.iter().all(VecDeque::is_empty) && self.back.iter().all(VecDeque::is_empty)
     }
 
-    /// All that can happen now; first what happens if channels are kind.
+    /// What can happen now; first what happens if channels are kind. Where something waits on
+    /// both channels, what the receiver does comes before what the sender does: page of `search`.
     pub(crate) fn events(&self) -> Vec<Event> {
+        let mut events = self.all_events();
+        let Left { faults, outages, pauses, .. } = self.left;
+        let is_full = self.is_full || self.forgot || pauses > 0 || (faults > 0 && outages > 0);
+        if !is_full && self.there.iter().all(|line| !line.is_empty()) {
+            events.retain(|event| event.is_of_receiver());
+        }
+        events
+    }
+
+    fn all_events(&self) -> Vec<Event> {
         let mut events = Vec::new();
         let coming = |channel: &usize| !self.there[*channel].is_empty();
         let returning = |channel: &usize| !self.back[*channel].is_empty();
@@ -203,7 +173,8 @@ impl World {
     /// Something happens; what is wrong with it.
     pub(crate) fn apply(&mut self, event: Event) -> Result<(), String> {
         self.given.clear();
-        self.spend(event);
+        self.left.spend(event);
+        self.unkind += u8::from(!event.is_kind());
         match event {
             Event::Send(on) => self.send(on),
             Event::Arrive(channel) => self.arrive(channel)?,
@@ -222,7 +193,10 @@ impl World {
                 self.come_back(channel);
             }
             Event::RestartSender => self.restart_sender(self.sender.state.epoch().get() + 16),
-            Event::ForgetSender => self.restart_sender(1),
+            Event::ForgetSender => {
+                self.forgot = true;
+                self.restart_sender(1);
+            }
             Event::RestartReceiver => self.restart_receiver(),
             Event::Outage(channel) => self.outage(channel)?,
             Event::Pass(span) => {
@@ -233,29 +207,6 @@ impl World {
             }
         }
         if self.is_at_rest() { self.ledger.rest(self.sent) } else { Ok(()) }
-    }
-
-    const fn spend(&mut self, event: Event) {
-        let left = &mut self.left;
-        let kind = match event {
-            Event::Arrive(_) | Event::Return(_) => return,
-            Event::Send(_) => {
-                left.packets -= 1;
-                return;
-            }
-            Event::Pass(_) => {
-                left.pauses -= 1;
-                return;
-            }
-            Event::Lose(_) | Event::LoseReturn(_) => &mut left.losses,
-            Event::Repeat(_) | Event::RepeatReturn(_) => &mut left.repeats,
-            Event::RestartSender | Event::ForgetSender | Event::RestartReceiver => {
-                &mut left.restarts
-            }
-            Event::Outage(_) => &mut left.outages,
-        };
-        *kind -= 1;
-        left.faults -= 1;
     }
 
     /// The next packet, if it is taken. Where the choice is free the channel is made the one on
@@ -277,21 +228,20 @@ impl World {
             let frame = Frame::Packet { number, length_bytes, tag };
             Some((channel, tag, flying(frame)))
         };
-        self.step_sender(fingerprint::hash(&("send", on)), send);
+        self.step_sender(|| fingerprint::hash(&("send", on)), send);
     }
 
     pub(crate) fn poll_sender(&mut self) {
-        self.step_sender(fingerprint::hash(&"poll"), |_| None);
+        self.step_sender(|| fingerprint::hash(&"poll"), |_| None);
     }
 
     /// The sender does something, by which it may take a packet, and is polled.
     fn step_sender(
         &mut self,
-        input: u128,
+        input: impl FnOnce() -> u128,
         act: impl FnOnce(&mut Sender<Scheduler>) -> Option<(usize, Option<Tag>, Rc<Flying>)>,
     ) {
         let (now, sent, before) = (self.now, self.sent, self.before);
-        let input = fingerprint::hash(&(input, now.nanoseconds(), sent, before));
         let step = |sender: &mut Sender<Scheduler>| {
             let taken = act(sender);
             let before = match &taken {
@@ -307,7 +257,10 @@ impl World {
             said
         };
         let said = match &self.memories {
-            Some(memories) => self.sender.step(&memories.sender, input, step),
+            Some(memories) => {
+                let input = fingerprint::hash(&(input(), now.nanoseconds(), sent, before));
+                self.sender.step(&memories.sender, input, step)
+            }
             None => self.sender.act(step),
         };
         if let Some(before) = said.taken {
@@ -331,33 +284,38 @@ impl World {
         let flying = self.there[channel].pop_front().expect("something is on its way");
         let now = self.now;
         // What is refused is counted there.
-        self.step_receiver(fingerprint::hash(&(channel, flying.print)), |receiver| {
-            let _ = match flying.frame {
-                Frame::Message(message) => receiver.handle_message(now, channel, message),
-                Frame::Packet { number, length_bytes, tag: Some(tag) } => {
-                    receiver.handle_tagged(now, channel, tag, length_bytes, number)
-                }
-                Frame::Packet { number, length_bytes, tag: None } => {
-                    receiver.handle_packet(now, channel, length_bytes, number)
-                }
-            };
-        })
+        self.step_receiver(
+            || fingerprint::hash(&(channel, flying.print())),
+            |receiver| {
+                let _ = match flying.frame {
+                    Frame::Message(message) => receiver.handle_message(now, channel, message),
+                    Frame::Packet { number, length_bytes, tag: Some(tag) } => {
+                        receiver.handle_tagged(now, channel, tag, length_bytes, number)
+                    }
+                    Frame::Packet { number, length_bytes, tag: None } => {
+                        receiver.handle_packet(now, channel, length_bytes, number)
+                    }
+                };
+            },
+        )
     }
 
     /// The receiver does something, and is polled.
     fn step_receiver(
         &mut self,
-        input: u128,
+        input: impl FnOnce() -> u128,
         act: impl FnOnce(&mut Receiver<Scheduler, u32>),
     ) -> Result<(), String> {
         let now = self.now;
-        let input = fingerprint::hash(&(input, now.nanoseconds()));
         let step = |receiver: &mut Receiver<Scheduler, u32>| {
             act(receiver);
             poll_receiver(receiver, now)
         };
         let given = match &self.memories {
-            Some(memories) => self.receiver.step(&memories.receiver, input, step),
+            Some(memories) => {
+                let input = fingerprint::hash(&(input(), now.nanoseconds()));
+                self.receiver.step(&memories.receiver, input, step)
+            }
             None => self.receiver.act(step),
         };
         let mut packets = given.packets.clone();
@@ -383,13 +341,16 @@ impl World {
     fn come_back(&mut self, channel: usize) {
         let flying = self.back[channel].pop_front().expect("something is on its way");
         let now = self.now;
-        self.step_sender(fingerprint::hash(&(channel, flying.print)), |sender| {
-            if let Frame::Message(message) = flying.frame {
-                // What is refused is counted there.
-                let _ = sender.handle_message(now, channel, message);
-            }
-            None
-        });
+        self.step_sender(
+            || fingerprint::hash(&(channel, flying.print())),
+            |sender| {
+                if let Frame::Message(message) = flying.frame {
+                    // What is refused is counted there.
+                    let _ = sender.handle_message(now, channel, message);
+                }
+                None
+            },
+        );
     }
 
     fn lose(&mut self, channel: usize) {
@@ -457,7 +418,7 @@ impl World {
     pub(crate) fn pass(&mut self, span: Duration) -> Result<(), String> {
         self.now = self.now.after(span);
         self.poll_sender();
-        self.step_receiver(fingerprint::hash(&"poll"), |_| ())
+        self.step_receiver(|| fingerprint::hash(&"poll"), |_| ())
     }
 
     /// Packets that wait anywhere in the receiver.

@@ -7,8 +7,8 @@ use gingham_fairq::SurplusRoundRobin;
 use gingham_kernel::{Rate, Span, Time};
 use gingham_linkemu::{Channel, Parameters};
 use gingham_stripe::{
-    ChannelOrder, Epoch, Instant, Kept, Message, OrderOptions, Ordered, Receiver, ReceiverOptions,
-    Sender, SenderOptions, Tag,
+    ChannelOrder, Epoch, Instant, Message, OrderOptions, Ordered, Receiver, ReceiverOptions,
+    RetransmissionBuffer, Sender, SenderOptions, Tag,
 };
 
 const LENGTH_BYTES: u32 = 1_000;
@@ -52,7 +52,7 @@ pub(crate) struct Pipe {
     back: Vec<Channel>,
     orders: Vec<ChannelOrder<u32>>,
     guaranteed: bool,
-    kept: Kept<u32>,
+    kept: RetransmissionBuffer<u32>,
     sent: u32,
     flights: BTreeMap<(u64, u64), (usize, bool, Frame)>,
     flown: u64,
@@ -84,7 +84,7 @@ impl Pipe {
             back: back.collect(),
             orders: Vec::new(),
             guaranteed,
-            kept: Kept::new(4_096),
+            kept: RetransmissionBuffer::new(4_096),
             sent: 0,
             flights: BTreeMap::new(),
             flown: 0,

@@ -14,8 +14,8 @@
 use crate::wire::sealed;
 use gingham_fairq::SurplusRoundRobin;
 use gingham_stripe::{
-    ControlPlan, Epoch, Guarantee, Instant, Order, Receiver, ReceiverOptions, RepairPlan,
-    RepairRequests, ReportPlan, Sender, SenderOptions, SharePlan, Tag,
+    ControlPlan, Controlled, Epoch, Guarantee, Instant, Order, Receiver, ReceiverOptions,
+    RepairPlan, RepairRequests, ReportPlan, Sender, SenderOptions, SharePlan, Tag,
 };
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -97,6 +97,15 @@ pub(crate) fn run(data: &[u8]) {
     world.recovers();
 }
 
+/// A controller of what is in flight; a rate that is told is a megabyte a second or more.
+fn controlled(drawn: u8) -> Controlled {
+    match drawn % 4 {
+        0 | 1 => Controlled::default(),
+        2 => Controlled::Cubic,
+        _ => Controlled::Told(1_000_000 << (drawn / 4)),
+    }
+}
+
 impl World {
     fn new(script: &mut Script<'_>) -> Self {
         let (options, channels) = (script.byte(), 1 + script.below(CHANNELS_MAX));
@@ -105,9 +114,10 @@ impl World {
             (0..channels).map(|_| LONGEST_BYTES + 10 * u32::from(script.byte())).collect();
         let scheduler =
             Scheduler::new(LONGEST_BYTES, &quanta).expect("quanta that are long enough");
-        let control = is(0).then(ControlPlan::default);
-        let is_free = control.is_some() && is(6) && script.byte().is_multiple_of(2);
-        let order = if is_free { Order::Free } else { Order::Strict };
+        let drawn = if is(0) && is(6) { script.byte() } else { 1 };
+        let by = controlled(drawn / 2);
+        let control = is(0).then(|| ControlPlan { by, ..ControlPlan::default() });
+        let order = if drawn.is_multiple_of(2) { Order::Free } else { Order::Strict };
         let sender_options = SenderOptions {
             credits: is(1),
             order,

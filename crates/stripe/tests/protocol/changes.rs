@@ -103,7 +103,7 @@ fn quanta_that_cannot_be_are_refused() {
     let (channel, quantum, quantum_min) = (1, 99, 100);
     assert_eq!(refused(&[0, 99]), QuantaError::TooSmall { channel, quantum, quantum_min });
     assert_eq!(refused(&[0, 0]), QuantaError::NoneIn);
-    assert_eq!(pair.sender.wished_quantum(1), 100);
+    assert_eq!(pair.sender.target_quantum(1), 100);
 }
 
 /// A reset begins with the quanta that were wished, channels that are out included.

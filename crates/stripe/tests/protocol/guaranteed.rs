@@ -2,7 +2,7 @@
 
 use gingham_fairq::Number;
 use gingham_stripe::{
-    ChannelOrder, Departure, Discard, Epoch, Guarantee, Instant, Kind, Marker, Message, Missing,
+    ChannelOrder, Departure, Discard, Epoch, Guarantee, Instant, Kind, Marker, Message, Nack,
     OptionsError, OrderOptions, Receiver, ReceiverOptions, Repair, RepairPlan, RepairRequests,
     Report, Sender, SenderOptions, Tag,
 };
@@ -67,7 +67,7 @@ fn drain(receiver: &mut End, now: Instant) -> Vec<u32> {
 fn asked(receiver: &mut End, now: Instant) -> Vec<(usize, u32, u16)> {
     let said = std::iter::from_fn(|| receiver.poll_message(now));
     let missing = said.filter_map(|(channel, message)| match message.kind {
-        Kind::Missing(Missing { first, count, .. }) => Some((channel, first, count)),
+        Kind::Nack(Nack { first, count, .. }) => Some((channel, first, count)),
         _ => None,
     });
     missing.collect()
@@ -75,7 +75,7 @@ fn asked(receiver: &mut End, now: Instant) -> Vec<(usize, u32, u16)> {
 
 /// The receiver asks for packets of channel 0, and waits long enough.
 fn missing(first: u32, count: u16) -> Kind {
-    Kind::Missing(Missing { channel: 0, first, count, left_ns: u32::MAX })
+    Kind::Nack(Nack { channel: 0, first, count, left_ns: u32::MAX })
 }
 
 /// Packet 3 is lost on channel 0. Channel 0 shows 6: that may not be enough, 3 might be on another

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use gingham_fairq::SurplusRoundRobin;
 use gingham_stripe::{
-    Epoch, Instant, Kept, Message, Receiver, ReceiverOptions, Sender, SenderOptions, Tag,
+    Epoch, Instant, Message, Receiver, ReceiverOptions, RetransmissionBuffer, Sender,
+    SenderOptions, Tag,
 };
 
 pub(crate) type Scheduler = SurplusRoundRobin<16>;
@@ -72,7 +73,7 @@ pub(crate) struct Pair {
     pub(crate) wires: Vec<usize>,
     words: Words,
     /// Where order is guaranteed, what copies are made of.
-    kept: Option<Kept<u32>>,
+    kept: Option<RetransmissionBuffer<u32>>,
     /// Of a hundred frames so many are lost, messages too.
     pub(crate) loss_percent: u32,
     /// The same for what comes back, besides.
@@ -120,7 +121,7 @@ impl Pair {
             back: delays.iter().map(link).collect(),
             wires: (0..delays.len()).collect(),
             words: Words(7),
-            kept: receiver.guaranteed.map(|_| Kept::new(8_192)),
+            kept: receiver.guaranteed.map(|_| RetransmissionBuffer::new(8_192)),
             loss_percent: 0,
             back_loss_percent: 0,
             dead: 0,

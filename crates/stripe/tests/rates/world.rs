@@ -7,8 +7,8 @@ use gingham_fairq::SurplusRoundRobin;
 use gingham_kernel::{EventQueue, Rate, Span, Time};
 use gingham_linkemu::{Channel, Loss, Parameters, Probability};
 use gingham_stripe::{
-    BbrPlan, ControlPlan, Controlled, Epoch, Guarantee, Instant, Kept, Order, Receiver,
-    ReceiverOptions, RepairPlan, RepairRequests, ReportPlan, Sender, SenderOptions, SharePlan,
+    BbrPlan, ControlPlan, Controlled, Epoch, Guarantee, Instant, Order, Receiver, ReceiverOptions,
+    RepairPlan, RepairRequests, ReportPlan, RetransmissionBuffer, Sender, SenderOptions, SharePlan,
     TAG_BYTES, Tag,
 };
 
@@ -125,7 +125,7 @@ pub(crate) struct World {
     /// For each channel, from which length on it loses all frames.
     blocked_from: Vec<usize>,
     /// Where lost packets are sent again, what copies are made of.
-    kept: Option<Kept<Packet>>,
+    kept: Option<RetransmissionBuffer<Packet>>,
     source: Source,
     allowed_bytes: u64,
     lengths: fn(u64) -> u32,
@@ -216,7 +216,7 @@ impl World {
             there: channels("there"),
             back: channels("back"),
             blocked_from: vec![NOTHING; lines.len()],
-            kept: sender.repair.map(|plan| Kept::new(plan.packets * lines.len())),
+            kept: sender.repair.map(|plan| RetransmissionBuffer::new(plan.packets * lines.len())),
             source: Source::Backlogged,
             allowed_bytes: 0,
             lengths: |_| LONGEST_BYTES,

@@ -169,7 +169,7 @@ impl Engine {
             Event::Change { channel } => {
                 let channel = usize::from(channel);
                 if let Some(quantum) = self.links[channel].change(self.now) {
-                    self.sender.wish(channel, quantum);
+                    self.sender.set_target(channel, quantum);
                 }
                 self.schedule_change(channel);
                 self.pump();

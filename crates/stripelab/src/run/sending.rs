@@ -13,7 +13,8 @@ use crate::traffic::Packet;
 use gingham_fairq::{Causal, Number, Standing};
 use gingham_kernel::{Purpose, Stream, Time};
 use gingham_stripe::{
-    Controlled, Epoch, Flight, Instant, Kept, Kind, Message, Numbered, Order, RepairPlan, Sender,
+    Controlled, Epoch, Flight, Instant, Kind, Message, Numbered, Order, RepairPlan,
+    RetransmissionBuffer, Sender,
 };
 
 /// The sending end.
@@ -35,7 +36,7 @@ pub(crate) struct Protocol {
     /// Whether markers tell the sender's round and nothing else.
     round_alone: bool,
     /// Packets that can be sent again.
-    kept: Option<Kept<Packet>>,
+    kept: Option<RetransmissionBuffer<Packet>>,
 }
 
 /// The epoch in which a run begins.
@@ -51,7 +52,9 @@ impl SendingEnd {
                 let mut sender = sender.expect(checked);
                 tell_rates(&mut sender, plan);
                 // As many as all channels together can be asked for.
-                let kept = |repair: RepairPlan| Kept::new(repair.packets * plan.links.len());
+                let kept = |repair: RepairPlan| {
+                    RetransmissionBuffer::new(repair.packets * plan.links.len())
+                };
                 Self::Protocol(Box::new(Protocol {
                     sender,
                     tagged: plan.tagged,
@@ -120,14 +123,14 @@ impl SendingEnd {
     }
 
     /// A channel is to have another quantum; what cannot be, as that no channel is in, is not done.
-    pub(crate) fn wish(&mut self, channel: usize, quantum: u32) {
+    pub(crate) fn set_target(&mut self, channel: usize, quantum: u32) {
         if let Self::Protocol(protocol) = self {
             let sender = &mut protocol.sender;
-            let mut wished: Vec<u32> =
-                (0..sender.scheduler().channels()).map(|one| sender.wished_quantum(one)).collect();
-            wished[channel] = quantum;
+            let mut targets: Vec<u32> =
+                (0..sender.scheduler().channels()).map(|one| sender.target_quantum(one)).collect();
+            targets[channel] = quantum;
             // That the last channel stays in is the sender's rule.
-            let _ = sender.change_quanta(&wished);
+            let _ = sender.change_quanta(&targets);
         }
     }
 

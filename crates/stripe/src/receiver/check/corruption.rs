@@ -25,7 +25,7 @@ impl<const CAPACITY: usize, P> Receiver<gingham_fairq::SurplusRoundRobin<CAPACIT
         }
         self.buffers.iter_mut().for_each(|buffer| buffer.corrupt(words));
         self.silent = words();
-        self.look_at = Instant::from_nanoseconds(words());
+        self.audit_at = Instant::from_nanoseconds(words());
         self.late_in_a_row.iter_mut().for_each(|count| *count = crate::corruption::word(words));
     }
 }

@@ -9,7 +9,7 @@ impl Changes {
         self.ahead_rounds = word();
         let (at, span_ns) = (Instant::from_nanoseconds(word().into()), word().into());
         self.passing = Passing { at, round: Round::new(word()), span_ns, rounds: word() };
-        self.wished.iter_mut().for_each(|quantum| *quantum = word());
+        self.targets.iter_mut().for_each(|quantum| *quantum = word());
         for announced in &mut self.announced {
             announced.change = Change { from: Round::new(word()), quantum_bytes: word() };
             announced.at = Round::new(word());

@@ -7,10 +7,10 @@ impl Repairs {
     /// caller's.
     pub(in crate::sender) fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
         self.room.iter_mut().for_each(|room| *room = crate::corruption::word(words));
-        for lately in &mut self.channels {
-            lately.next = crate::corruption::word(words);
-            lately.count = crate::corruption::index(words);
-            for sent in &mut lately.ring {
+        for history in &mut self.channels {
+            history.next = crate::corruption::word(words);
+            history.count = crate::corruption::index(words);
+            for sent in &mut history.ring {
                 (sent.tries, sent.queued) =
                     (crate::corruption::byte(words), words().is_multiple_of(2));
             }

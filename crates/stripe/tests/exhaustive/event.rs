@@ -1,0 +1,130 @@
+//! What can happen, and how much of it may still.
+
+use std::time::Duration;
+
+use crate::world::INTERVAL;
+
+/// How long nothing happens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Span {
+    /// Markers are due again.
+    Interval,
+    /// The waits of the receiver are over, and resets go again.
+    Wait,
+    /// A reset waits for channels no longer.
+    Reset,
+}
+
+impl Span {
+    pub(crate) const fn duration(self) -> Duration {
+        match self {
+            Self::Interval => INTERVAL,
+            Self::Wait => Duration::from_millis(250),
+            Self::Reset => Duration::from_millis(600),
+        }
+    }
+}
+
+/// What can happen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Event {
+    /// The next packet goes; where the choice is free, on this channel.
+    Send(Option<usize>),
+    Arrive(usize),
+    Return(usize),
+    Lose(usize),
+    LoseReturn(usize),
+    /// A frame comes, and once more right behind itself.
+    Repeat(usize),
+    RepeatReturn(usize),
+    /// The sender starts anew in a later epoch, as by a clock.
+    RestartSender,
+    /// The sender starts anew in its first epoch.
+    ForgetSender,
+    RestartReceiver,
+    /// A channel loses all, both ways, until it is dead.
+    Outage(usize),
+    Pass(Span),
+}
+
+impl Event {
+    /// Its name, without the channel.
+    pub(crate) const fn kind(self) -> &'static str {
+        match self {
+            Self::Send(_) => "Send",
+            Self::Arrive(_) => "Arrive",
+            Self::Return(_) => "Return",
+            Self::Lose(_) => "Lose",
+            Self::LoseReturn(_) => "LoseReturn",
+            Self::Repeat(_) => "Repeat",
+            Self::RepeatReturn(_) => "RepeatReturn",
+            Self::RestartSender => "RestartSender",
+            Self::ForgetSender => "ForgetSender",
+            Self::RestartReceiver => "RestartReceiver",
+            Self::Outage(_) => "Outage",
+            Self::Pass(Span::Interval) => "Pass(Interval)",
+            Self::Pass(Span::Wait) => "Pass(Wait)",
+            Self::Pass(Span::Reset) => "Pass(Reset)",
+        }
+    }
+
+    /// Whether it happens on channels that are kind.
+    pub(crate) const fn is_kind(self) -> bool {
+        matches!(self, Self::Send(_) | Self::Arrive(_) | Self::Return(_))
+    }
+
+    /// Whether it changes the receiver and what is on its way to it, and nothing else.
+    pub(crate) const fn is_of_receiver(self) -> bool {
+        matches!(self, Self::Arrive(_) | Self::Lose(_) | Self::Repeat(_) | Self::RestartReceiver)
+    }
+}
+
+/// What may still happen.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Left {
+    pub(crate) packets: u8,
+    /// Of all kinds together.
+    pub(crate) faults: u8,
+    pub(crate) losses: u8,
+    pub(crate) repeats: u8,
+    pub(crate) restarts: u8,
+    pub(crate) outages: u8,
+    pub(crate) pauses: u8,
+}
+
+impl Left {
+    /// An event happens.
+    pub(crate) const fn spend(&mut self, event: Event) {
+        let left = self;
+        let kind = match event {
+            Event::Arrive(_) | Event::Return(_) => return,
+            Event::Send(_) => {
+                left.packets -= 1;
+                return;
+            }
+            Event::Pass(_) => {
+                left.pauses -= 1;
+                return;
+            }
+            Event::Lose(_) | Event::LoseReturn(_) => &mut left.losses,
+            Event::Repeat(_) | Event::RepeatReturn(_) => &mut left.repeats,
+            Event::RestartSender | Event::ForgetSender | Event::RestartReceiver => {
+                &mut left.restarts
+            }
+            Event::Outage(_) => &mut left.outages,
+        };
+        *kind -= 1;
+        left.faults -= 1;
+    }
+
+    /// Whether all that may happen with the other may happen with this one.
+    pub(crate) const fn covers(self, other: Self) -> bool {
+        self.packets >= other.packets
+            && self.faults >= other.faults
+            && self.losses >= other.losses
+            && self.repeats >= other.repeats
+            && self.restarts >= other.restarts
+            && self.outages >= other.outages
+            && self.pauses >= other.pauses
+    }
+}
