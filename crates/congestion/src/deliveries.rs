@@ -189,7 +189,7 @@ impl Deliveries {
     }
 }
 
-/// Whether a packet of this number has a record: a division by a power of two has no need of one.
+/// Whether a packet of this number has a record; for a power of two a mask tells.
 const fn is_spaced(number: u64, spacing: u64) -> bool {
     number & (spacing - 1) == 0
 }

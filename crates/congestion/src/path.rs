@@ -322,3 +322,62 @@ impl Path {
         self.ask_control();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{BbrParameters, Told};
+    use std::collections::VecDeque;
+
+    const MILLISECOND: u64 = 1_000_000;
+
+    fn assert_fresh(path: &mut Path) {
+        let before = (path.window_bytes(), path.pace_bytes_per_second());
+        path.ask_control();
+        assert_eq!(before, (path.window_bytes(), path.pace_bytes_per_second()));
+    }
+
+    /// A megabyte a second there and back in 20 ms, and 100 of 400 ms nothing to send: BBR goes
+    /// through its states, and what the path keeps of it is what it says at any time.
+    #[test]
+    fn window_and_pace_are_what_the_controller_says() {
+        let control = Control::bbr(BbrParameters::default(), 1_000);
+        let mut path = Path::new(PathPlan::new(1_000), control);
+        let mut there_at = VecDeque::new();
+        let mut said = Acknowledgement { held_ns: Some(0), ..Acknowledgement::default() };
+        for ms in 1..12_000 {
+            let now_ns = ms * MILLISECOND;
+            while ms % 400 < 300 && path.admits(now_ns) {
+                path.sent(now_ns, 1_000);
+                assert_fresh(&mut path);
+                let last = there_at.back().map_or(0, |last| last + 1);
+                there_at.push_back(last.max(ms + 20));
+            }
+            if ms % 400 >= 300 {
+                path.limit_by_source();
+            }
+            while there_at.front().is_some_and(|at| *at <= ms) {
+                there_at.pop_front();
+                said.accounted_packets += 1;
+                said.accounted_bytes += 1_000;
+                said.received_bytes += 1_000;
+                said.came_at_ns = now_ns;
+                assert!(path.acknowledged(now_ns, &said));
+                assert_fresh(&mut path);
+            }
+        }
+        path.set_control(Control::Told(Told::new(1_000_000_000, 1_000)));
+        assert_eq!(path.pace_bytes_per_second(), Some(1_000_000_000));
+    }
+
+    /// Two packets of 1,000 bytes go in a round trip, of 20 ms and then of 22.5.
+    #[test]
+    fn the_least_pace_follows_the_round_trip() {
+        let control = Control::Told(Told::new(1, 1_000));
+        let mut path = Path::new(PathPlan::new(1_000), control);
+        path.timed(0, 20 * MILLISECOND);
+        assert_eq!(path.pace_bytes_per_second(), Some(100_000));
+        path.timed(0, 40 * MILLISECOND);
+        assert_eq!(path.pace_bytes_per_second(), Some(88_888));
+    }
+}

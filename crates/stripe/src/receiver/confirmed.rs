@@ -68,9 +68,7 @@ impl<S: Numbered, P> Receiver<S, P> {
             return confirmed.see_copy(now, tag, length_bytes, packet);
         }
         if confirmed.is_missed(channel, tag) {
-            self.reports.count_numbered(now, channel, length_bytes, packets);
-            let tag = Tag { repair_of: Some(small(channel)), ..tag };
-            return confirmed.see_copy(now, tag, length_bytes, packet);
+            return self.take_missed(now, channel, tag, length_bytes, packet);
         }
         let kept = confirmed.see_packet(now, channel, tag);
         if kept != Err(Discard::Repeated) {
@@ -82,6 +80,23 @@ impl<S: Numbered, P> Receiver<S, P> {
         }
         self.heard(channel);
         kept.and(if full { Err(Discard::BufferFull) } else { Ok(()) })
+    }
+
+    /// A packet that was taken for lost comes on its own channel, which is seldom.
+    #[cold]
+    fn take_missed(
+        &mut self,
+        now: Instant,
+        channel: usize,
+        tag: Tag,
+        length_bytes: u32,
+        packet: P,
+    ) -> Result<(), Discard> {
+        let packets = tag.channel_sequence.wrapping_add(1);
+        self.reports.count_numbered(now, channel, length_bytes, packets);
+        let tag = Tag { repair_of: Some(small(channel)), ..tag };
+        let confirmed = self.confirmed.as_mut().ok_or(Discard::OtherMode)?;
+        confirmed.see_copy(now, tag, length_bytes, packet)
     }
 
     /// The packet with the next number, wherever it is.
