@@ -163,8 +163,7 @@ fn policer(
 ) -> Result<Option<Policer>, InputError> {
     let Some(given) = channel.policer else { return Ok(None) };
     let scenario = &place.source.scenario;
-    let has_header =
-        scenario.has_tags() || scenario.stripe.reception == Reception::SequenceNumbers;
+    let has_header = scenario.has_tags() || scenario.stripe.reception == Reception::SequenceNumbers;
     let wire_bytes = u64::from(longest_bytes) + if has_header { TAG_BYTES as u64 } else { 0 };
     if given.burst.0 < wire_bytes {
         let message = format!(
