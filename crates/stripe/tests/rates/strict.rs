@@ -86,7 +86,7 @@ fn delays_from_5_to_80_ms() {
     assert_carries(&lines, 8_000, 975);
 }
 
-/// Two seconds after it was at a tenth for two seconds a channel is nearly found again, and then it is.
+/// A second after a channel was at a tenth for two it is nearly found again, and a second later it is.
 #[test]
 fn a_rate_that_falls_for_two_seconds() {
     let lines = [Line::new(10, 10), Line::new(20, 10)];

@@ -4,4 +4,5 @@ mod always;
 mod links;
 mod stories;
 mod support;
+mod table;
 mod transports;
