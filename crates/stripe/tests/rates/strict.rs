@@ -1,9 +1,9 @@
-//! Strict order over channels that nobody told it of: quanta follow what control finds, and the pipe
-//! waits for the channel that is slowest for its share. Nothing is added to a packet, so what is
-//! carried is a share of the sum of the rates.
+//! Strict order over channels that nobody told it of: quanta follow what control finds, and the
+//! pipe waits for the channel that is slowest for its share. Nothing is added to a packet, so what
+//! is carried is a share of the sum of the rates.
 //!
-//! The null is a clock for each controller, and a quarter more for one channel after the other every
-//! four seconds: .949, .939, .660, .905 and .963 in the first rows, and .954 for 5 and 100 Mbit/s.
+//! The null is a clock for each controller, and a quarter more for one channel after the other
+//! every four seconds: .949, .939, .660, .905 and .963 in the first rows, and .954 for 5 and 100 Mbit/s.
 
 use gingham_stripe::{Controlled, ReceiverOptions};
 
@@ -86,7 +86,8 @@ fn delays_from_5_to_80_ms() {
     assert_carries(&lines, 8_000, 975);
 }
 
-/// A second after a channel was at a tenth for two it is nearly found again, and a second later it is.
+/// A second after a channel was at a tenth for two it is nearly found again, and a second later it
+/// is.
 #[test]
 fn a_rate_that_falls_for_two_seconds() {
     let lines = [Line::new(10, 10), Line::new(20, 10)];
