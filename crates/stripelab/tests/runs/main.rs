@@ -4,5 +4,4 @@ mod always;
 mod links;
 mod stories;
 mod support;
-mod table;
 mod transports;
