@@ -195,8 +195,8 @@ impl Path {
         self.pacer.set_burst(turn_ns.max(least_ns));
     }
 
-    /// Whether what a round trip takes above the least is a queue: in the mean and lately more than
-    /// twice what goes at once, and more than it varies (RFC 6298 has the four times).
+    /// Whether what a round trip takes above the least is a queue: something is in flight, and it is
+    /// more than twice what goes at once, and more than it varies (RFC 6298 has the four times).
     pub fn is_queued(&self) -> bool {
         let trip = &self.round_trip;
         let queued_ns = trip.smoothed_ns().saturating_sub(trip.least_ns());

@@ -50,11 +50,6 @@ impl RoundTrip {
         self.last_ns.map_or(0, |_| self.least_ns[0].min(self.least_ns[1]).min(SAMPLE_NS_MAX))
     }
 
-    /// The last sample; 0 before there has been one.
-    pub fn last_ns(&self) -> u64 {
-        self.last_ns.unwrap_or(0).min(SAMPLE_NS_MAX)
-    }
-
     /// The smoothed time; 0 before there has been a sample.
     pub fn smoothed_ns(&self) -> u64 {
         self.smoothed_ns.min(SAMPLE_NS_MAX)
