@@ -31,7 +31,7 @@ mod round_trip;
 mod told;
 pub mod units;
 
-pub use bbr::{Bbr, BbrParameters, Thousandths};
+pub use bbr::{Bbr, BbrParameters, Thousandths, keep_time};
 pub use controller::{Acknowledged, Control, Controller, RateSample, Sent};
 pub use cubic::Cubic;
 pub use path::{Acknowledgement, Path, PathPlan};

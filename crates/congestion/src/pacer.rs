@@ -23,6 +23,11 @@ impl Pacer {
         Self { burst_ns, next_ns: 0 }
     }
 
+    /// So much may be caught up from now on.
+    pub(crate) const fn set_burst(&mut self, burst_ns: u64) {
+        self.burst_ns = burst_ns;
+    }
+
     /// A packet goes at a pace.
     pub(crate) fn sent(&mut self, now_ns: u64, bytes: u64, bytes_per_second: Option<u64>) {
         let spent_ns = bytes_per_second.map_or(0, |pace| time_ns(bytes, pace));
@@ -70,6 +75,15 @@ mod tests {
         assert_eq!(send(10_000_000), 10_500_000);
         assert_eq!(send(10_500_000), 11_500_000);
         assert_eq!(send(30_000_000), 29_500_000);
+    }
+
+    /// Of a burst that grew to 3 ms, 3 ms are caught up.
+    #[test]
+    fn a_burst_that_grew_is_caught_up() {
+        let mut pacer = Pacer::new(1_000_000);
+        pacer.set_burst(3_000_000);
+        pacer.sent(10_000_000, 1_000, Some(1_000_000));
+        assert_eq!((pacer.next_ns(), pacer.burst_ns()), (8_000_000, 3_000_000));
     }
 
     /// Half a millisecond of a burst is left at a megabyte a second: 500 bytes, and the packet that

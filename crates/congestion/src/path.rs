@@ -12,11 +12,12 @@
 
 use core::time::Duration;
 
+use crate::Bbr;
 use crate::controller::{Acknowledged, Control, Controller, RateSample, Sent};
 use crate::deliveries::Deliveries;
 use crate::pacer::Pacer;
 use crate::round_trip::RoundTrip;
-use crate::units::rate;
+use crate::units::{rate, time_ns};
 
 /// Two packets go in this time at least.
 const SLOWEST_NS: u64 = 1_000_000_000;
@@ -117,6 +118,17 @@ impl Path {
         &self.control
     }
 
+    /// A round of all paths that share a clock is over.
+    pub fn pass_round(&mut self) {
+        if let Some(bbr) = self.bbr_mut() {
+            bbr.pass_round();
+        }
+    }
+
+    pub(crate) fn bbr_mut(&mut self) -> Option<&mut Bbr> {
+        if let Control::Bbr(bbr) = &mut self.control { Some(bbr) } else { None }
+    }
+
     /// Another controller takes over.
     pub fn set_control(&mut self, control: Control) {
         self.control = control;
@@ -174,6 +186,27 @@ impl Path {
     /// From when on the pace lets a packet go.
     pub const fn paced_until_ns(&self) -> u64 {
         self.pacer.next_ns()
+    }
+
+    /// So many bytes go at once, or what the plan says where that is more.
+    pub fn set_burst(&mut self, bytes: u64) {
+        let least_ns = u64::try_from(self.plan.burst.as_nanos()).unwrap_or(u64::MAX);
+        let turn_ns = self.pace_bytes_per_second().map_or(0, |pace| time_ns(bytes, pace));
+        self.pacer.set_burst(turn_ns.max(least_ns));
+    }
+
+    /// Whether what a round trip takes above the least is a queue: something is in flight, and it is
+    /// more than twice what goes at once, and more than it varies (RFC 6298 has the four times).
+    pub fn is_queued(&self) -> bool {
+        let trip = &self.round_trip;
+        let queued_ns = trip.smoothed_ns().saturating_sub(trip.least_ns());
+        self.in_flight_bytes() > 0
+            && queued_ns > (4 * trip.variation_ns()).max(2 * self.pacer.burst_ns())
+    }
+
+    /// From when on the pace has waited for longer than may be caught up.
+    pub const fn idle_from_ns(&self) -> u64 {
+        self.pacer.next_ns().saturating_add(self.pacer.burst_ns())
     }
 
     /// Packets may go now until so many bytes have: as the window has room for, and as the pace lets
@@ -288,14 +321,10 @@ impl Path {
         self.deliveries.is_limited_by_source()
     }
 
-    /// More might go, and does not for reasons that are not the path's.
-    pub fn limit_by_source(&mut self) {
-        self.deliveries.limit_by_source(self.in_flight_bytes());
-    }
-
     /// Where a packet might have gone for longer than a burst takes, and none went, the source has
-    /// less to send than the path takes. Time in which the window was full is none of that.
-    fn see_idleness(&mut self, now_ns: u64) {
+    /// less to send than the path takes, or others hold it back. Time in which the window was full is
+    /// none of that.
+    pub fn see_idleness(&mut self, now_ns: u64) {
         let has_had_room = now_ns.saturating_sub(self.room_since_ns) > self.pacer.burst_ns();
         if has_had_room && self.pacer.is_idle(now_ns) && self.has_room() {
             self.deliveries.limit_by_source(self.in_flight_bytes());

@@ -26,6 +26,9 @@
 //!   and loss recovery lasts from a loss until a round trip without one.
 //! - No retransmission timer: who probes a path that is silent accounts for what is lost.
 //! - No ECN.
+//! - A least time there and back is as fresh as the last one that had not a whole packet queued
+//!   before it: where that is seen between probes there is no need of ProbeRTT (`probe_rtt`).
+//! - Paths of which none goes without the others may step from state to state together (`clock`).
 //! - A path that lost much whatever the pace, and then nothing, is looked at anew (`healing`).
 //! - The round trip that a window is computed from is that of the acknowledgement less the time
 //!   that the other end kept it; the budget for kept acknowledgements is in `offload_budget`.
@@ -34,6 +37,7 @@
 //! so that the same acknowledgements and seed give the same answers anywhere.
 
 mod bounds;
+mod clock;
 mod control;
 mod healing;
 mod max_filter;
@@ -45,12 +49,14 @@ mod startup;
 #[cfg(test)]
 mod tests;
 
+pub use clock::keep_time;
 pub use parameters::{BbrParameters, Thousandths};
 
 pub(crate) use max_filter::MaxFilter;
 
 use crate::controller::{Acknowledged, Controller, RateSample, Sent};
 use bounds::Bounds;
+use clock::Step;
 use control::{Aggregation, Window};
 use healing::Healing;
 use probe_bw::Cycle;
@@ -141,6 +147,8 @@ pub struct Bbr {
     aggregation: Aggregation,
     window: Window,
     healing: Healing,
+    /// The step that it would take, where that is taken together with other paths.
+    wish: Option<Step>,
 }
 
 impl Bbr {
@@ -164,6 +172,7 @@ impl Bbr {
             aggregation: Aggregation::default(),
             window: Window::new(&parameters, initial_bytes),
             healing: Healing::default(),
+            wish: None,
         }
     }
 
@@ -223,7 +232,7 @@ impl Bbr {
 
     fn see(&mut self, acknowledged: &Acknowledged) {
         let rate = acknowledged.rate.map(|rate| RateSample {
-            is_app_limited: rate.is_app_limited
+            is_app_limited: rate.is_app_limited && !self.is_behind_a_queue(acknowledged)
                 || self.probe_rtt.limited(rate.prior_delivered_bytes),
             ..rate
         });

@@ -76,6 +76,8 @@ pub struct BbrParameters {
     pub acknowledged_packets: u64,
     /// How long the other end waits at most before it acknowledges.
     pub acknowledgement_delay_ns: u64,
+    /// Whether steps between states are taken together with other paths (`keep_time`).
+    pub shares_clock: bool,
     /// Of what random waits are drawn.
     pub seed: u64,
 }
@@ -107,6 +109,7 @@ impl Default for BbrParameters {
             send_quantum_bytes_max: 64 * 1_024,
             acknowledged_packets: 4,
             acknowledgement_delay_ns: 5 * MILLISECOND_NS,
+            shares_clock: false,
             seed: 1,
         }
     }

@@ -12,6 +12,7 @@
 //!
 //! Source: draft-ietf-ccwg-bbr, section "ProbeBW".
 
+use super::clock::Step;
 use super::{Bbr, INFINITY, State};
 
 /// Rounds after which the growth of the long-term bound doubles no more.
@@ -65,6 +66,7 @@ impl Cycle {
 impl Bbr {
     /// `StartProbeBW_DOWN`.
     pub(super) fn start_probe_bw_down(&mut self) {
+        self.wish = None;
         self.reset_congestion_signals();
         self.cycle.probe_up_acked_per_inc = INFINITY;
         self.pick_probe_wait();
@@ -80,7 +82,7 @@ impl Bbr {
     }
 
     /// `StartProbeBW_REFILL`.
-    fn start_probe_bw_refill(&mut self) {
+    pub(super) fn start_probe_bw_refill(&mut self) {
         self.reset_short_term_model();
         (self.cycle.bw_probe_up_rounds, self.cycle.bw_probe_up_acked) = (0, 0);
         self.cycle.previous.precautionary = false;
@@ -90,10 +92,13 @@ impl Bbr {
     }
 
     /// `StartProbeBW_UP`.
-    fn start_probe_bw_up(&mut self) {
+    pub(super) fn start_probe_bw_up(&mut self) {
         self.cycle.ack_phase = AckPhase::ProbeStarting;
         self.start_round();
-        self.full_pipe.reset(self.seen.delivery_rate);
+        // Rounds of all paths look at the highest rate.
+        let shares_clock = self.parameters.shares_clock;
+        let rate = if shares_clock { self.max_bw_filter.get() } else { self.seen.delivery_rate };
+        self.full_pipe.reset(rate);
         self.state = State::ProbeBwUp;
         self.raise_inflight_longterm_slope();
     }
@@ -103,23 +108,22 @@ impl Bbr {
         if !self.full_pipe.full_bw_reached || self.adapt_long_term_model() {
             return;
         }
-        let is_time_to_go_down = self.state == State::ProbeBwUp && self.is_time_to_go_down();
         match self.state {
             State::ProbeBwDown => {
                 if self.is_time_to_probe_bw() {
-                    self.start_probe_bw_refill();
+                    self.step(Step::Refill);
                 } else if self.is_time_to_cruise() {
                     self.start_probe_bw_cruise();
                 }
             }
-            State::ProbeBwCruise if self.is_time_to_probe_bw() => self.start_probe_bw_refill(),
-            State::ProbeBwRefill if self.round.is_start => {
-                self.cycle.is_bw_probe_sample = true;
-                self.start_probe_bw_up();
-            }
-            State::ProbeBwUp if is_time_to_go_down => {
-                self.cycle.previous.too_high = false;
-                self.start_probe_bw_down();
+            State::ProbeBwCruise if self.is_time_to_probe_bw() => self.step(Step::Refill),
+            State::ProbeBwRefill if self.round.is_start => self.step(Step::Up),
+            State::ProbeBwUp => {
+                if self.is_time_to_go_down() {
+                    self.step(Step::Down);
+                } else {
+                    self.go_on();
+                }
             }
             _ => {}
         }
@@ -209,7 +213,7 @@ impl Bbr {
             }
             let previous = self.cycle.previous;
             if self.state.is_probe_bw() && previous.precautionary && !previous.too_high {
-                self.start_probe_bw_refill();
+                self.step(Step::Refill);
                 return true;
             }
         }

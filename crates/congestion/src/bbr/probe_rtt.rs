@@ -1,10 +1,17 @@
 //! ProbeRTT: half of the path's content for 200 ms, so that the least time there and back shows.
 //! And what happens when a path has been idle.
 //!
-//! Source: draft-ietf-ccwg-bbr, sections "ProbeRTT" and "Restarting From Idle".
+//! Where the queue goes by itself between two probes for bandwidth the least time shows without
+//! ProbeRTT. A time that is longer by less than a packet takes had no whole packet before it, and
+//! keeps the least as fresh as the same time would.
+//!
+//! Source: draft-ietf-ccwg-bbr, sections "ProbeRTT" and "Restarting From Idle"; that a time within a
+//! packet of the least counts as the least is ours.
 
+use super::clock::Step;
 use super::probe_bw::AckPhase;
 use super::{Bbr, State};
+use crate::units::carried;
 
 /// The least time there and back, and when it was last looked for.
 #[derive(Clone, Copy, Debug)]
@@ -60,7 +67,15 @@ impl Bbr {
             }
             self.probe_rtt.min_rtt_ns = Some(sample_ns.max(1));
             self.probe_rtt.min_rtt_stamp_ns = now_ns;
+        } else if self.is_without_queue(sample_ns) {
+            self.probe_rtt.min_rtt_stamp_ns = now_ns;
         }
+    }
+
+    /// Whether not even one packet of the longest was queued before one that took so long.
+    fn is_without_queue(&self, round_trip_ns: u64) -> bool {
+        let queued_ns = round_trip_ns - self.probe_rtt.min_rtt_ns.unwrap_or(0).min(round_trip_ns);
+        carried(self.max_bw_filter.get(), queued_ns) < self.longest_bytes
     }
 
     /// `SaveProbeRTTCwnd`.
@@ -75,12 +90,7 @@ impl Bbr {
             && self.probe_rtt.min_rtt_expired
             && !self.probe_rtt.idle_restart
         {
-            self.save_cwnd();
-            self.state = State::ProbeRtt;
-            self.probe_rtt.done_stamp_ns = None;
-            self.probe_rtt.limited = Some((self.seen.delivered_bytes, self.seen.delivered_bytes));
-            self.cycle.ack_phase = AckPhase::ProbeStopping;
-            self.start_round();
+            self.step(Step::ProbeRtt);
         }
         if self.state == State::ProbeRtt {
             self.handle_probe_rtt();
@@ -88,6 +98,19 @@ impl Bbr {
         if self.seen.rate.is_some_and(|rate| rate.delivered_bytes > 0) {
             self.probe_rtt.idle_restart = false;
         }
+    }
+
+    /// What `CheckProbeRTT` does to begin. Who goes with others has not saved its half yet.
+    pub(super) fn enter_probe_rtt(&mut self) {
+        self.save_cwnd();
+        if !self.probe_rtt.min_rtt_expired {
+            self.save_probe_rtt_cwnd();
+        }
+        self.state = State::ProbeRtt;
+        self.probe_rtt.done_stamp_ns = None;
+        self.probe_rtt.limited = Some((self.seen.delivered_bytes, self.seen.delivered_bytes));
+        self.cycle.ack_phase = AckPhase::ProbeStopping;
+        self.start_round();
     }
 
     /// `HandleProbeRTT`.
@@ -107,21 +130,21 @@ impl Bbr {
         }
         self.probe_rtt.round_done |= self.round.is_start;
         if self.probe_rtt.round_done {
-            self.check_probe_rtt_done(self.seen.now_ns);
+            self.check_probe_rtt_done();
         }
     }
 
     /// `CheckProbeRTTDone`.
-    fn check_probe_rtt_done(&mut self, now_ns: u64) {
-        if self.probe_rtt.done_stamp_ns.is_some_and(|done_ns| now_ns > done_ns) {
-            self.probe_rtt.min_rtt_stamp_ns = now_ns;
-            self.restore_cwnd();
-            self.exit_probe_rtt();
+    fn check_probe_rtt_done(&mut self) {
+        if self.probe_rtt.done_stamp_ns.is_some_and(|done_ns| self.seen.now_ns > done_ns) {
+            self.step(Step::ExitProbeRtt);
         }
     }
 
     /// `ExitProbeRTT`.
-    fn exit_probe_rtt(&mut self) {
+    pub(super) fn exit_probe_rtt(&mut self) {
+        self.probe_rtt.min_rtt_stamp_ns = self.seen.now_ns;
+        self.restore_cwnd();
         self.reset_short_term_model();
         if self.full_pipe.full_bw_reached {
             self.start_probe_bw_down();
@@ -139,7 +162,7 @@ impl Bbr {
             self.set_pacing_rate_with_gain(super::Thousandths(1_000));
         } else if self.state == State::ProbeRtt {
             self.seen.now_ns = self.seen.now_ns.max(now_ns);
-            self.check_probe_rtt_done(now_ns);
+            self.check_probe_rtt_done();
         }
     }
 }

@@ -31,10 +31,18 @@ impl FullPipe {
 impl Bbr {
     /// `CheckFullBWReached`: three rounds that brought less than a quarter more.
     pub(super) fn check_full_bw_reached(&mut self) {
-        if self.full_pipe.full_bw_now || !self.round.is_start || self.seen.is_app_limited() {
+        // Whether a probe of several paths is over is told in rounds of all (`pass_round`).
+        let is_told = self.parameters.shares_clock && self.state == State::ProbeBwUp;
+        if self.round.is_start && !self.seen.is_app_limited() && !is_told {
+            self.see_full_bw(self.seen.delivery_rate);
+        }
+    }
+
+    /// A round is over that brought so much.
+    pub(super) fn see_full_bw(&mut self, rate: u64) {
+        if self.full_pipe.full_bw_now {
             return;
         }
-        let rate = self.seen.delivery_rate;
         if u128::from(rate) * 4 >= u128::from(self.full_pipe.full_bw) * 5 {
             self.full_pipe.reset(rate);
             return;
@@ -46,6 +54,7 @@ impl Bbr {
 
     /// `EnterStartup`.
     pub(super) const fn enter_startup(&mut self) {
+        self.wish = None;
         self.state = State::Startup;
     }
 

@@ -25,6 +25,7 @@ pub(super) struct Trace {
     pub(super) bbr: Bbr,
     now_ns: u64,
     delivered: u64,
+    queued_ns: u64,
 }
 
 /// One round: bytes that come, the rate, what is lost of what was in flight, what is in flight.
@@ -41,7 +42,7 @@ pub(super) struct Step {
 impl Trace {
     fn new() -> Self {
         let bbr = Bbr::new(BbrParameters::default(), PACKET);
-        Self { bbr, now_ns: MILLISECOND, delivered: 0 }
+        Self { bbr, now_ns: MILLISECOND, delivered: 0, queued_ns: 0 }
     }
 
     /// An acknowledgement of what was sent when so much was delivered.
@@ -54,7 +55,7 @@ impl Trace {
             prior_in_flight_bytes: step.in_flight + step.came + step.lost,
             in_flight_bytes: step.in_flight,
             delivered_bytes: self.delivered,
-            round_trip_ns: Some(ROUND_TRIP),
+            round_trip_ns: Some(ROUND_TRIP + self.queued_ns),
             least_round_trip_ns: ROUND_TRIP,
             smoothed_round_trip_ns: ROUND_TRIP,
             rate: Some(RateSample {
@@ -323,14 +324,27 @@ fn losses_between_probes_bound_the_short_term() {
     assert_eq!(trace.bbr.bytes_per_second(), Some(5_000_000));
 }
 
-/// 10 s after the last least time there and back: half of what the path holds, until 200 ms after
-/// that is so; then as before.
+/// A packet takes 0.2 ms. Where less than that is queued at times, the least time is known without a
+/// probe.
 #[test]
-fn the_round_trip_is_probed_each_ten_seconds() {
+fn the_round_trip_is_not_probed_where_it_shows() {
     let mut trace = Trace::cruising();
+    trace.queued_ns = 199_999;
+    for _ in 0..1_000 {
+        trace.round(FULL);
+        assert_ne!(trace.bbr.state, State::ProbeRtt);
+    }
+}
+
+/// A packet is always queued. 10 s after the last least time there and back, at 81 ms: half of what
+/// the path holds, until 200 ms after that is so; then as before.
+#[test]
+fn the_round_trip_is_probed_after_ten_seconds_behind_a_queue() {
+    let mut trace = Trace::cruising();
+    trace.queued_ns = 200_000;
     trace.rounds_while(FULL, |state| state != State::ProbeRtt);
     let began_ms = trace.now_ns / MILLISECOND;
-    assert!((10_000..10_100).contains(&began_ms), "{began_ms}");
+    assert!((10_081..=10_101).contains(&began_ms), "{began_ms}");
     assert_eq!(trace.bbr.window_bytes(), 50_000);
     let half = Step { in_flight: 50_000, came: 50_000, bytes_per_second: 2_500_000, ..FULL };
     trace.round(half);

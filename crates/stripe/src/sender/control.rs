@@ -101,10 +101,10 @@ pub struct SharePlan {
 }
 
 impl Default for SharePlan {
-    /// 1.5 ms, so that what is sent at once is long enough for the segmentation of a network card
-    /// and too short to be felt as delay; a mebibyte, a thousand packets.
+    /// A millisecond, which is what goes on a channel at once where nothing is shared: as what the
+    /// segmentation of a network card sends, and too short to be felt as delay; a mebibyte, a thousand packets.
     fn default() -> Self {
-        Self { round: Duration::from_micros(1_500), quantum_bytes_max: 1 << 20 }
+        Self { round: Duration::from_millis(1), quantum_bytes_max: 1 << 20 }
     }
 }
 
@@ -147,12 +147,18 @@ impl ControlPlan {
         }
     }
 
-    pub(super) fn control(&self, longest_bytes: u64, channel: usize) -> Control {
+    pub(super) fn control(&self, longest_bytes: u64, order: Order, channel: usize) -> Control {
         match self.by {
             Controlled::Bbr(BbrPlan { loss_threshold, headroom, seed }) => {
                 let seed = seed.wrapping_add(channel as u64);
-                let parameters =
-                    BbrParameters { loss_threshold, headroom, seed, ..BbrParameters::default() };
+                let shares_clock = order == Order::Strict;
+                let parameters = BbrParameters {
+                    loss_threshold,
+                    headroom,
+                    seed,
+                    shares_clock,
+                    ..BbrParameters::default()
+                };
                 Control::bbr(parameters, longest_bytes)
             }
             Controlled::Cubic => Control::cubic(longest_bytes),

@@ -124,7 +124,7 @@ impl SenderOptions {
             longest_bytes => longest_bytes,
         };
         plan.check(longest_bytes)?;
-        Ok(Some(Paths::new(plan, self.shares, longest_bytes, scheduler.channels())))
+        Ok(Some(Paths::new(plan, self.order, self.shares, longest_bytes, scheduler.channels())))
     }
 }
 

@@ -21,16 +21,20 @@
 mod corruption;
 
 use gingham_congestion::units::time_ns;
-use gingham_congestion::{Acknowledgement, Control, Controller, Path, PathPlan, Told};
+use gingham_congestion::{Acknowledgement, Control, Controller, Path, PathPlan, Told, keep_time};
 
-use super::control::{ControlPlan, SharePlan};
+use super::control::{ControlPlan, Order, SharePlan};
 use super::shares::{Found, Shares};
+use super::units::is_over;
 use crate::{Instant, Report, Sent};
 
 /// What goes on one channel in a row is at most so much.
 const RUN_BYTES_MAX: u64 = 64_000;
 /// And takes at most so long.
 const RUN_NS_MAX: u64 = 1_000_000;
+
+/// No round of all channels lasts longer than a minute.
+const ROUND_NS_MAX: u64 = 60_000_000_000;
 
 /// A channel and what may follow on it without another choice.
 #[derive(Clone, Copy, Debug)]
@@ -51,12 +55,15 @@ struct Waiting {
 #[derive(Clone, Debug)]
 pub(super) struct Paths {
     plan: ControlPlan,
+    order: Order,
     channels: Vec<Path>,
     longest_bytes: u64,
     run: Option<Run>,
     /// Where the channel is not chosen: for which the sender waits, and how quanta follow.
     waiting: Option<Waiting>,
     shares: Option<Shares>,
+    /// Until when a round of all channels lasts, where no quanta follow.
+    round_until_ns: u64,
     /// What was said last of when a marker was sent, on each channel.
     echoes: Vec<Option<Instant>>,
 }
@@ -64,6 +71,7 @@ pub(super) struct Paths {
 impl Paths {
     pub(super) fn new(
         plan: &ControlPlan,
+        order: Order,
         shares: Option<SharePlan>,
         longest: u32,
         channels: usize,
@@ -74,14 +82,16 @@ impl Paths {
             burst: plan.burst,
             ..PathPlan::new(longest_bytes)
         };
-        let path = |channel| Path::new(path_plan, plan.control(longest_bytes, channel));
+        let path = |channel| Path::new(path_plan, plan.control(longest_bytes, order, channel));
         Self {
             plan: *plan,
+            order,
             channels: (0..channels).map(path).collect(),
             longest_bytes,
             run: None,
             waiting: None,
             shares: shares.map(|plan| Shares::new(plan, longest, channels)),
+            round_until_ns: 0,
             echoes: vec![None; channels],
         }
     }
@@ -91,7 +101,7 @@ impl Paths {
     pub(super) fn revive(&mut self, channel: usize) {
         let path = &mut self.channels[channel];
         if !matches!(path.control(), Control::Told(_)) {
-            path.set_control(self.plan.control(self.longest_bytes, channel));
+            path.set_control(self.plan.control(self.longest_bytes, self.order, channel));
         }
     }
 
@@ -221,6 +231,26 @@ impl Paths {
         can_be
     }
 
+    /// A report of a channel has come, and no channel that is in goes without the others. What is
+    /// sent in a turn goes at once, lest the others lose the time.
+    pub(super) fn keep_time(
+        &mut self,
+        now: Instant,
+        channel: usize,
+        quantum: impl Fn(usize) -> u32,
+    ) {
+        let bytes = u64::from(quantum(channel)) + self.longest_bytes;
+        self.channels[channel].set_burst(bytes);
+        let now_ns = now.nanoseconds();
+        if self.shares.is_none() && is_over(now_ns, self.round_until_ns, ROUND_NS_MAX) {
+            let round_trips = self.channels.iter().map(|path| path.round_trip().smoothed_ns());
+            let round_ns = round_trips.max().unwrap_or(0).min(ROUND_NS_MAX);
+            self.round_until_ns = now_ns.saturating_add(round_ns);
+            self.channels.iter_mut().for_each(Path::pass_round);
+        }
+        keep_time(now_ns, channel, &mut self.channels, |one| quantum(one) > 0);
+    }
+
     /// It is this channel's turn: the sender waits for it, or not. Where it waited, channels that
     /// might have sent meanwhile carry more than they were given.
     pub(super) fn see_turn(&mut self, now: Instant, channel: usize) {
@@ -246,9 +276,9 @@ impl Paths {
             one.seen.waited_ns = one.seen.waited_ns.saturating_add(waited_ns);
         }
         for (channel, path) in self.channels.iter_mut().enumerate() {
-            let idle_ns = now_ns.saturating_sub(path.paced_until_ns().max(waiting.since_ns));
+            let idle_ns = now_ns.saturating_sub(path.idle_from_ns().max(waiting.since_ns));
             if channel != waiting.channel && path.has_room() && idle_ns > 0 {
-                path.limit_by_source();
+                path.see_idleness(now_ns);
                 let seen = &mut shares.channels[channel].seen;
                 seen.idle_ns = seen.idle_ns.saturating_add(idle_ns);
             }
@@ -273,6 +303,7 @@ impl Paths {
             one.set_quantum(quantum);
         }
         shares.repair_state();
+        self.channels.iter_mut().for_each(Path::pass_round);
         let channels = &self.channels;
         shares.plan(now.nanoseconds(), |channel| found(&channels[channel]))
     }
@@ -314,6 +345,8 @@ fn found(path: &Path) -> Found {
         bytes_per_second: path.bytes_per_second(),
         is_starting: path.control().is_starting(),
         round_trip_ns: path.round_trip().smoothed_ns(),
+        is_queued: path.is_queued(),
+        pace_bytes_per_second: path.pace_bytes_per_second().unwrap_or(0),
     }
 }
 
@@ -332,7 +365,7 @@ mod tests {
     fn paths(round_trips_ms: &[u64]) -> Paths {
         let by = Controlled::Told(1_000_000);
         let plan = ControlPlan { by, ..ControlPlan::default() };
-        let mut paths = Paths::new(&plan, None, 1_000, round_trips_ms.len());
+        let mut paths = Paths::new(&plan, Order::Free, None, 1_000, round_trips_ms.len());
         for (path, round_trip_ms) in paths.channels.iter_mut().zip(round_trips_ms) {
             path.timed(0, round_trip_ms * MILLISECOND);
         }

@@ -31,6 +31,9 @@ impl<S: Numbered> Sender<S> {
     pub(super) fn follow_rates(&mut self, now: Instant, channel: usize, report: &Report) -> bool {
         let Some(paths) = &mut self.paths else { return true };
         let can_be = paths.take_report(now, channel, self.sent.on(channel), report);
+        if self.options.order == Order::Strict {
+            paths.keep_time(now, channel, |one| self.scheduler.standing(one).quantum_bytes);
+        }
         self.see_turn(now);
         self.follow_shares(now);
         can_be

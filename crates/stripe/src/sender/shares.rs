@@ -1,17 +1,18 @@
 //! Quanta that follow the rates of their channels.
 //!
 //! ```text
-//!   as shares of rates are          the pipe waits for the first; it is full, and its rate is measured
-//!   channel 0  [======|==]              less than its share: shares follow the measure
-//!   channel 1  [==   |   ]              never full: it may carry more, and is now and then given more to find out
+//!   as shares of rates are       what is known of it               what it is given
+//!   channel 0  [=====|=|==]      it has a queue: it carries        what came
+//!   channel 1  [==     |  ]      gets less than it is known for    what it is known for
+//!   channel 2  [=======|  ]      gets that, and waits for others   what its controller dares
+//!                      ^ of the pipe, which waits for the first
 //! ```
 //!
 //! Packets cannot pass a channel by, so the pipe is as fast as the channel with the most for its
-//! rate. On that one the sender waits, and it is measured. The others carry what they get, and
-//! nobody knows what they could. A plan gives each channel its rate, as measured where it was full;
-//! twice that while it is starting and could have sent more; and every four seconds one, in turn, is
-//! given a quarter more to find out whether it carries that, and half more and twice as much in the
-//! next plans until it is full.
+//! rate. A channel that has a queue is measured, and what comes over it is what it carries. One that
+//! has none and waits for others may carry more, if what it gets is no less than what it is known
+//! for. Then it is given what its controller would send: a quarter more while that probes for
+//! bandwidth, which controllers in strict order do together, and twice as much while it starts.
 //!
 //! Where nobody waits, the source sends less than the channels carry: nothing is learned and
 //! nothing tried. While the pipe waits for a window that is still growing, nothing is concluded
@@ -33,21 +34,13 @@ use super::control::SharePlan;
 use super::seen::Seen;
 use super::units::{is_over, nanoseconds};
 
-/// What one channel after the other is given of its rate, in one plan after the other, until it is
-/// full; and what one that is starting is given.
-const PROBE_PERCENT: [u64; 3] = [125, 150, 200];
+/// What one that is starting is given at most: its window is twice what it is known to hold.
 const START_PERCENT: u64 = 200;
-/// The time between two probes: each costs the others a plan.
-const PROBE_NS: u64 = 4_000_000_000;
-/// A channel that could not have sent for so much of the time is full.
-const FULL_PERCENT: u64 = 80;
+/// What is less than this of something falls short of it; between the pace of a cruise, 99 %, and
+/// that of a probe that others hold back, 81 %.
+const NEARLY_PERCENT: u64 = 90;
 /// A rate that has grown by so much since the last plan is growing.
 const GROWN_PERCENT: u64 = 125;
-/// A full channel that carries less than this of what it is known to carry has become slower; what
-/// it is short of above this may be its controller's course.
-const FALLEN_PERCENT: u64 = 75;
-/// In so many plans in a row: a probe of BBR for its round trip takes two or three.
-const FALLEN_PLANS: u32 = 5;
 /// Someone waited for so much of the time, at least, or the pipe is not held up.
 const WAITED_SHARE: u64 = 4;
 /// What a channel's share loses at once, against the channel that gains most.
@@ -63,14 +56,12 @@ pub(super) struct Shared {
     quantum_bytes: u64,
     /// Its rate at the last plan, in bytes a second.
     rate: u64,
-    /// In how many plans in a row it was full and carried much less than that.
-    fallen_plans: u32,
     pub(super) seen: Seen,
 }
 
 impl Shared {
     pub(super) fn new() -> Self {
-        Self { quantum_bytes: 0, rate: 0, fallen_plans: 0, seen: Seen::default() }
+        Self { quantum_bytes: 0, rate: 0, seen: Seen::default() }
     }
 
     pub(super) fn set_quantum(&mut self, quantum_bytes: u32) {
@@ -91,17 +82,24 @@ impl Shared {
         self.quantum_bytes > 0
     }
 
-    /// What it carries, in bytes a second: as known, or as it came where it was full and much less
-    /// came in several plans in a row.
-    fn carries(&mut self, found: Found, is_full: bool) -> u64 {
-        let came = self.seen.came.and_then(|((from_ns, from), (to_ns, to))| {
-            let span_ns = to_ns.checked_sub(from_ns).filter(|span_ns| *span_ns >= SAMPLE_NS)?;
-            Some(rate(to.checked_sub(from)?, span_ns))
-        });
+    /// At which rate it was there that packets came, if that was seen for long enough.
+    fn came(&self) -> Option<u64> {
+        let ((from_ns, from), (to_ns, to)) = self.seen.came?;
+        let span_ns = to_ns.checked_sub(from_ns).filter(|span_ns| *span_ns >= SAMPLE_NS)?;
+        Some(rate(to.checked_sub(from)?, span_ns))
+    }
+
+    /// What it is to be given, in bytes a second, where the pipe was held up all of this time.
+    fn wish(&self, found: Found, span_ns: u64) -> u64 {
         let known = found.bytes_per_second.unwrap_or(0);
-        let less = came.filter(|came| is_full && *came < percent_of(known, FALLEN_PERCENT));
-        self.fallen_plans = less.map_or(0, |_| self.fallen_plans.saturating_add(1));
-        less.filter(|_| self.fallen_plans >= FALLEN_PLANS).unwrap_or(known)
+        let short = self.came().filter(|came| *came < percent_of(known, NEARLY_PERCENT));
+        match short {
+            Some(came) if found.is_queued => came,
+            None if !found.is_queued && self.has_waited(span_ns) => {
+                known.max(found.pace_bytes_per_second.min(percent_of(known, START_PERCENT)))
+            }
+            _ => known,
+        }
     }
 
     /// Whether it is starting, and was faster than at the last plan.
@@ -110,24 +108,20 @@ impl Shared {
         self.is_in() && found.is_starting && rate >= percent_of(self.rate, GROWN_PERCENT)
     }
 
-    /// Whether the channel held itself up in all of this time but a little.
-    const fn is_full(&self, span_ns: u64) -> bool {
-        self.seen.idle_ns.saturating_mul(100) <= span_ns.saturating_mul(100 - FULL_PERCENT)
+    /// Whether the channel waited for others, for more than a little of this time.
+    const fn has_waited(&self, span_ns: u64) -> bool {
+        self.seen.idle_ns.saturating_mul(100) > span_ns.saturating_mul(100 - NEARLY_PERCENT)
     }
-}
-
-/// A channel that is given more than it is known to carry, in how many plans before.
-#[derive(Clone, Copy, Debug)]
-struct Probe {
-    channel: usize,
-    step: usize,
 }
 
 /// What has been found out of a channel.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Found {
     pub(super) bytes_per_second: Option<u64>,
+    pub(super) pace_bytes_per_second: u64,
     pub(super) is_starting: bool,
+    /// Whether packets stand in its queue, so that it is as fast as it can be.
+    pub(super) is_queued: bool,
     pub(super) round_trip_ns: u64,
 }
 
@@ -143,11 +137,6 @@ pub(super) struct Shares {
     /// Since when what is seen counts, and until when at least.
     since_ns: u64,
     until_ns: u64,
-    /// Which channel is given more than it is known to carry, when the next will be, and which was
-    /// the last.
-    probe: Option<Probe>,
-    probe_at_ns: u64,
-    next: usize,
     pub(super) channels: Vec<Shared>,
     /// Set-up takes the room: nothing is allocated later.
     wishes: Vec<u64>,
@@ -161,9 +150,6 @@ impl Shares {
             longest_bytes,
             since_ns: 0,
             until_ns: 0,
-            probe: None,
-            probe_at_ns: 0,
-            next: 0,
             channels: vec![Shared::new(); channels],
             wishes: vec![0; channels],
             quanta: vec![0; channels],
@@ -222,17 +208,13 @@ impl Shares {
         }
         let span_ns = now_ns.saturating_sub(self.since_ns);
         let is_held_up = waited_ns.saturating_mul(WAITED_SHARE) >= span_ns;
-        let probed = self.probed(now_ns, span_ns, is_held_up);
-        for (channel, wish) in self.wishes.iter_mut().enumerate() {
-            let one = &mut self.channels[channel];
-            let (found, is_full) = (found(channel), !is_held_up || one.is_full(span_ns));
-            let gain = match probed {
-                _ if found.is_starting && !is_full => START_PERCENT,
-                Some((probed, percent)) if probed == channel => percent,
-                _ => 100,
+        for (channel, (wish, one)) in self.wishes.iter_mut().zip(&self.channels).enumerate() {
+            let found = found(channel);
+            *wish = match found.bytes_per_second {
+                _ if !one.is_in() => 0,
+                _ if is_held_up => one.wish(found, span_ns).max(1),
+                known => known.unwrap_or(0).max(1),
             };
-            let carries = one.carries(found, is_held_up && is_full);
-            *wish = if one.is_in() { percent_of(carries, gain).max(1) } else { 0 };
         }
         self.look_anew(now_ns, found);
         self.bound_wishes();
@@ -240,25 +222,8 @@ impl Shares {
         self.differs().then_some(&mut self.quanta)
     }
 
-    /// The channel that is given more than it is known to carry, if any is now, and how much: the
-    /// one that was, as long as that has not filled it, or another when it is time.
-    fn probed(&mut self, now_ns: u64, span_ns: u64, is_held_up: bool) -> Option<(usize, u64)> {
-        let count = self.channels.len();
-        let goes_on = |probe: &Probe| !self.channels[probe.channel % count].is_full(span_ns);
-        self.probe = match self.probe.filter(|probe| is_held_up && goes_on(probe)) {
-            Some(probe) => Some(Probe { step: probe.step + 1, ..probe }),
-            None if is_held_up && is_over(now_ns, self.probe_at_ns, PROBE_NS) => {
-                self.probe_at_ns = now_ns.saturating_add(PROBE_NS);
-                self.next = (self.next + 1) % count;
-                Some(Probe { channel: self.next, step: 0 })
-            }
-            None => None,
-        };
-        let Probe { channel, step } = self.probe?;
-        Some((channel % count, PROBE_PERCENT[step.min(PROBE_PERCENT.len() - 1)]))
-    }
-
-    /// No channel loses more of its share at once than a few plans can give back.
+    /// No channel loses more of its share at once than a few plans can give back: a round lasts as
+    /// long as the channel with the most for its rate takes, and what is planned holds for rounds.
     fn bound_wishes(&mut self) {
         let channels = &self.channels;
         // Hundredths of a quantum each, so that what is compared is what a byte of quantum would
@@ -307,7 +272,9 @@ mod tests {
     fn found(bytes_per_second: u64) -> Found {
         Found {
             bytes_per_second: Some(bytes_per_second),
+            pace_bytes_per_second: bytes_per_second,
             is_starting: false,
+            is_queued: false,
             round_trip_ns: 10 * MILLISECOND,
         }
     }
@@ -324,9 +291,12 @@ mod tests {
             one.seen.waited_ns = wait_ms * MILLISECOND;
             one.seen.idle_ns = sum_ns - one.seen.waited_ns;
         }
-        // No probe is due.
-        shares.probe_at_ns = 1_000 * MILLISECOND;
         shares
+    }
+
+    /// So much came in 50 ms.
+    const fn came(bytes: u64) -> ((u64, u64), (u64, u64)) {
+        ((0, 0), (50 * MILLISECOND, bytes))
     }
 
     fn plan(shares: &mut Shares, found: &[Found]) -> Option<Vec<u32>> {
@@ -334,14 +304,12 @@ mod tests {
         quanta.map(|quanta| quanta.to_vec())
     }
 
-    /// 1 and 2 MB/s in 1.5 ms. Nobody waits, so nothing is tried.
+    /// 1.5 and 3 MB/s in a millisecond. Nobody waits, so nothing is tried.
     #[test]
     fn quanta_are_what_channels_carry_in_a_round() {
         let mut shares = shares(&[1_000, 1_000], &[0, 0]);
-        assert_eq!(
-            plan(&mut shares, &[found(1_000_000), found(2_000_000)]),
-            Some(vec![1_500, 3_000])
-        );
+        let faster = Found { pace_bytes_per_second: 9_000_000, ..found(3_000_000) };
+        assert_eq!(plan(&mut shares, &[found(1_500_000), faster]), Some(vec![1_500, 3_000]));
     }
 
     /// 0.1 MB/s takes 10 ms for a packet of 1,000 bytes, so a round takes that.
@@ -351,13 +319,37 @@ mod tests {
         assert_eq!(plan(&mut shares, &[found(100_000), found(300_000)]), Some(vec![1_000, 3_000]));
     }
 
-    /// The pipe waits for the first; the second starts, and could have sent more.
+    /// The pipe waits for the first; the second probes, and could have sent a quarter more.
     #[test]
-    fn a_channel_that_starts_is_given_twice_what_it_carries() {
-        let starting = Found { is_starting: true, ..found(1_000_000) };
-        let mut shares = shares(&[1_500, 1_500], &[90, 0]);
-        shares.channels[1].rate = 1_000_000;
-        assert_eq!(plan(&mut shares, &[found(1_000_000), starting]), Some(vec![1_500, 3_000]));
+    fn a_channel_that_waits_is_given_what_its_controller_dares() {
+        let probing = Found { pace_bytes_per_second: 1_250_000, ..found(1_000_000) };
+        let mut one = shares(&[1_000, 1_000], &[90, 0]);
+        assert_eq!(plan(&mut one, &[found(1_000_000), probing]), Some(vec![1_000, 1_250]));
+        let mut other = shares(&[1_000, 1_000], &[90, 0]);
+        let starting = Found { pace_bytes_per_second: 2_770_000, ..probing };
+        assert_eq!(plan(&mut other, &[found(1_000_000), starting]), Some(vec![1_000, 2_000]));
+    }
+
+    /// Having a queue it is full; having less than it is known for it is given that; and while both
+    /// wait in turn each is as full as the other.
+    #[test]
+    fn a_channel_is_given_no_more_than_it_is_known_for_without_cause() {
+        let probing = Found { pace_bytes_per_second: 1_250_000, ..found(1_000_000) };
+        let both = [found(1_000_000), probing];
+        let mut queued = shares(&[1_000, 2_000], &[90, 0]);
+        assert_eq!(
+            plan(&mut queued, &[both[0], Found { is_queued: true, ..probing }]),
+            Some(vec![1_000, 1_000])
+        );
+        let mut short = shares(&[1_000, 2_000], &[90, 0]);
+        short.channels[1].seen.came = Some(came(44_999));
+        assert_eq!(plan(&mut short, &both), Some(vec![1_000, 1_000]));
+        short.channels.clone_from(&shares(&[1_000, 2_000], &[90, 0]).channels);
+        short.channels[1].seen.came = Some(came(45_000));
+        short.since_ns = 0;
+        assert_eq!(plan(&mut short, &both), Some(vec![1_000, 1_250]));
+        let mut in_turn = shares(&[1_000, 2_000], &[9, 81]);
+        assert_eq!(plan(&mut in_turn, &both), Some(vec![1_000, 1_000]));
     }
 
     /// The window of the channel for which the pipe waits has doubled since the last plan.
@@ -369,37 +361,16 @@ mod tests {
         assert_eq!(plan(&mut shares, &[starting, found(2_000_000)]), None);
     }
 
-    /// When it is time the second is given a quarter more; not having been full, half more; and once
-    /// it is full, what it carries.
+    /// 3 MB/s are known, and 1.5 came behind a queue.
     #[test]
-    fn one_after_the_other_is_given_more_until_it_is_full() {
-        let mut shares = shares(&[1_500, 1_500], &[90, 0]);
-        shares.probe_at_ns = 0;
-        let both = [found(1_000_000), found(1_000_000)];
-        assert_eq!(plan(&mut shares, &both), Some(vec![1_500, 1_875]));
-        let again = |shares: &mut Shares, waits_ms: [u64; 2]| {
-            for (one, wait_ms) in shares.channels.iter_mut().zip(waits_ms) {
-                one.seen.reports = 1;
-                one.seen.waited_ns = wait_ms * MILLISECOND;
-                one.seen.idle_ns = 90 * MILLISECOND - one.seen.waited_ns;
-            }
-            shares.since_ns = 0;
-            plan(shares, &both)
+    fn a_channel_with_a_queue_that_became_slower_is_given_what_came() {
+        let slower = |is_queued| {
+            let mut shares = shares(&[1_500, 1_600], &[0, 90]);
+            shares.channels[1].seen.came = Some(came(75_000));
+            plan(&mut shares, &[found(1_500_000), Found { is_queued, ..found(3_000_000) }])
         };
-        assert_eq!(again(&mut shares, [90, 0]), Some(vec![1_500, 2_250]));
-        assert_eq!(again(&mut shares, [0, 90]), None, "as it is");
-    }
-
-    /// 2 MB/s are known, and 1 came in a sample in which the channel was full, for the fifth time.
-    #[test]
-    fn a_full_channel_that_became_slower_is_given_what_came() {
-        let mut shares = shares(&[1_500, 3_000], &[0, 90]);
-        shares.channels[1].seen.came = Some(((0, 0), (50 * MILLISECOND, 50_000)));
-        shares.channels[1].fallen_plans = 4;
-        assert_eq!(
-            plan(&mut shares, &[found(1_000_000), found(2_000_000)]),
-            Some(vec![1_500, 1_500])
-        );
+        assert_eq!(slower(true), Some(vec![1_500, 1_500]));
+        assert_eq!(slower(false), Some(vec![1_500, 3_000]));
     }
 
     /// From 100 to 1 at once would be a hundredth; it is a quarter, against what gains most.
@@ -412,7 +383,7 @@ mod tests {
     /// A difference of 1/150 is not announced, one of 1/75 is; who is out stays out.
     #[test]
     fn small_differences_are_left_alone() {
-        let same = [found(1_000_000), found(1_000_000), found(1)];
+        let same = [found(1_500_000), found(1_500_000), found(1)];
         assert_eq!(plan(&mut shares(&[1_500, 1_510], &[0, 0]), &same), None);
         let mut shares = shares(&[1_500, 1_530, 0], &[0, 0, 0]);
         assert_eq!(plan(&mut shares, &same), Some(vec![1_500, 1_500, 0]));

@@ -119,7 +119,8 @@ impl Pipe {
         let last = self.sent + packets;
         while self.sent < last {
             self.step();
-            if let Some((channel, tag)) = self.take() {
+            let may_go = self.sender.poll_transmit(self.now()).is_some();
+            if let Some((channel, tag)) = may_go.then(|| self.take()).flatten() {
                 if let Some(tag) = tag {
                     self.kept.keep(tag.sequence, self.sent);
                 }

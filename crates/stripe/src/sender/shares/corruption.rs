@@ -1,6 +1,6 @@
 //! Written over, for the tests of self-stabilisation.
 
-use super::{Probe, Shares};
+use super::Shares;
 
 impl Shares {
     pub(in crate::sender) fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
@@ -9,11 +9,7 @@ impl Shares {
         self.quanta.iter_mut().for_each(|quantum| *quantum = crate::corruption::word(words));
         for channel in &mut self.channels {
             channel.seen.corrupt(words);
-            channel.fallen_plans = crate::corruption::word(words);
             channel.quantum_bytes = crate::corruption::word(words).into();
         }
-        let (channel, step) =
-            (crate::corruption::index(words), usize::from(crate::corruption::byte(words)));
-        (self.probe, self.next) = (Some(Probe { channel, step }), channel % 64);
     }
 }

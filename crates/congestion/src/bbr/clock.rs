@@ -1,0 +1,224 @@
+//! One clock for several paths of which none can go without the others: what one of them loses by a
+//! probe, all lose at once and not one after the other.
+//!
+//! ```text
+//!   each by itself   \__/------------   together   \__/------------
+//!                    ------\__/------              \__/------------
+//!   as fast as the   \__/--\__/------              \__/------------
+//!   slowest
+//! ```
+//!
+//! A path says which step it would take, and waits. Who first wants to fill the pipe anew, or to look
+//! for the least time there and back, takes all along; a probe for more begins when all pipes are
+//! filled, and ends when all have found their ends or one loses too much. What a path brings while
+//! it probes is looked at once in a round of all, in which who splits what goes between them may
+//! give it more.
+//!
+//! Source: ours; the steps are the draft's.
+
+use super::{Bbr, State};
+use crate::{Acknowledged, Path};
+
+/// A step from one state to another that paths take together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    Refill,
+    Up,
+    Down,
+    ProbeRtt,
+    ExitProbeRtt,
+}
+
+impl Bbr {
+    /// Where others hold a path back, whether the last packet stood in a queue as long as a round of
+    /// probing leaves: then what came is what the path carries all the same.
+    pub(super) fn is_behind_a_queue(&self, acknowledged: &Acknowledged) -> bool {
+        let least_ns = self.probe_rtt.min_rtt_ns.unwrap_or(u64::MAX);
+        let queued_ns = self.parameters.probe_up_pacing_gain.of(least_ns);
+        self.parameters.shares_clock
+            && acknowledged.round_trip_ns.is_some_and(|trip_ns| trip_ns >= queued_ns)
+    }
+
+    /// A step is to be taken: now, or together with others.
+    pub(super) fn step(&mut self, step: Step) {
+        if self.parameters.shares_clock {
+            self.wish = Some(step);
+        } else {
+            self.take(step);
+        }
+    }
+
+    /// The probe for more is not to end yet.
+    pub(super) fn go_on(&mut self) {
+        self.wish = None;
+    }
+
+    /// A round of all paths is over: a path that probes and brings no more is full, whatever held it
+    /// back.
+    pub(crate) fn pass_round(&mut self) {
+        if self.state == State::ProbeBwUp {
+            self.see_full_bw(self.max_bw_filter.get());
+        }
+    }
+
+    fn take(&mut self, step: Step) {
+        self.wish = None;
+        match step {
+            Step::Refill => self.start_probe_bw_refill(),
+            Step::Up => {
+                self.cycle.is_bw_probe_sample = true;
+                self.start_probe_bw_up();
+            }
+            Step::Down => {
+                self.cycle.previous.too_high = false;
+                self.start_probe_bw_down();
+            }
+            Step::ProbeRtt => self.enter_probe_rtt(),
+            Step::ExitProbeRtt => self.exit_probe_rtt(),
+        }
+    }
+
+    /// Whether a step leads on from where it is.
+    const fn leads_on(&self, step: Step) -> bool {
+        match step {
+            Step::Refill => matches!(self.state, State::ProbeBwDown | State::ProbeBwCruise),
+            Step::Up => matches!(self.state, State::ProbeBwRefill),
+            Step::Down => matches!(self.state, State::ProbeBwUp),
+            Step::ProbeRtt => !matches!(self.state, State::ProbeRtt),
+            Step::ExitProbeRtt => matches!(self.state, State::ProbeRtt),
+        }
+    }
+}
+
+/// One of several paths that go together was told something: all take the step that is due. Paths
+/// that are out are no part of it.
+pub fn keep_time(now_ns: u64, told: usize, paths: &mut [Path], is_in: impl Fn(usize) -> bool) {
+    let Some(first) = paths.get_mut(told).and_then(Path::bbr_mut) else { return };
+    let (state, wish) = (first.state, first.wish);
+    let step = match wish {
+        Some(step @ (Step::Refill | Step::ProbeRtt)) => step,
+        Some(step) => {
+            let mut others = (0..).zip(paths.iter_mut()).filter(|(path, _)| is_in(*path));
+            let is_due = others.all(|(_, path)| {
+                path.bbr_mut().is_none_or(|bbr| bbr.state != state || bbr.wish == wish)
+            });
+            if !is_due {
+                return;
+            }
+            step
+        }
+        // It lost too much.
+        None if state == State::ProbeBwDown => Step::Down,
+        None => return,
+    };
+    for bbr in paths.iter_mut().filter_map(Path::bbr_mut).filter(|bbr| bbr.leads_on(step)) {
+        bbr.seen.now_ns = now_ns;
+        bbr.take(step);
+        bbr.update_control_parameters();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::INFINITY;
+    use super::*;
+    use crate::{BbrParameters, Control, PathPlan};
+
+    const LONGEST_BYTES: u64 = 1_000;
+
+    /// Paths that are in these states, and what they wish.
+    fn paths(states: &[(State, Option<Step>)]) -> Vec<Path> {
+        let parameters = BbrParameters { shares_clock: true, ..BbrParameters::default() };
+        let path = |&(state, wish): &(State, Option<Step>)| {
+            let control = Control::bbr(parameters, LONGEST_BYTES);
+            let mut path = Path::new(PathPlan::new(LONGEST_BYTES), control);
+            let bbr = path.bbr_mut().expect("BBR");
+            (bbr.state, bbr.wish) = (state, wish);
+            path
+        };
+        states.iter().map(path).collect()
+    }
+
+    fn states(paths: &mut [Path]) -> Vec<State> {
+        paths.iter_mut().map(|path| path.bbr_mut().expect("BBR").state).collect()
+    }
+
+    /// What becomes of paths when the first was told something.
+    fn after<const N: usize>(before: [(State, Option<Step>); N]) -> Vec<State> {
+        let mut paths = paths(&before);
+        keep_time(7, 0, &mut paths, |_| true);
+        states(&mut paths)
+    }
+
+    const CRUISE: (State, Option<Step>) = (State::ProbeBwCruise, None);
+
+    #[test]
+    fn the_first_that_refills_takes_all_along_but_those_that_start() {
+        assert_eq!(
+            after([
+                (State::ProbeBwCruise, Some(Step::Refill)),
+                CRUISE,
+                (State::ProbeBwDown, None),
+                (State::Startup, None),
+            ]),
+            [State::ProbeBwRefill, State::ProbeBwRefill, State::ProbeBwRefill, State::Startup]
+        );
+        assert_eq!(after([CRUISE, CRUISE]), [State::ProbeBwCruise; 2]);
+    }
+
+    #[test]
+    fn a_probe_for_the_round_trip_is_one_of_all() {
+        let wish = Some(Step::ProbeRtt);
+        assert_eq!(
+            after([(State::ProbeBwUp, wish), CRUISE, (State::Startup, None)]),
+            [State::ProbeRtt; 3]
+        );
+    }
+
+    #[test]
+    fn a_probe_begins_and_ends_when_all_would() {
+        for (state, step, then) in [
+            (State::ProbeBwRefill, Step::Up, State::ProbeBwUp),
+            (State::ProbeBwUp, Step::Down, State::ProbeBwDown),
+        ] {
+            assert_eq!(after([(state, Some(step)), (state, None)]), [state; 2]);
+            assert_eq!(after([(state, Some(step)), (state, Some(step))]), [then; 2]);
+            assert_eq!(after([(state, Some(step)), CRUISE]), [then, State::ProbeBwCruise]);
+        }
+    }
+
+    #[test]
+    fn who_is_out_is_not_waited_for() {
+        let filled = (State::ProbeBwRefill, Some(Step::Up));
+        let mut paths = paths(&[filled, (State::ProbeBwRefill, None)]);
+        keep_time(7, 0, &mut paths, |path| path == 0);
+        assert_eq!(states(&mut paths), [State::ProbeBwUp; 2]);
+    }
+
+    #[test]
+    fn one_that_lost_too_much_ends_the_probe() {
+        assert_eq!(
+            after([(State::ProbeBwDown, None), (State::ProbeBwUp, None), CRUISE]),
+            [State::ProbeBwDown, State::ProbeBwDown, State::ProbeBwCruise]
+        );
+    }
+
+    /// Three rounds of all that brought no more, of whatever was sent.
+    #[test]
+    fn a_path_that_brings_no_more_is_full() {
+        let mut paths = paths(&[(State::ProbeBwUp, None)]);
+        let is_full = |paths: &mut [Path], bytes_per_second| {
+            let bbr = paths[0].bbr_mut().expect("BBR");
+            bbr.max_bw_filter.take(bytes_per_second);
+            bbr.pass_round();
+            bbr.full_pipe.full_bw_now
+        };
+        for (bytes_per_second, full) in
+            [(100, false), (125, false), (130, false), (150, false), (155, true)]
+        {
+            assert_eq!(is_full(&mut paths, bytes_per_second), full, "{bytes_per_second}");
+        }
+        let bbr = paths[0].bbr_mut().expect("BBR");
+        assert_eq!(bbr.bounds.inflight_longterm, INFINITY);
+    }
+}

@@ -1,0 +1,114 @@
+//! Strict order over channels that nobody told it of: quanta follow what control finds, and the
+//! pipe waits for the channel that is slowest for its share. Nothing is added to a packet, so what
+//! is carried is a share of the sum of the rates.
+//!
+//! The null is a clock for each controller, and a quarter more for one channel after the other
+//! every four seconds: .949, .939, .660, .905 and .963 in the first rows, and .954 for 5 and 100 Mbit/s.
+
+use gingham_stripe::{Controlled, ReceiverOptions};
+
+use super::world::{Line, World, strict};
+
+/// A world, and what is delivered in it from then until 13 s, in thousandths of the rates but for
+/// losses; rates change places after 3 s, or not.
+fn share(lines: &[Line], from_ms: u64, change: bool, seed: u64) -> u64 {
+    let (mut sender, receiver) = strict();
+    if let Some(Controlled::Bbr(bbr)) = sender.control.as_mut().map(|control| &mut control.by) {
+        bbr.seed = 100 * seed;
+    }
+    // What stands in a buffer while a channel waits for one that is 49 ms longer.
+    let receiver = ReceiverOptions { buffer_packets_max: 8_192, ..receiver };
+    let mut world = World::with(lines, (sender, receiver), seed);
+    if change {
+        world.set_rate(3_000, 0, lines[1].mbit);
+        world.set_rate(3_000, 1, lines[0].mbit);
+    }
+    world.run_to(13_000);
+    super::per_mille(&world, lines, from_ms, 13_000)
+}
+
+/// Some seeds of BBR's waits and of the losses, by default two; the worst counts. `SEEDS=10` for
+/// more.
+fn assert_carries(lines: &[Line], from_ms: u64, least: u64) {
+    assert_shares(lines, from_ms, false, least);
+}
+
+fn assert_shares(lines: &[Line], from_ms: u64, change: bool, least: u64) {
+    let seeds = 1..=super::seeds(2);
+    let shares: Vec<u64> = seeds.map(|seed| share(lines, from_ms, change, seed)).collect();
+    assert!(shares.iter().all(|share| *share >= least), "{shares:?} thousandths of the sum");
+}
+
+fn line(mbit: u64, delay_ms: u64, queue_bytes: u64) -> Line {
+    Line { queue_bytes, ..Line::new(mbit, delay_ms) }
+}
+
+#[test]
+fn equal_channels() {
+    assert_carries(&[Line::new(10, 10), Line::new(10, 10)], 3_000, 982);
+}
+
+#[test]
+fn unequal_rates() {
+    assert_carries(&[Line::new(10, 10), Line::new(20, 10)], 3_000, 982);
+}
+
+#[test]
+fn unequal_delays() {
+    assert_carries(&[Line::new(20, 10), Line::new(20, 40)], 3_000, 982);
+}
+
+#[test]
+fn a_ratio_of_twenty() {
+    assert_carries(&[Line::new(5, 10), Line::new(100, 10)], 3_000, 982);
+}
+
+/// Rates from 5 to 100 Mbit/s, delays from 5 to 54 ms: the last start ends after 5 s to 6 s.
+#[test]
+fn eight_channels_of_all_sorts() {
+    let rates = [10, 20, 50, 5, 100, 30, 10, 7];
+    let line = |(place, &mbit): (u64, &u64)| Line::new(mbit, 5 + 7 * place);
+    let lines: Vec<Line> = (0..).zip(&rates).map(line).collect();
+    assert_carries(&lines, 5_000, 940);
+    assert_carries(&lines, 7_000, 980);
+}
+
+#[test]
+fn rates_that_change_places() {
+    assert_shares(&[Line::new(10, 10), Line::new(20, 10)], 5_000, true, 972);
+}
+
+/// 160 ms there and back beside 10 take long to be found: 8 s.
+#[test]
+fn delays_from_5_to_80_ms() {
+    let lines = [Line::new(5, 5), Line::new(20, 25), Line::new(50, 80)];
+    assert_carries(&lines, 3_000, 900);
+    assert_carries(&lines, 8_000, 975);
+}
+
+/// A second after a channel was at a tenth for two it is nearly found again, and a second later it
+/// is.
+#[test]
+fn a_rate_that_falls_for_two_seconds() {
+    let lines = [Line::new(10, 10), Line::new(20, 10)];
+    let mut world = World::with(&lines, strict(), 1);
+    world.set_rate(5_000, 1, 2);
+    world.set_rate(7_000, 1, 20);
+    world.run_to(13_000);
+    let [after, later] = [(8_000, 9_000), (9_000, 13_000)]
+        .map(|(from_ms, until_ms)| super::per_mille(&world, &lines, from_ms, until_ms));
+    assert!(after >= 850 && later >= 970, "{after}, then {later} thousandths of the sum");
+}
+
+#[test]
+fn queues_shorter_than_a_round_trip() {
+    for (lines, least) in [
+        ([line(100, 10, 64_000), line(300, 10, 64_000)], 975),
+        ([line(100, 25, 128_000), line(300, 25, 128_000)], 955),
+        ([line(100, 25, 64_000), line(300, 25, 64_000)], 935),
+        ([line(100, 50, 256_000), line(300, 50, 256_000)], 955),
+        ([line(20, 150, 64_000), line(20, 150, 64_000)], 955),
+    ] {
+        assert_carries(&lines, 3_000, least);
+    }
+}
