@@ -27,7 +27,8 @@ use crate::{ChannelSet, Departure, Discard, Epoch, Instant, Kind, Marker, Number
 
 use super::Receiver;
 use super::buffer::Buffer;
-use super::evidence::{Blocked, Confirmed};
+use super::copies::Copy;
+use super::evidence::{Blocked, Confirmed, Seen};
 
 impl<S: Numbered, P> Receiver<S, P> {
     /// A packet has come on a channel, with the tag that stood before it.
@@ -63,25 +64,29 @@ impl<S: Numbered, P> Receiver<S, P> {
             return Err(Discard::StaleEpoch);
         }
         self.reports.pass(channel, length_bytes);
-        let packets = tag.channel_sequence.wrapping_add(1);
-        if tag.repair_of.is_some() {
-            return confirmed.see_copy(now, tag, length_bytes, packet);
-        }
-        if confirmed.is_missed(channel, tag) {
-            self.reports.count_numbered(now, channel, length_bytes, packets);
-            let tag = Tag { repair_of: Some(small(channel)), ..tag };
-            return confirmed.see_copy(now, tag, length_bytes, packet);
-        }
-        let kept = confirmed.see_packet(now, channel, tag);
-        if kept != Err(Discard::Repeated) {
-            self.reports.count_numbered(now, channel, length_bytes, packets);
-        }
-        let full = buffer.packets() == self.options.buffer_packets_max;
-        if kept.is_ok() && !full {
-            buffer.push_tagged(now, tag, length_bytes, packet);
-        }
+        let Tag { sequence, channel_sequence, .. } = tag;
+        let lost = match confirmed.see_packet(now, channel, tag) {
+            Seen::Repeated => {
+                self.heard(channel);
+                return Err(Discard::Repeated);
+            }
+            Seen::Next => tag.repair_of.map(|of| of.channel),
+            Seen::Missed => Some(tag.repair_of.map_or(small(channel), |of| of.channel)),
+        };
+        let packets = channel_sequence.wrapping_add(1);
+        self.reports.count_numbered(now, channel, length_bytes, packets);
+        let taken = if let Some(channel) = lost {
+            confirmed.see_copy(Copy { sequence, channel, length_bytes, packet, at: now })
+        } else if ahead(sequence, confirmed.next) < 0 {
+            Err(Discard::TooLate)
+        } else if buffer.packets() == self.options.buffer_packets_max {
+            Err(Discard::BufferFull)
+        } else {
+            buffer.push_numbered(now, sequence, length_bytes, packet);
+            Ok(())
+        };
         self.heard(channel);
-        kept.and(if full { Err(Discard::BufferFull) } else { Ok(()) })
+        taken
     }
 
     /// The packet with the next number, wherever it is.
@@ -92,7 +97,7 @@ impl<S: Numbered, P> Receiver<S, P> {
                 Order::Strict => self.scheduler.current(),
                 Order::Free => self.confirmed.as_ref()?.given_from.min(self.buffers.len() - 1),
             };
-            let found = if self.buffers[guess].head().is_some_and(|tag| tag.sequence == next) {
+            let found = if self.buffers[guess].head() == Some(next) {
                 Some(guess)
             } else {
                 self.holder(now, next)
@@ -115,8 +120,8 @@ impl<S: Numbered, P> Receiver<S, P> {
     /// The channel whose first packet has this number; earlier ones are too late.
     fn holder(&mut self, now: Instant, next: u32) -> Option<usize> {
         for channel in 0..self.buffers.len() {
-            while let Some(tag) = self.buffers[channel].head() {
-                match ahead(tag.sequence, next) {
+            while let Some(sequence) = self.buffers[channel].head() {
+                match ahead(sequence, next) {
                     0 => return Some(channel),
                     1.. => break,
                     _ => {
@@ -148,7 +153,7 @@ impl<S: Numbered, P> Receiver<S, P> {
     pub(super) fn skip_missing(&mut self) -> bool {
         let Some(confirmed) = &mut self.confirmed else { return false };
         let copies = confirmed.repair.as_ref().and_then(|repair| repair.copies.first());
-        let heads = self.buffers.iter().filter_map(|buffer| Some(buffer.head()?.sequence));
+        let heads = self.buffers.iter().filter_map(Buffer::head);
         let first = heads.chain(copies).min_by_key(|number| ahead(*number, confirmed.next));
         if let Some(first) = first {
             self.reception.given_up += u64::from(first.wrapping_sub(confirmed.next));
@@ -159,7 +164,7 @@ impl<S: Numbered, P> Receiver<S, P> {
 
     fn give_copy(&mut self, next: u32) -> Option<P> {
         let copy = self.confirmed.as_mut()?.repair.as_mut()?.copies.take(next)?;
-        let is_guessed = copy.tag.repair_of == Some(small(self.scheduler.current()));
+        let is_guessed = copy.channel == small(self.scheduler.current());
         if self.options.order == Order::Strict && is_guessed {
             self.scheduler.charge(copy.length_bytes);
         }

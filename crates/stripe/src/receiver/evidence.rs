@@ -10,7 +10,7 @@ use crate::tag::{Tag, ahead};
 use crate::{ChannelSet, Departure, Discard, Instant, Marker, RepairRequests};
 
 use super::buffer::Buffer;
-use super::copies::Copies;
+use super::copies::{Copies, Copy};
 use super::gaps::{Gaps, Lost};
 
 /// Guaranteed order, and what it may cost.
@@ -54,6 +54,17 @@ pub(super) struct Confirmed<P> {
 pub(super) struct Repair<P> {
     pub(super) gaps: Gaps,
     pub(super) copies: Copies<P>,
+}
+
+/// What a packet is to its channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Seen {
+    /// A later one than all before it.
+    Next,
+    /// One that was taken for lost.
+    Missed,
+    /// One that came before, or is missed no more.
+    Repeated,
 }
 
 /// Why the next packet is not given out.
@@ -144,47 +155,42 @@ impl<P> Confirmed<P> {
         self.shown[channel] = Shown { begun: true, ..Shown::default() };
     }
 
-    /// Whether a packet comes on its own channel after it was taken for lost.
-    pub(super) fn is_missed(&self, channel: usize, tag: Tag) -> bool {
-        let is_over = ahead(tag.channel_sequence, self.shown[channel].next_on_channel) < 0;
-        let is_missing =
-            |repair: &Repair<P>| repair.gaps.holds(small(channel), tag.channel_sequence);
-        is_over && self.repair.as_ref().is_some_and(is_missing)
-    }
-
-    /// A packet comes on its own channel: whether it is one to be kept.
-    pub(super) fn see_packet(
-        &mut self,
-        now: Instant,
-        channel: usize,
-        tag: Tag,
-    ) -> Result<(), Discard> {
-        if ahead(tag.channel_sequence, self.shown[channel].next_on_channel) < 0 {
-            return Err(Discard::Repeated);
+    /// A packet comes, or a copy: what it says of its channel, and whether it was to come.
+    pub(super) fn see_packet(&mut self, now: Instant, channel: usize, tag: Tag) -> Seen {
+        let Tag { sequence, channel_sequence, repair_of, .. } = tag;
+        let is_over = ahead(channel_sequence, self.shown[channel].next_on_channel) < 0;
+        if is_over && !self.fill(small(channel), channel_sequence) {
+            return Seen::Repeated;
         }
-        // What was lost before it has lower numbers than this one.
-        self.show(now, channel, tag.channel_sequence, tag.sequence);
+        if let Some(of) = repair_of {
+            self.fill(of.channel, of.channel_sequence);
+        }
+        if is_over {
+            return Seen::Missed;
+        }
+        // What was lost before it has lower numbers than this one, or than the next when it went.
+        let (before, after) = repair_of.map_or((sequence, sequence.wrapping_add(1)), |of| {
+            (of.next_sequence, of.next_sequence)
+        });
+        self.show(now, channel, channel_sequence, before);
         let shown = &mut self.shown[channel];
-        shown.next_on_channel = tag.channel_sequence.wrapping_add(1);
-        shown.below = tag.sequence.wrapping_add(1);
-        if ahead(tag.sequence, self.next) < 0 { Err(Discard::TooLate) } else { Ok(()) }
+        (shown.next_on_channel, shown.below) = (channel_sequence.wrapping_add(1), after);
+        Seen::Next
     }
 
-    /// A copy comes.
-    pub(super) fn see_copy(
-        &mut self,
-        now: Instant,
-        tag: Tag,
-        length_bytes: u32,
-        packet: P,
-    ) -> Result<(), Discard> {
+    /// What was missing on a channel has come, if it was.
+    fn fill(&mut self, channel: u8, channel_sequence: u32) -> bool {
+        let gaps = self.repair.as_mut().map(|repair| &mut repair.gaps);
+        gaps.is_some_and(|gaps| gaps.fill(channel, channel_sequence))
+    }
+
+    /// A copy is to wait for its turn.
+    pub(super) fn see_copy(&mut self, copy: Copy<P>) -> Result<(), Discard> {
         let repair = self.repair.as_mut().ok_or(Discard::NotAsked)?;
-        let channel = tag.repair_of.ok_or(Discard::NotAsked)?;
-        repair.gaps.fill(channel, tag.channel_sequence);
-        if ahead(tag.sequence, self.next) < 0 {
+        if ahead(copy.sequence, self.next) < 0 {
             return Err(Discard::TooLate);
         }
-        repair.copies.push(now, tag, length_bytes, packet)
+        repair.copies.push(copy)
     }
 
     /// A marker comes: how many numbers of the pipe the next is ahead of what it says.
@@ -197,7 +203,7 @@ impl<P> Confirmed<P> {
     /// Why the next number is not given out, though it was looked for.
     pub(super) fn blocked(&self, buffers: &[Buffer<P>], awaited: ChannelSet) -> Blocked {
         let repair = self.repair.as_ref();
-        let heads = buffers.iter().filter_map(|buffer| Some(buffer.head()?.sequence));
+        let heads = buffers.iter().filter_map(Buffer::head);
         let copies = repair.and_then(|repair| repair.copies.first());
         let waiting = heads.chain(copies).map(|number| ahead(number, self.next)).min();
         let awaited = |(channel, _): &(usize, &Shown)| awaited & (1 << channel) != 0;

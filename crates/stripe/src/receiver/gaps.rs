@@ -126,23 +126,19 @@ impl Gaps {
         }
     }
 
-    /// Whether a packet of a channel is missing and worth waiting for.
-    pub(super) fn holds(&self, channel: u8, channel_sequence: u32) -> bool {
-        self.gaps.iter().filter(|gap| gap.channel == channel).any(|gap| {
-            let bit = channel_sequence.wrapping_sub(gap.first);
-            bit < GAP_PACKETS && gap.missing & (1 << bit) != 0
-        })
-    }
-
-    /// A packet of a channel has come after all.
-    pub(super) fn fill(&mut self, channel: u8, channel_sequence: u32) {
+    /// A packet of a channel has come after all, or a copy of it: whether it was missing and worth
+    /// waiting for.
+    pub(super) fn fill(&mut self, channel: u8, channel_sequence: u32) -> bool {
+        let mut was_missing = false;
         for gap in self.gaps.iter_mut().filter(|gap| gap.channel == channel) {
             let bit = channel_sequence.wrapping_sub(gap.first);
             if bit < GAP_PACKETS {
+                was_missing |= gap.missing & (1 << bit) != 0;
                 gap.missing &= !(1 << bit);
             }
         }
         self.gaps.retain(|gap| gap.missing != 0);
+        was_missing
     }
 
     /// Until when a packet of this number in the pipe may come again.
@@ -317,7 +313,9 @@ mod tests {
                 round_trip_ns: 0,
             },
         );
-        (0..62).for_each(|number| gaps.fill(0, number));
+        for number in 0..62 {
+            assert!(gaps.fill(0, number));
+        }
         gaps.fill(0, 100);
         let asked: Vec<_> = std::iter::from_fn(|| polled(&mut gaps, at(0))).collect();
         let expected = [(0, u32::MAX, 1), (0, 62, 1), (0, 63, 37), (0, 101, 26), (0, 127, 2)];

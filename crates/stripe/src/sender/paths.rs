@@ -168,9 +168,9 @@ impl Paths {
         self.run = Some(Run { left_bytes: run.left_bytes.saturating_sub(bytes), ..run });
     }
 
-    /// A copy goes, which is counted nowhere.
+    /// A copy goes, which no choice follows.
     pub(super) fn sent_copy(&mut self, channel: usize, now: Instant, length_bytes: u32) {
-        self.channels[channel].sent_beside(now.nanoseconds(), u64::from(length_bytes));
+        self.channels[channel].sent(now.nanoseconds(), u64::from(length_bytes));
     }
 
     /// A report has come: whether it can be so.

@@ -7,9 +7,13 @@
 //!                                              queue --> poll_repair: a copy over the fastest channel
 //! ```
 //!
-//! No payload is kept here: the caller keeps packets by their number in the pipe ([`Kept`]). Copies
-//! go beside the schedule: nobody is charged, no number changes, and the receiver needs them for
-//! nothing but themselves.
+//! No payload is kept here: the caller keeps packets by their number in the pipe ([`Kept`]).
+//!
+//! A copy is a packet of the channel on which it goes: it takes a number there, fills its window
+//! and its pace, and is accounted for and found lost like any other. A lost copy is asked for by
+//! its own number, and that is to ask for the packet again. The schedule alone knows nothing of
+//! copies: nobody is charged; and they need no credit, since the room that they take is not that of
+//! a channel's buffer, and may be what makes room in one.
 //!
 //! Nor do they drown a channel: on each go at most as many copies as packets and markers, and no
 //! more than [`COPIES_AT_ONCE`] at once. What finds no room on any channel waits, and what would
@@ -29,7 +33,7 @@ use std::collections::VecDeque;
 use super::{Reported, Sender};
 use crate::message::small;
 use crate::tag::ahead;
-use crate::{Discard, Instant, Missing, Numbered, PACKETS_MAX, SendError, Tag};
+use crate::{Discard, Instant, Missing, Numbered, PACKETS_MAX, RepairOf, SendError, Tag};
 use gingham_fairq::CHANNELS_MAX;
 
 /// The most copies on a channel with no packet or marker between them.
@@ -73,6 +77,8 @@ struct Sent {
     tries: u8,
     /// Whether it is in the queue.
     queued: bool,
+    /// Of a copy, the channel of the packet that was lost, and its number there.
+    of: Option<(u8, u32)>,
 }
 
 /// The last packets of a channel, the newest at `next - 1`.
@@ -121,39 +127,45 @@ impl Repairs {
         Self { plan, channels: vec![lately; channels], queue, room: vec![COPIES_AT_ONCE; channels] }
     }
 
-    /// A packet goes on a channel.
-    pub(super) fn sent(
+    /// A packet goes on a channel, or a copy of another.
+    fn sent(
         &mut self,
-        channel: usize,
-        channel_sequence: u32,
-        sequence: u32,
-        length_bytes: u32,
+        (channel, channel_sequence): (usize, u32),
+        (sequence, length_bytes): (u32, u32),
+        of: Option<(u8, u32)>,
     ) {
         let lately = &mut self.channels[channel];
         let length = lately.ring.len();
         lately.ring[channel_sequence as usize % length] =
-            Sent { sequence, length_bytes, tries: 0, queued: false };
+            Sent { sequence, length_bytes, tries: 0, queued: false, of };
         lately.next = channel_sequence.wrapping_add(1);
         lately.count = lately.count.saturating_add(1).min(length);
-        self.make_room(channel);
     }
 
     /// These packets of a channel are missing, and waited for until then.
     pub(super) fn ask(&mut self, until: Instant, channel: u8, first: u32, count: u32) {
-        let lately = &mut self.channels[usize::from(channel)];
+        let length = self.channels[usize::from(channel)].ring.len();
         // Of more than there are the last ones are asked for.
-        let over = count.saturating_sub(u32::try_from(lately.ring.len()).unwrap_or(u32::MAX));
+        let over = count.saturating_sub(u32::try_from(length).unwrap_or(u32::MAX));
         for number in over..count {
-            let channel_sequence = first.wrapping_add(number);
             if self.queue.len() == self.plan.packets {
                 break;
             }
-            let Some(sent) = lately.at(channel_sequence) else { continue };
-            if !sent.queued && sent.tries < self.plan.tries_max {
+            let asked = (channel, first.wrapping_add(number));
+            // Who misses a copy misses the packet.
+            let lost = self.at(asked).and_then(|sent| sent.of).unwrap_or(asked);
+            let tries_max = self.plan.tries_max;
+            let Some(sent) = self.at(lost) else { continue };
+            if !sent.queued && sent.tries < tries_max {
                 sent.queued = true;
-                self.queue.push_back((channel, channel_sequence, until));
+                self.queue.push_back((lost.0, lost.1, until));
             }
         }
+    }
+
+    /// What was sent on a channel as this number, if it is remembered.
+    fn at(&mut self, (channel, channel_sequence): (u8, u32)) -> Option<&mut Sent> {
+        self.channels.get_mut(usize::from(channel))?.at(channel_sequence)
     }
 
     /// A packet or a marker goes on a channel: so may a copy.
@@ -166,8 +178,7 @@ impl Repairs {
         let mut late = 0;
         while let Some((channel, channel_sequence, until)) = self.queue.pop_front() {
             // It may have become too old while it was in the queue.
-            let lately = self.channels.get_mut(usize::from(channel));
-            let sent = lately.and_then(|lately| lately.at(channel_sequence));
+            let sent = self.at((channel, channel_sequence));
             if let Some(sent) = sent.filter(|sent| sent.queued) {
                 sent.queued = false;
                 if until < there_at {
@@ -205,12 +216,14 @@ impl<S: Numbered> Sender<S> {
         let channel = self.handle_packet(now, length_bytes)?;
         let channel_sequence = self.sent.on(channel).packets.wrapping_sub(1);
         if let Some(repairs) = &mut self.repairs {
-            repairs.sent(channel, channel_sequence, sequence, length_bytes);
+            repairs.sent((channel, channel_sequence), (sequence, length_bytes), None);
+            repairs.make_room(channel);
         }
         Ok((channel, Tag { sequence, channel_sequence, epoch, repair_of: None }))
     }
 
-    /// The next copy of a lost packet. One that the caller does not keep any more need not go.
+    /// The next copy of a lost packet, which goes on its channel before any packet to come. One that
+    /// the caller does not keep any more need not go, and counts as one that the channel lost.
     pub fn poll_repair(&mut self, now: Instant) -> Option<Repair> {
         let fastest = self.fastest(now)?;
         let there_at = now.after(self.there_after(fastest));
@@ -219,14 +232,19 @@ impl<S: Numbered> Sender<S> {
         self.sending.repairs_too_late += late;
         let asked = asked?;
         repairs.room[fastest] -= 1;
+        let Asked { channel, channel_sequence: lost, sequence, length_bytes } = asked;
+        let channel_sequence = self.sent.on(fastest).packets;
+        let of = Some((channel, lost));
+        repairs.sent((fastest, channel_sequence), (sequence, length_bytes), of);
         self.sending.repairs += 1;
-        self.passing.sent(now, fastest, asked.length_bytes);
+        self.sent.add_copy(fastest, length_bytes);
+        self.passing.sent(now, fastest, length_bytes);
         if let Some(paths) = &mut self.paths {
-            paths.sent_copy(fastest, now, asked.length_bytes);
+            paths.sent_copy(fastest, now, length_bytes);
         }
-        let Asked { channel, channel_sequence, sequence, length_bytes } = asked;
-        let tag =
-            Tag { sequence, channel_sequence, epoch: self.epoch.low(), repair_of: Some(channel) };
+        let next_sequence = self.sent.next_sequence();
+        let repair_of = Some(RepairOf { channel, channel_sequence: lost, next_sequence });
+        let tag = Tag { sequence, channel_sequence, epoch: self.epoch.low(), repair_of };
         Some(Repair { channel: fastest, tag, length_bytes })
     }
 
@@ -383,7 +401,7 @@ mod tests {
         for (channel, channel_sequence, sequence) in
             [(0, 0, 0), (1, 0, 1), (0, 1, 2), (1, 1, 3), (0, 2, 4)]
         {
-            repairs.sent(channel, channel_sequence, sequence, 100 + sequence);
+            repairs.sent((channel, channel_sequence), (sequence, 100 + sequence), None);
         }
         repairs.ask(LATER, 0, 1, 2);
         repairs.ask(LATER, 1, 0, 1);
@@ -401,7 +419,7 @@ mod tests {
     #[test]
     fn what_is_asked_for_twice_goes_once_until_it_has_gone() {
         let mut repairs = repairs(4, 2);
-        repairs.sent(0, 0, 0, 100);
+        repairs.sent((0, 0), (0, 100), None);
         (0..3).for_each(|_| repairs.ask(LATER, 0, 0, 1));
         assert_eq!((repairs.next(NOW).0, repairs.next(NOW).0), (Some(asked(0, 0, 0)), None));
         (0..3).for_each(|_| repairs.ask(LATER, 0, 0, 1));
@@ -416,10 +434,10 @@ mod tests {
         for first in [0, u32::MAX - 1] {
             let mut repairs = repairs(4, 1);
             for number in 0..4 {
-                repairs.sent(0, first.wrapping_add(number), number, 100 + number);
+                repairs.sent((0, first.wrapping_add(number)), (number, 100 + number), None);
             }
             repairs.ask(LATER, 0, first, 2);
-            repairs.sent(0, first.wrapping_add(4), 4, 104);
+            repairs.sent((0, first.wrapping_add(4)), (4, 104), None);
             assert_eq!(
                 repairs.next(NOW).0,
                 Some(asked(0, first.wrapping_add(1), 1)),
@@ -439,7 +457,7 @@ mod tests {
     #[test]
     fn what_would_come_too_late_does_not_go() {
         let mut repairs = repairs(4, 1);
-        repairs.sent(0, 0, 0, 100);
+        repairs.sent((0, 0), (0, 100), None);
         let at = |milliseconds| NOW.after(Duration::from_millis(milliseconds));
         repairs.ask(at(100), 0, 0, 1);
         assert_eq!(repairs.next(at(101)), (None, 1));

@@ -15,7 +15,7 @@ use crate::wire::sealed;
 use gingham_fairq::SurplusRoundRobin;
 use gingham_stripe::{
     ControlPlan, Epoch, Guarantee, Instant, Order, Receiver, ReceiverOptions, RepairPlan,
-    RepairRequests, ReportPlan, Sender, SenderOptions, SharePlan, Tag,
+    RepairRequests, ReportPlan, Sender, SenderOptions, SharePlan, TAG_BYTES_MAX, Tag,
 };
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -312,7 +312,7 @@ impl World {
     fn packet_from_nowhere(&mut self, script: &mut Script<'_>, channel: usize) {
         self.honest = false;
         let (length_bytes, number) = (script.word() % 2_000, u32::MAX);
-        let _ = match Tag::parse(&script.bytes(12)) {
+        let _ = match Tag::parse(&script.bytes(TAG_BYTES_MAX)) {
             Ok((tag, _)) if length_bytes % 2 == 0 => {
                 self.receiver.handle_tagged(self.now, channel, tag, length_bytes, number)
             }

@@ -11,7 +11,7 @@ use gingham_linkemu::{
     Competing, GilbertElliott, Loss, Outage, ParameterError, Parameters, Policer, Probability,
     QueueBound, Reordering, Spacing,
 };
-use gingham_stripe::TAG_BYTES;
+use gingham_stripe::{TAG_BYTES, TAG_BYTES_MAX};
 
 /// Where a channel stands in the scenario, for messages.
 struct Place<'a> {
@@ -164,7 +164,12 @@ fn policer(
     let Some(given) = channel.policer else { return Ok(None) };
     let stripe = &place.source.scenario.stripe;
     let has_header = stripe.guaranteed || stripe.reception == Reception::SequenceNumbers;
-    let wire_bytes = u64::from(longest_bytes) + if has_header { TAG_BYTES as u64 } else { 0 };
+    let header_bytes = match has_header {
+        true if stripe.repair.is_some() => TAG_BYTES_MAX,
+        true => TAG_BYTES,
+        false => 0,
+    };
+    let wire_bytes = u64::from(longest_bytes) + header_bytes as u64;
     if given.burst.0 < wire_bytes {
         let message = format!(
             "is below the {wire_bytes} B of the longest packet (`stripe.longest_packet`) with what \
