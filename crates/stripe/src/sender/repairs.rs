@@ -75,6 +75,8 @@ struct Sent {
     sequence: u32,
     length_bytes: u32,
     tries: u8,
+    /// The channel on which it went last, itself or its copy.
+    on: u8,
     /// Whether it is in the queue.
     queued: bool,
     /// Of a copy, the channel of the packet that was lost, and its number there.
@@ -137,7 +139,7 @@ impl Repairs {
         let lately = &mut self.channels[channel];
         let length = lately.ring.len();
         lately.ring[channel_sequence as usize % length] =
-            Sent { sequence, length_bytes, tries: 0, queued: false, of };
+            Sent { sequence, length_bytes, tries: 0, on: small(channel), queued: false, of };
         lately.next = channel_sequence.wrapping_add(1);
         lately.count = lately.count.saturating_add(1).min(length);
     }
@@ -163,6 +165,13 @@ impl Repairs {
         }
     }
 
+    /// Where the next copy had better not go: where the last one of the same packet was lost.
+    fn avoided(&mut self) -> Option<usize> {
+        let &(channel, channel_sequence, _) = self.queue.front()?;
+        let sent = self.at((channel, channel_sequence)).filter(|sent| sent.tries > 0)?;
+        Some(sent.on.into())
+    }
+
     /// What was sent on a channel as this number, if it is remembered.
     fn at(&mut self, (channel, channel_sequence): (u8, u32)) -> Option<&mut Sent> {
         self.channels.get_mut(usize::from(channel))?.at(channel_sequence)
@@ -174,7 +183,7 @@ impl Repairs {
     }
 
     /// The next packet to be sent again that is there by this time, and how many would not be.
-    pub(super) fn next(&mut self, there_at: Instant) -> (Option<Asked>, u64) {
+    fn next(&mut self, there_at: Instant, on: usize) -> (Option<Asked>, u64) {
         let mut late = 0;
         while let Some((channel, channel_sequence, until)) = self.queue.pop_front() {
             // It may have become too old while it was in the queue.
@@ -185,7 +194,7 @@ impl Repairs {
                     late += 1;
                     continue;
                 }
-                sent.tries = sent.tries.saturating_add(1);
+                (sent.tries, sent.on) = (sent.tries.saturating_add(1), small(on));
                 let Sent { sequence, length_bytes, .. } = *sent;
                 let asked = Asked { channel, channel_sequence, sequence, length_bytes };
                 return (Some(asked), late);
@@ -225,10 +234,11 @@ impl<S: Numbered> Sender<S> {
     /// The next copy of a lost packet, which goes on its channel before any packet to come. One that
     /// the caller does not keep any more need not go, and counts as one that the channel lost.
     pub fn poll_repair(&mut self, now: Instant) -> Option<Repair> {
-        let fastest = self.fastest(now)?;
+        let avoided = self.repairs.as_mut()?.avoided();
+        let fastest = self.fastest(now, avoided)?;
         let there_at = now.after(self.there_after(fastest));
         let repairs = self.repairs.as_mut()?;
-        let (asked, late) = repairs.next(there_at);
+        let (asked, late) = repairs.next(there_at, fastest);
         self.sending.repairs_too_late += late;
         let asked = asked?;
         repairs.room[fastest] -= 1;
@@ -248,16 +258,17 @@ impl<S: Numbered> Sender<S> {
         Some(Repair { channel: fastest, tag, length_bytes })
     }
 
-    /// The channel with room on which a copy is there first, as far as reports tell.
-    fn fastest(&self, now: Instant) -> Option<usize> {
+    /// The channel with room on which a copy is there first, as far as reports tell: one that is
+    /// sound and not avoided, if there is any.
+    fn fastest(&self, now: Instant, avoided: Option<usize>) -> Option<usize> {
         let repairs = self.repairs.as_ref().filter(|repairs| !repairs.queue.is_empty())?;
         let is_in = |channel: &usize| self.scheduler.standing(*channel).is_in();
-        let mut all = (0..self.scheduler.channels()).filter(is_in);
-        let some_is_sound = all.any(|channel| !self.passing.doubts(channel));
+        let is_sound = |channel| !self.passing.doubts(channel) && avoided != Some(channel);
+        let some_is_sound = (0..self.scheduler.channels()).filter(is_in).any(is_sound);
         let has_room = |channel: &usize| {
             repairs.room[*channel] > 0
                 && is_in(channel)
-                && !(some_is_sound && self.passing.doubts(*channel))
+                && (!some_is_sound || is_sound(*channel))
                 && self.paths.as_ref().is_none_or(|paths| paths.admits(*channel, now))
         };
         let channels = (0..self.scheduler.channels()).filter(has_room);
@@ -405,15 +416,15 @@ mod tests {
         }
         repairs.ask(LATER, 0, 1, 2);
         repairs.ask(LATER, 1, 0, 1);
-        assert_eq!(repairs.next(NOW).0, Some(asked(0, 1, 2)));
+        assert_eq!(repairs.next(NOW, 0).0, Some(asked(0, 1, 2)));
         // Once is all that the plan allows; a number that was never sent is nothing.
         repairs.ask(LATER, 0, 1, 1);
         repairs.ask(LATER, 1, 2, 100);
         assert_eq!(
-            (repairs.next(NOW).0, repairs.next(NOW).0),
+            (repairs.next(NOW, 0).0, repairs.next(NOW, 0).0),
             (Some(asked(0, 2, 4)), Some(asked(1, 0, 1)))
         );
-        assert_eq!(repairs.next(NOW).0, None);
+        assert_eq!(repairs.next(NOW, 0).0, None);
     }
 
     #[test]
@@ -421,11 +432,11 @@ mod tests {
         let mut repairs = repairs(4, 2);
         repairs.sent((0, 0), (0, 100), None);
         (0..3).for_each(|_| repairs.ask(LATER, 0, 0, 1));
-        assert_eq!((repairs.next(NOW).0, repairs.next(NOW).0), (Some(asked(0, 0, 0)), None));
+        assert_eq!((repairs.next(NOW, 0).0, repairs.next(NOW, 0).0), (Some(asked(0, 0, 0)), None));
         (0..3).for_each(|_| repairs.ask(LATER, 0, 0, 1));
-        assert_eq!((repairs.next(NOW).0, repairs.next(NOW).0), (Some(asked(0, 0, 0)), None));
+        assert_eq!((repairs.next(NOW, 0).0, repairs.next(NOW, 0).0), (Some(asked(0, 0, 0)), None));
         repairs.ask(LATER, 0, 0, 1);
-        assert_eq!(repairs.next(NOW).0, None);
+        assert_eq!(repairs.next(NOW, 0).0, None);
     }
 
     /// Four places: packet 4 takes that of packet 0, across the wrap of the channel's numbers, too.
@@ -439,17 +450,31 @@ mod tests {
             repairs.ask(LATER, 0, first, 2);
             repairs.sent((0, first.wrapping_add(4)), (4, 104), None);
             assert_eq!(
-                repairs.next(NOW).0,
+                repairs.next(NOW, 0).0,
                 Some(asked(0, first.wrapping_add(1), 1)),
                 "from {first}"
             );
             repairs.ask(LATER, 0, first, 5);
-            assert_eq!(repairs.next(NOW).0, Some(asked(0, first.wrapping_add(2), 2)));
+            assert_eq!(repairs.next(NOW, 0).0, Some(asked(0, first.wrapping_add(2), 2)));
             repairs.restart();
-            assert_eq!(repairs.next(NOW).0, None);
+            assert_eq!(repairs.next(NOW, 0).0, None);
             repairs.ask(LATER, 0, first, 5);
-            assert_eq!(repairs.next(NOW).0, None);
+            assert_eq!(repairs.next(NOW, 0).0, None);
         }
+    }
+
+    /// It went on channel 0, then its copy on 1, where that is asked for: then not there again.
+    #[test]
+    fn a_copy_does_not_go_where_the_last_was_lost() {
+        let mut repairs = repairs(4, 3);
+        repairs.sent((0, 0), (0, 100), None);
+        repairs.ask(LATER, 0, 0, 1);
+        assert_eq!(repairs.avoided(), None);
+        assert_eq!(repairs.next(NOW, 1).0, Some(asked(0, 0, 0)));
+        repairs.sent((1, 0), (0, 100), Some((0, 0)));
+        repairs.ask(LATER, 1, 0, 1);
+        assert_eq!(repairs.avoided(), Some(1));
+        assert_eq!(repairs.next(NOW, 0).0, Some(asked(0, 0, 0)));
     }
 
     /// Waited for until 100 ms: it goes if it is there by then, and not if that is at 101 ms, but
@@ -460,8 +485,8 @@ mod tests {
         repairs.sent((0, 0), (0, 100), None);
         let at = |milliseconds| NOW.after(Duration::from_millis(milliseconds));
         repairs.ask(at(100), 0, 0, 1);
-        assert_eq!(repairs.next(at(101)), (None, 1));
+        assert_eq!(repairs.next(at(101), 0), (None, 1));
         repairs.ask(at(101), 0, 0, 1);
-        assert_eq!(repairs.next(at(101)), (Some(asked(0, 0, 0)), 0));
+        assert_eq!(repairs.next(at(101), 0), (Some(asked(0, 0, 0)), 0));
     }
 }

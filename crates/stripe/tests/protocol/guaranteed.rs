@@ -324,8 +324,8 @@ fn copies_go_over_the_fastest_channel() {
     assert_eq!(sender.sending().repairs, 1);
 }
 
-/// Who misses a copy by its number on its channel misses the packet, which is sent again as many
-/// times as it may be; markers and the sender's counts have a number for each.
+/// Who misses a copy by its number on its channel misses the packet, which is sent again on another
+/// channel, as many times as it may be; the sender's counts have a number for each.
 #[test]
 fn a_lost_copy_is_the_lost_packet_again() {
     let repair = Some(RepairPlan { tries_max: 2, ..RepairPlan::default() });
@@ -339,13 +339,14 @@ fn a_lost_copy_is_the_lost_packet_again() {
         let message = Message { epoch: Epoch::new(1), channel, channels: 3, kind };
         sender.handle_message(at(at_ms), channel.into(), message).unwrap();
         let repair = sender.poll_repair(at(at_ms));
-        (repair.map(|repair| (repair.channel, repair.tag)), sender.sent(0).packets)
+        let sent = [0, 1].map(|channel| sender.sent(channel).packets);
+        (repair.map(|repair| (repair.channel, repair.tag)), sent)
     };
-    assert_eq!(ask(0, 1, 10), (Some((0, copy_tag(3, 2, 6))), 3));
-    assert_eq!(ask(0, 2, 20), (Some((0, copy_tag(3, 3, 6))), 4));
-    assert_eq!(ask(0, 3, 30), (None, 4));
-    // The next fresh packet of the channel comes after both, and is the next of the pipe.
-    assert_eq!(sender.handle_tagged(at(40), 100), Ok((0, Tag { channel_sequence: 4, ..tag(6) })));
+    assert_eq!(ask(0, 1, 10), (Some((0, copy_tag(3, 2, 6))), [3, 2]));
+    assert_eq!(ask(0, 2, 20), (Some((1, copy_tag(3, 2, 6))), [3, 3]));
+    assert_eq!(ask(1, 2, 30), (None, [3, 3]));
+    // The next fresh packet of channel 0 comes after the copy there, and is the next of the pipe.
+    assert_eq!(sender.handle_tagged(at(40), 100), Ok((0, Tag { channel_sequence: 3, ..tag(6) })));
 }
 
 /// Four at once on each channel, fastest first; a packet or a marker on a channel is room for one

@@ -17,6 +17,9 @@ fn jitter_and_losses_that_are_repaired() {
         (super::per_mille(&world, &lines, FROM_MS, 10_000), world.receiver.reception().given_up)
     });
     let shares: Vec<_> = shares.collect();
+    let mut sorted = shares.clone();
+    sorted.sort_unstable();
+    println!("JIT {sorted:?}");
     assert!(shares.iter().all(|(share, _)| *share >= 900), "{shares:?} thousandths of the sum");
 }
 
