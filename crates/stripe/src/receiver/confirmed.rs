@@ -21,6 +21,8 @@
 //! Invariants: numbers given out rise within an epoch; nothing is searched for as long as the guess
 //! is right; a packet waits for evidence at most the wait, and for copies at most theirs.
 
+use core::time::Duration;
+
 use crate::message::small;
 use crate::tag::{Tag, ahead};
 use crate::{ChannelSet, Departure, Discard, Epoch, Instant, Kind, Marker, Numbered, Order};
@@ -182,7 +184,7 @@ impl<S: Numbered, P> Receiver<S, P> {
         match confirmed.blocked(&self.buffers, awaited) {
             Blocked::Idle | Blocked::Repair(_) => None,
             Blocked::Unproven(channels) => {
-                self.evidence_until().filter(|until| *until <= now)?;
+                self.evidence_until(channels).filter(|until| *until <= now)?;
                 self.silent |= channels;
                 self.reception.silences += u64::from(channels.count_ones());
                 Some(())
@@ -206,12 +208,19 @@ impl<S: Numbered, P> Receiver<S, P> {
         (0..self.buffers.len()).filter(is_in).fold(0, |set, channel| set | 1 << channel)
     }
 
-    /// When the wait of what has waited longest is over.
-    fn evidence_until(&self) -> Option<Instant> {
+    /// When the wait of what has waited longest for these channels is over: what was on its way on
+    /// one that died is sent again once the sender has found that out, as long as there is room for
+    /// what comes meanwhile.
+    fn evidence_until(&self, channels: ChannelSet) -> Option<Instant> {
         let confirmed = self.confirmed.as_ref()?;
         let copies = confirmed.repair.as_ref().and_then(|repair| repair.copies.waiting_since());
         let since = self.buffers.iter().filter_map(Buffer::waiting_since).chain(copies).min()?;
-        Some(since.after(self.options.wait))
+        let is_full = |buffer: &Buffer<P>| buffer.packets() >= self.options.buffer_packets_max;
+        let left_within = match self.buffers.iter().any(is_full) {
+            true => Duration::ZERO,
+            false => confirmed.left_within(channels),
+        };
+        Some(since.after(self.options.wait.max(left_within)))
     }
 
     /// When something is to be done in guaranteed order though nothing comes.
@@ -222,7 +231,7 @@ impl<S: Numbered, P> Receiver<S, P> {
         let ask = repair.and_then(|repair| repair.gaps.timeout());
         let wait = match confirmed.blocked(&self.buffers, self.awaited()) {
             Blocked::Idle | Blocked::Lost(_) => None,
-            Blocked::Unproven(_) => self.evidence_until(),
+            Blocked::Unproven(channels) => self.evidence_until(channels),
             Blocked::Repair(until) => Some(until),
         };
         [ask, wait].into_iter().flatten().min()

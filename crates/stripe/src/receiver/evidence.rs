@@ -5,6 +5,8 @@
 //!
 //! Invariant: a number is lost only when every channel that is awaited has gone past it.
 
+use core::time::Duration;
+
 use crate::message::small;
 use crate::tag::{Tag, ahead};
 use crate::{ChannelSet, Departure, Discard, Instant, Marker, RepairRequests};
@@ -29,6 +31,8 @@ struct Shown {
     below: u32,
     /// The time there and back on it as its last marker said, in nanoseconds.
     round_trip_ns: u32,
+    /// After how much silence the sender takes it out, as the marker said.
+    out_after_ns: u32,
     /// Whether it has been heard since the epoch began on it, so that what is missing is lost.
     /// Where it was not, a receiver that forgot may have had what came before.
     begun: bool,
@@ -129,8 +133,8 @@ impl<P> Confirmed<P> {
     pub(super) fn show(&mut self, now: Instant, channel: usize, on_channel: u32, below: u32) {
         let shown = &mut self.shown[channel];
         let lost = ahead(on_channel, shown.next_on_channel);
-        let Shown { next_on_channel: first, below: from, begun, round_trip_ns } = *shown;
-        *shown = Shown { next_on_channel: on_channel, below, begun: true, round_trip_ns };
+        let Shown { next_on_channel: first, below: from, begun, round_trip_ns, .. } = *shown;
+        *shown = Shown { next_on_channel: on_channel, below, begun: true, ..*shown };
         let Some(repair) = self.repair.as_mut().filter(|_| begun && lost > 0) else { return };
         repair.gaps.expire(now, self.next);
         if ahead(below, self.next) > 0 {
@@ -146,8 +150,22 @@ impl<P> Confirmed<P> {
             self.show(now, channel, departure.sent_packets, departure.next_sequence);
         }
         if let Some(repair) = &mut self.repair {
-            repair.gaps.put_off(now, small(channel));
+            repair.gaps.see_left(now, small(channel));
         }
+    }
+
+    /// How long it takes until the sender says of the last of these channels that it is out, if that
+    /// is so and lost packets are sent again: until it has found that out, and then as long as Left
+    /// takes on any other.
+    pub(super) fn left_within(&self, channels: ChannelSet) -> Duration {
+        let is_of = |(channel, _): &(usize, &Shown)| channels & (1 << channel) != 0;
+        let silent = self.shown.iter().enumerate().filter(is_of);
+        let found_ns = silent.map(|(_, shown)| shown.out_after_ns).max().unwrap_or(0);
+        let way_ns = self.shown.iter().map(|shown| shown.round_trip_ns).max().unwrap_or(0);
+        if self.repair.is_none() || found_ns == 0 {
+            return Duration::ZERO;
+        }
+        Duration::from_nanos(u64::from(found_ns) + u64::from(way_ns))
     }
 
     /// The epoch begins on a channel: nothing of it was on the channel before.
@@ -164,6 +182,7 @@ impl<P> Confirmed<P> {
         }
         if let Some(of) = repair_of {
             self.fill(of.channel, of.channel_sequence);
+            self.see_progress(now);
         }
         if is_over {
             return Seen::Missed;
@@ -184,6 +203,13 @@ impl<P> Confirmed<P> {
         gaps.is_some_and(|gaps| gaps.fill(channel, channel_sequence))
     }
 
+    /// A copy has come: so may others of what was on its way on channels that left.
+    fn see_progress(&mut self, now: Instant) {
+        if let Some(repair) = &mut self.repair {
+            repair.gaps.see_progress(now);
+        }
+    }
+
     /// A copy is to wait for its turn.
     pub(super) fn see_copy(&mut self, copy: Copy<P>) -> Result<(), Discard> {
         let repair = self.repair.as_mut().ok_or(Discard::NotAsked)?;
@@ -195,7 +221,8 @@ impl<P> Confirmed<P> {
 
     /// A marker comes: how many numbers of the pipe the next is ahead of what it says.
     pub(super) fn see_marker(&mut self, now: Instant, channel: usize, marker: &Marker) -> u32 {
-        self.shown[channel].round_trip_ns = marker.round_trip_ns;
+        let shown = &mut self.shown[channel];
+        (shown.round_trip_ns, shown.out_after_ns) = (marker.round_trip_ns, marker.out_after_ns);
         self.show(now, channel, marker.sent_packets, marker.next_sequence);
         u32::try_from(ahead(self.next, marker.next_sequence)).unwrap_or(0)
     }
@@ -240,6 +267,7 @@ impl<P> Confirmed<P> {
                 next_on_channel: crate::corruption::word(words),
                 below: crate::corruption::word(words),
                 round_trip_ns: crate::corruption::word(words),
+                out_after_ns: crate::corruption::word(words),
                 begun: words().is_multiple_of(2),
             };
         }

@@ -60,7 +60,10 @@ struct Gap {
     before: u32,
     until: Instant,
     ask_at: Instant,
+    wait: Duration,
     again: Duration,
+    /// Whether it was on its way on a channel that left: the sender sends all of that again.
+    left: bool,
     /// The bits before have been asked for this time.
     asked: u32,
 }
@@ -103,7 +106,9 @@ impl Gaps {
                 before: lost.before,
                 until: now.after(wait),
                 ask_at: now,
+                wait,
                 again,
+                left: false,
                 asked: 0,
             });
             first = first.wrapping_add(count);
@@ -119,10 +124,18 @@ impl Gaps {
         (wait.max(quarters(10).min(WAIT_MAX)), again.max(quarters(5).min(WAIT_MAX / 2)))
     }
 
-    /// What is missing of a channel is on its way without having been asked for.
-    pub(super) fn put_off(&mut self, now: Instant, channel: u8) {
+    /// A channel has left: what is missing of it is on its way without having been asked for.
+    pub(super) fn see_left(&mut self, now: Instant, channel: u8) {
         for gap in self.gaps.iter_mut().filter(|gap| gap.channel == channel) {
-            gap.ask_at = now.after(gap.again);
+            (gap.ask_at, gap.left) = (now.after(gap.again), true);
+        }
+    }
+
+    /// A copy has come. What was on its way on channels that left may be more than others carry in a
+    /// wait: it is waited for from the last copy on.
+    pub(super) fn see_progress(&mut self, now: Instant) {
+        for gap in self.gaps.iter_mut().filter(|gap| gap.left) {
+            gap.until = gap.until.max(now.after(gap.wait));
         }
     }
 
@@ -194,6 +207,7 @@ impl Gaps {
         let (wait, again) = self.waits(u32::MAX);
         for gap in &mut self.gaps {
             gap.again = gap.again.clamp(self.requests.again, again);
+            gap.wait = gap.wait.min(wait);
             (gap.until, gap.ask_at) =
                 (gap.until.min(now.after(wait)), gap.ask_at.min(now.after(again)));
         }
@@ -221,6 +235,8 @@ impl Gaps {
                 ask_at: Instant::from_nanoseconds(words()),
                 asked: crate::corruption::word(words),
                 again: Duration::from_nanos(words()),
+                wait: Duration::from_nanos(words()),
+                left: words().is_multiple_of(2),
             });
         }
     }

@@ -15,9 +15,9 @@
 //! copies: nobody is charged; and they need no credit, since the room that they take is not that of
 //! a channel's buffer, and may be what makes room in one.
 //!
-//! Nor do they drown a channel: on each go at most as many copies as packets and markers, and no
-//! more than [`COPIES_AT_ONCE`] at once. What finds no room on any channel waits, and what would
-//! come later than it is waited for does not go.
+//! Nor do they drown a channel: its window and pace hold them back, or where it has none, on each go
+//! at most as many copies as packets and markers, and no more than [`COPIES_AT_ONCE`] at once. What
+//! finds no room on any channel waits, and what would come later than it is waited for does not go.
 //!
 //! What was on its way on a channel that died is sent again at once, as multipath TCP does (RFC
 //! 8684, section 3.3.6); the receiver, whom Left tells what that was, waits for it.
@@ -38,9 +38,6 @@ use gingham_fairq::CHANNELS_MAX;
 
 /// The most copies on a channel with no packet or marker between them.
 const COPIES_AT_ONCE: u32 = 4;
-
-/// What was on its way on a channel that died is sent again within this time, or two round trips.
-const AGAIN_WITHIN: Duration = Duration::from_millis(200);
 
 /// Which lost packets are sent again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,14 +71,18 @@ pub struct Repair {
 struct Sent {
     sequence: u32,
     length_bytes: u32,
+    /// So many copies of it went.
     tries: u8,
-    /// The channel on which it went last, itself or its copy.
-    on: u8,
     /// Whether it is in the queue.
     queued: bool,
-    /// Of a copy, the channel of the packet that was lost, and its number there.
-    of: Option<(u8, u32)>,
+    /// Whether it is a copy itself.
+    is_copy: bool,
+    /// Of a copy the packet that was lost, of a packet its last copy, if there is one.
+    other: Place,
 }
+
+/// A channel, and a number there.
+type Place = (u8, u32);
 
 /// The last packets of a channel, the newest at `next - 1`.
 #[derive(Clone, Debug)]
@@ -105,19 +106,18 @@ impl Lately {
 pub(super) struct Repairs {
     plan: RepairPlan,
     channels: Vec<Lately>,
-    /// Channel, number, and until when the receiver waits for it.
-    queue: VecDeque<(u8, u32, Instant)>,
+    /// What, and until when the receiver waits for it.
+    queue: VecDeque<(Place, Instant)>,
     /// For each channel, how many copies may go on it.
     room: Vec<u32>,
 }
 
 /// A packet to be copied: its channel, its number there, its number in the pipe and its length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Asked {
-    pub(super) channel: u8,
-    pub(super) channel_sequence: u32,
-    pub(super) sequence: u32,
-    pub(super) length_bytes: u32,
+struct Asked {
+    place: Place,
+    sequence: u32,
+    length_bytes: u32,
 }
 
 impl Repairs {
@@ -134,18 +134,30 @@ impl Repairs {
         &mut self,
         (channel, channel_sequence): (usize, u32),
         (sequence, length_bytes): (u32, u32),
-        of: Option<(u8, u32)>,
+        of: Option<Place>,
     ) {
         let lately = &mut self.channels[channel];
         let length = lately.ring.len();
-        lately.ring[channel_sequence as usize % length] =
-            Sent { sequence, length_bytes, tries: 0, on: small(channel), queued: false, of };
+        lately.ring[channel_sequence as usize % length] = Sent {
+            sequence,
+            length_bytes,
+            is_copy: of.is_some(),
+            other: of.unwrap_or_default(),
+            ..Sent::default()
+        };
         lately.next = channel_sequence.wrapping_add(1);
         lately.count = lately.count.saturating_add(1).min(length);
     }
 
-    /// These packets of a channel are missing, and waited for until then.
-    pub(super) fn ask(&mut self, until: Instant, channel: u8, first: u32, count: u32) {
+    /// These packets of a channel are missing, and waited for until then. Of one whose last copy is
+    /// under way no other goes: its channel proves whether that is lost.
+    fn ask(
+        &mut self,
+        until: Instant,
+        (channel, first): Place,
+        count: u32,
+        is_under_way: impl Fn(Place) -> bool,
+    ) {
         let length = self.channels[usize::from(channel)].ring.len();
         // Of more than there are the last ones are asked for.
         let over = count.saturating_sub(u32::try_from(length).unwrap_or(u32::MAX));
@@ -155,21 +167,35 @@ impl Repairs {
             }
             let asked = (channel, first.wrapping_add(number));
             // Who misses a copy misses the packet.
-            let lost = self.at(asked).and_then(|sent| sent.of).unwrap_or(asked);
+            let copy = self.at(asked).filter(|sent| sent.is_copy);
+            let lost = copy.map_or(asked, |copy| copy.other);
             let tries_max = self.plan.tries_max;
-            let Some(sent) = self.at(lost) else { continue };
-            if !sent.queued && sent.tries < tries_max {
+            let Some(sent) = self.at(lost).filter(|sent| !sent.is_copy) else { continue };
+            let waits = sent.tries > 0 && sent.other != asked && is_under_way(sent.other);
+            if !sent.queued && sent.tries < tries_max && !waits {
                 sent.queued = true;
-                self.queue.push_back((lost.0, lost.1, until));
+                self.queue.push_back((lost, until));
             }
         }
     }
 
     /// Where the next copy had better not go: where the last one of the same packet was lost.
     fn avoided(&mut self) -> Option<usize> {
-        let &(channel, channel_sequence, _) = self.queue.front()?;
-        let sent = self.at((channel, channel_sequence)).filter(|sent| sent.tries > 0)?;
-        Some(sent.on.into())
+        let &(place, _) = self.queue.front()?;
+        let sent = self.at(place).filter(|sent| sent.tries > 0)?;
+        Some(sent.other.0.into())
+    }
+
+    /// Copies go in the order of the pipe, where many are to go.
+    fn sort(&mut self) {
+        let Self { queue, channels, .. } = self;
+        let first = queue.front().copied();
+        let mut sequence = |(channel, number): Place| {
+            channels.get_mut(usize::from(channel))?.at(number).map(|sent| sent.sequence)
+        };
+        let Some(first) = first.and_then(|(place, _)| sequence(place)) else { return };
+        let key = |(place, _): &(Place, Instant)| sequence(*place).map(|one| ahead(one, first));
+        queue.make_contiguous().sort_unstable_by_key(key);
     }
 
     /// What was sent on a channel as this number, if it is remembered.
@@ -183,20 +209,20 @@ impl Repairs {
     }
 
     /// The next packet to be sent again that is there by this time, and how many would not be.
-    fn next(&mut self, there_at: Instant, on: usize) -> (Option<Asked>, u64) {
+    fn next(&mut self, there_at: Instant, on: Place) -> (Option<Asked>, u64) {
         let mut late = 0;
-        while let Some((channel, channel_sequence, until)) = self.queue.pop_front() {
+        while let Some((place, until)) = self.queue.pop_front() {
             // It may have become too old while it was in the queue.
-            let sent = self.at((channel, channel_sequence));
+            let sent = self.at(place);
             if let Some(sent) = sent.filter(|sent| sent.queued) {
                 sent.queued = false;
                 if until < there_at {
                     late += 1;
                     continue;
                 }
-                (sent.tries, sent.on) = (sent.tries.saturating_add(1), small(on));
+                (sent.tries, sent.other) = (sent.tries.saturating_add(1), on);
                 let Sent { sequence, length_bytes, .. } = *sent;
-                let asked = Asked { channel, channel_sequence, sequence, length_bytes };
+                let asked = Asked { place, sequence, length_bytes };
                 return (Some(asked), late);
             }
         }
@@ -237,15 +263,13 @@ impl<S: Numbered> Sender<S> {
         let avoided = self.repairs.as_mut()?.avoided();
         let fastest = self.fastest(now, avoided)?;
         let there_at = now.after(self.there_after(fastest));
-        let repairs = self.repairs.as_mut()?;
-        let (asked, late) = repairs.next(there_at, fastest);
-        self.sending.repairs_too_late += late;
-        let asked = asked?;
-        repairs.room[fastest] -= 1;
-        let Asked { channel, channel_sequence: lost, sequence, length_bytes } = asked;
         let channel_sequence = self.sent.on(fastest).packets;
-        let of = Some((channel, lost));
-        repairs.sent((fastest, channel_sequence), (sequence, length_bytes), of);
+        let repairs = self.repairs.as_mut()?;
+        let (asked, late) = repairs.next(there_at, (small(fastest), channel_sequence));
+        self.sending.repairs_too_late += late;
+        let Asked { place, sequence, length_bytes } = asked?;
+        repairs.room[fastest] = repairs.room[fastest].saturating_sub(1);
+        repairs.sent((fastest, channel_sequence), (sequence, length_bytes), Some(place));
         self.sending.repairs += 1;
         self.sent.add_copy(fastest, length_bytes);
         self.passing.sent(now, fastest, length_bytes);
@@ -253,6 +277,7 @@ impl<S: Numbered> Sender<S> {
             paths.sent_copy(fastest, now, length_bytes);
         }
         let next_sequence = self.sent.next_sequence();
+        let (channel, lost) = place;
         let repair_of = Some(RepairOf { channel, channel_sequence: lost, next_sequence });
         let tag = Tag { sequence, channel_sequence, epoch: self.epoch.low(), repair_of };
         Some(Repair { channel: fastest, tag, length_bytes })
@@ -266,10 +291,12 @@ impl<S: Numbered> Sender<S> {
         let is_sound = |channel| !self.passing.doubts(channel) && avoided != Some(channel);
         let some_is_sound = (0..self.scheduler.channels()).filter(is_in).any(is_sound);
         let has_room = |channel: &usize| {
-            repairs.room[*channel] > 0
-                && is_in(channel)
+            is_in(channel)
                 && (!some_is_sound || is_sound(*channel))
-                && self.paths.as_ref().is_none_or(|paths| paths.admits(*channel, now))
+                && match &self.paths {
+                    Some(paths) => paths.admits(*channel, now),
+                    None => repairs.room[*channel] > 0,
+                }
         };
         let channels = (0..self.scheduler.channels()).filter(has_room);
         let cost = |channel: &usize| {
@@ -293,24 +320,41 @@ impl<S: Numbered> Sender<S> {
         on: usize,
         Missing { channel, first, count, left_ns }: Missing,
     ) -> Result<(), Discard> {
-        let repairs = self.repairs.as_mut().ok_or(Discard::NotRepairing)?;
+        let repairs = self.repairs.as_ref().ok_or(Discard::NotRepairing)?;
         if usize::from(channel) >= repairs.channels.len() {
             return Err(Discard::NoSuchChannel);
         }
         let left_ns = left_ns.saturating_sub(self.presence.round_trip_ns(on) / 2);
-        repairs.ask(now.after(Duration::from_nanos(left_ns.into())), channel, first, count.into());
+        self.ask(now.after(Duration::from_nanos(left_ns.into())), (channel, first), count.into());
         Ok(())
     }
 
-    /// What is on its way on a channel that died goes again on others.
-    pub(super) fn send_again(&mut self, now: Instant, channel: usize) {
+    /// A copy is under way as long as no report accounts for it and its channel lives. Where nobody
+    /// looks whether it does, none is taken to be.
+    fn ask(&mut self, until: Instant, first: Place, count: u32) {
+        let (reported, scheduler) = (&self.reported, &self.scheduler);
+        let looks = self.options.silence.is_some();
+        let is_under_way = |(channel, number): Place| {
+            let channel = usize::from(channel);
+            let reported = reported.on(channel).map_or(0, |one| one.report.accounted_packets);
+            looks && scheduler.standing(channel).is_in() && ahead(number, reported) >= 0
+        };
+        if let Some(repairs) = &mut self.repairs {
+            repairs.ask(until, first, count, is_under_way);
+        }
+    }
+
+    /// What is on its way on a channel that died goes again on others, however long that takes: the
+    /// receiver waits as long as copies come.
+    pub(super) fn send_again(&mut self, channel: usize) {
         let reported = self.reported.on(channel);
         let accounted = reported.map_or(0, |reported| reported.report.accounted_packets);
         let count = ahead(self.sent.on(channel).packets, accounted);
-        let within = Duration::from_nanos(u64::from(self.presence.round_trip_ns(channel)) * 2);
-        if let (Some(repairs), Ok(count)) = (&mut self.repairs, u32::try_from(count)) {
-            let until = now.after(within.max(AGAIN_WITHIN));
-            repairs.ask(until, small(channel), accounted, count);
+        if let Ok(count) = u32::try_from(count) {
+            self.ask(Instant::from_nanoseconds(u64::MAX), (small(channel), accounted), count);
+        }
+        if let Some(repairs) = &mut self.repairs {
+            repairs.sort();
         }
     }
 }
@@ -385,7 +429,7 @@ impl Repairs {
         self.queue.clear();
         for _ in 0..words() % 5 {
             let asked = (crate::corruption::byte(words), crate::corruption::word(words));
-            self.queue.push_back((asked.0, asked.1, Instant::from_nanoseconds(words())));
+            self.queue.push_back((asked, Instant::from_nanoseconds(words())));
         }
     }
 }
@@ -397,12 +441,20 @@ mod tests {
     const NOW: Instant = Instant::ORIGIN;
     const LATER: Instant = Instant::from_nanoseconds(1_000_000_000);
 
+    /// Where copies go.
+    const OTHER: Place = (1, 99);
+
+    /// No copy is under way.
+    fn lost(_: Place) -> bool {
+        false
+    }
+
     fn repairs(packets: usize, tries_max: u8) -> Repairs {
         Repairs::new(RepairPlan { packets, tries_max }, 2)
     }
 
     fn asked(channel: u8, channel_sequence: u32, sequence: u32) -> Asked {
-        Asked { channel, channel_sequence, sequence, length_bytes: 100 + sequence }
+        Asked { place: (channel, channel_sequence), sequence, length_bytes: 100 + sequence }
     }
 
     #[test]
@@ -414,29 +466,35 @@ mod tests {
         {
             repairs.sent((channel, channel_sequence), (sequence, 100 + sequence), None);
         }
-        repairs.ask(LATER, 0, 1, 2);
-        repairs.ask(LATER, 1, 0, 1);
-        assert_eq!(repairs.next(NOW, 0).0, Some(asked(0, 1, 2)));
+        repairs.ask(LATER, (0, 1), 2, lost);
+        repairs.ask(LATER, (1, 0), 1, lost);
+        assert_eq!(repairs.next(NOW, OTHER).0, Some(asked(0, 1, 2)));
         // Once is all that the plan allows; a number that was never sent is nothing.
-        repairs.ask(LATER, 0, 1, 1);
-        repairs.ask(LATER, 1, 2, 100);
+        repairs.ask(LATER, (0, 1), 1, lost);
+        repairs.ask(LATER, (1, 2), 100, lost);
         assert_eq!(
-            (repairs.next(NOW, 0).0, repairs.next(NOW, 0).0),
+            (repairs.next(NOW, OTHER).0, repairs.next(NOW, OTHER).0),
             (Some(asked(0, 2, 4)), Some(asked(1, 0, 1)))
         );
-        assert_eq!(repairs.next(NOW, 0).0, None);
+        assert_eq!(repairs.next(NOW, OTHER).0, None);
     }
 
     #[test]
     fn what_is_asked_for_twice_goes_once_until_it_has_gone() {
         let mut repairs = repairs(4, 2);
         repairs.sent((0, 0), (0, 100), None);
-        (0..3).for_each(|_| repairs.ask(LATER, 0, 0, 1));
-        assert_eq!((repairs.next(NOW, 0).0, repairs.next(NOW, 0).0), (Some(asked(0, 0, 0)), None));
-        (0..3).for_each(|_| repairs.ask(LATER, 0, 0, 1));
-        assert_eq!((repairs.next(NOW, 0).0, repairs.next(NOW, 0).0), (Some(asked(0, 0, 0)), None));
-        repairs.ask(LATER, 0, 0, 1);
-        assert_eq!(repairs.next(NOW, 0).0, None);
+        (0..3).for_each(|_| repairs.ask(LATER, (0, 0), 1, lost));
+        assert_eq!(
+            (repairs.next(NOW, OTHER).0, repairs.next(NOW, OTHER).0),
+            (Some(asked(0, 0, 0)), None)
+        );
+        (0..3).for_each(|_| repairs.ask(LATER, (0, 0), 1, lost));
+        assert_eq!(
+            (repairs.next(NOW, OTHER).0, repairs.next(NOW, OTHER).0),
+            (Some(asked(0, 0, 0)), None)
+        );
+        repairs.ask(LATER, (0, 0), 1, lost);
+        assert_eq!(repairs.next(NOW, OTHER).0, None);
     }
 
     /// Four places: packet 4 takes that of packet 0, across the wrap of the channel's numbers, too.
@@ -447,19 +505,19 @@ mod tests {
             for number in 0..4 {
                 repairs.sent((0, first.wrapping_add(number)), (number, 100 + number), None);
             }
-            repairs.ask(LATER, 0, first, 2);
+            repairs.ask(LATER, (0, first), 2, lost);
             repairs.sent((0, first.wrapping_add(4)), (4, 104), None);
             assert_eq!(
-                repairs.next(NOW, 0).0,
+                repairs.next(NOW, OTHER).0,
                 Some(asked(0, first.wrapping_add(1), 1)),
                 "from {first}"
             );
-            repairs.ask(LATER, 0, first, 5);
-            assert_eq!(repairs.next(NOW, 0).0, Some(asked(0, first.wrapping_add(2), 2)));
+            repairs.ask(LATER, (0, first), 5, lost);
+            assert_eq!(repairs.next(NOW, OTHER).0, Some(asked(0, first.wrapping_add(2), 2)));
             repairs.restart();
-            assert_eq!(repairs.next(NOW, 0).0, None);
-            repairs.ask(LATER, 0, first, 5);
-            assert_eq!(repairs.next(NOW, 0).0, None);
+            assert_eq!(repairs.next(NOW, OTHER).0, None);
+            repairs.ask(LATER, (0, first), 5, lost);
+            assert_eq!(repairs.next(NOW, OTHER).0, None);
         }
     }
 
@@ -468,13 +526,15 @@ mod tests {
     fn a_copy_does_not_go_where_the_last_was_lost() {
         let mut repairs = repairs(4, 3);
         repairs.sent((0, 0), (0, 100), None);
-        repairs.ask(LATER, 0, 0, 1);
+        repairs.ask(LATER, (0, 0), 1, lost);
         assert_eq!(repairs.avoided(), None);
-        assert_eq!(repairs.next(NOW, 1).0, Some(asked(0, 0, 0)));
+        assert_eq!(repairs.next(NOW, (1, 0)).0, Some(asked(0, 0, 0)));
         repairs.sent((1, 0), (0, 100), Some((0, 0)));
-        repairs.ask(LATER, 1, 0, 1);
+        repairs.ask(LATER, (0, 0), 1, |place| place == (1, 0));
+        assert_eq!(repairs.avoided(), None, "it may still come");
+        repairs.ask(LATER, (1, 0), 1, |_| true);
         assert_eq!(repairs.avoided(), Some(1));
-        assert_eq!(repairs.next(NOW, 0).0, Some(asked(0, 0, 0)));
+        assert_eq!(repairs.next(NOW, OTHER).0, Some(asked(0, 0, 0)));
     }
 
     /// Waited for until 100 ms: it goes if it is there by then, and not if that is at 101 ms, but
@@ -484,9 +544,9 @@ mod tests {
         let mut repairs = repairs(4, 1);
         repairs.sent((0, 0), (0, 100), None);
         let at = |milliseconds| NOW.after(Duration::from_millis(milliseconds));
-        repairs.ask(at(100), 0, 0, 1);
-        assert_eq!(repairs.next(at(101), 0), (None, 1));
-        repairs.ask(at(101), 0, 0, 1);
-        assert_eq!(repairs.next(at(101), 0), (Some(asked(0, 0, 0)), 0));
+        repairs.ask(at(100), (0, 0), 1, lost);
+        assert_eq!(repairs.next(at(101), OTHER), (None, 1));
+        repairs.ask(at(101), (0, 0), 1, lost);
+        assert_eq!(repairs.next(at(101), OTHER), (Some(asked(0, 0, 0)), 0));
     }
 }

@@ -299,7 +299,7 @@ impl World {
             }
         }
         let body_bytes =
-            [4, 44, 4, 0, 0, 8, 8, 52, 8][usize::from(bytes.get(3).map_or(0, |kind| kind % 9))];
+            [4, 52, 4, 0, 0, 16, 16, 60, 12][usize::from(bytes.get(3).map_or(0, |kind| kind % 9))];
         if let Some(sealed) = sealed(&bytes, body_bytes).filter(|_| how & 4 != 0) {
             bytes = sealed;
         }

@@ -10,7 +10,7 @@ const HEADER_BYTES: usize = 12;
 /// checksum.
 pub(crate) fn message(data: &[u8]) {
     try_message(data);
-    for body_bytes in [0, 4, 12, 16, 48, 60] {
+    for body_bytes in [0, 4, 12, 16, 52, 60] {
         if let Some(sealed) = sealed(data, body_bytes) {
             try_message(&sealed);
         }
