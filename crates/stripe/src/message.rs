@@ -165,7 +165,8 @@ pub struct Missing {
     pub first: u32,
     /// How many there are in a row, at least one.
     pub count: u16,
-    /// For so many nanoseconds more their copies are waited for; 2^32 - 1 where it is longer.
+    /// For so many nanoseconds more their copies are waited for; 2^32 - 1 where it is longer, or as
+    /// long as any come.
     pub left_ns: u32,
 }
 

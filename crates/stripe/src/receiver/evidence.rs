@@ -144,13 +144,13 @@ impl<P> Confirmed<P> {
         }
     }
 
-    /// A channel has left: what was on its way there is lost, and sent again without being asked.
+    /// A channel has left: what was on its way there is lost.
     pub(super) fn see_left(&mut self, now: Instant, channel: usize, departure: &Departure) {
         if self.repair.is_some() {
             self.show(now, channel, departure.sent_packets, departure.next_sequence);
         }
         if let Some(repair) = &mut self.repair {
-            repair.gaps.see_left(now, small(channel));
+            repair.gaps.see_left(small(channel));
         }
     }
 

@@ -9,7 +9,8 @@
 //! 45 to 51 they are the sender knows; here it is enough that none of 45 to 51 is given up while
 //! they may come.
 //!
-//! Invariants: at most [`GAPS_MAX`] gaps of 64 packets; what finds no room is not asked for.
+//! Invariants: at most [`GAPS_MAX`] gaps of up to 64 packets in a row, of which some came; what finds
+//! no room is not asked for.
 
 use core::time::Duration;
 
@@ -21,6 +22,10 @@ const GAPS_MAX: usize = 256;
 
 /// Packets in a gap.
 const GAP_PACKETS: u32 = u64::BITS;
+
+/// Losses closer to one another than this part of the time after which they are asked for again are
+/// waited for together.
+const CLOSE_SHARE: u32 = 4;
 
 /// A wait that follows the round trip is no longer, unless the least is.
 const WAIT_MAX: Duration = Duration::from_secs(1);
@@ -62,7 +67,7 @@ struct Gap {
     ask_at: Instant,
     wait: Duration,
     again: Duration,
-    /// Whether it was on its way on a channel that left: the sender sends all of that again.
+    /// Whether it was on its way on a channel that left.
     left: bool,
     /// The bits before have been asked for this time.
     asked: u32,
@@ -94,8 +99,11 @@ impl Gaps {
 
     /// Packets are lost.
     pub(super) fn note(&mut self, now: Instant, lost: Lost) {
-        let (mut first, mut left) = (lost.first, lost.count);
         let (wait, again) = self.waits(lost.round_trip_ns);
+        if self.extend(now, &lost, wait) {
+            return;
+        }
+        let (mut first, mut left) = (lost.first, lost.count);
         while left > 0 && self.gaps.len() < GAPS_MAX {
             let count = left.min(GAP_PACKETS);
             self.gaps.push(Gap {
@@ -116,6 +124,25 @@ impl Gaps {
         }
     }
 
+    /// Losses of a channel that follow one another closely, as where a queue overflows, are a gap of
+    /// the packets that did not come among those that did: whether these are of the last one.
+    fn extend(&mut self, now: Instant, lost: &Lost, wait: Duration) -> bool {
+        let last = self.gaps.iter_mut().rev().find(|gap| gap.channel == lost.channel);
+        let Some(gap) = last.filter(|gap| !gap.left) else { return false };
+        let bit = lost.first.wrapping_sub(gap.first);
+        let is_close = now.after(wait) <= gap.until.after(gap.again / CLOSE_SHARE);
+        if !is_close || bit >= GAP_PACKETS || lost.count > GAP_PACKETS - bit {
+            return false;
+        }
+        gap.missing |= (u64::MAX >> (GAP_PACKETS - lost.count)) << bit;
+        (gap.before, gap.until) = (lost.before, gap.until.max(now.after(wait)));
+        if gap.ask_at > now {
+            // What was asked for already is not again.
+            (gap.ask_at, gap.asked) = (now, bit);
+        }
+        true
+    }
+
     /// How long what is lost on a channel of this round trip is waited for, and after how long it is
     /// asked for again.
     fn waits(&self, round_trip_ns: u32) -> (Duration, Duration) {
@@ -124,15 +151,14 @@ impl Gaps {
         (wait.max(quarters(10).min(WAIT_MAX)), again.max(quarters(5).min(WAIT_MAX / 2)))
     }
 
-    /// A channel has left: what is missing of it is on its way without having been asked for.
-    pub(super) fn see_left(&mut self, now: Instant, channel: u8) {
+    /// A channel has left: what is missing of it may be more than others carry in a wait.
+    pub(super) fn see_left(&mut self, channel: u8) {
         for gap in self.gaps.iter_mut().filter(|gap| gap.channel == channel) {
-            (gap.ask_at, gap.left) = (now.after(gap.again), true);
+            gap.left = true;
         }
     }
 
-    /// A copy has come. What was on its way on channels that left may be more than others carry in a
-    /// wait: it is waited for from the last copy on.
+    /// A copy has come: what was on its way on channels that left is waited for from then on.
     pub(super) fn see_progress(&mut self, now: Instant) {
         for gap in self.gaps.iter_mut().filter(|gap| gap.left) {
             gap.until = gap.until.max(now.after(gap.wait));
@@ -191,7 +217,8 @@ impl Gaps {
                 channel: gap.channel,
                 first: gap.first.wrapping_add(start),
                 count,
-                left_ns: u32::try_from(left_ns).unwrap_or(u32::MAX),
+                // Of what is waited for as long as copies come nobody can say how long that is.
+                left_ns: u32::try_from(left_ns).ok().filter(|_| !gap.left).unwrap_or(u32::MAX),
             });
         }
         None
@@ -336,6 +363,32 @@ mod tests {
         let asked: Vec<_> = std::iter::from_fn(|| polled(&mut gaps, at(0))).collect();
         let expected = [(0, u32::MAX, 1), (0, 62, 1), (0, 63, 37), (0, 101, 26), (0, 127, 2)];
         assert_eq!(asked, expected);
+    }
+
+    /// Of the 600 packets after 0 of a queue that overflows every second is lost, 2 ms after one
+    /// another: a gap of 32 each, though none of them stands beside another; all are asked for at
+    /// once, each one once, and 13 ms later one more is a gap of its own.
+    #[test]
+    fn losses_that_follow_closely_are_one_gap() {
+        let mut gaps = Gaps::new(RepairRequests::default());
+        let lost = |number: u32| Lost {
+            channel: 0,
+            first: number,
+            count: 1,
+            from: number,
+            before: number + 1,
+            round_trip_ns: 0,
+        };
+        for number in (1..40).step_by(2) {
+            gaps.note(at(number.into()), lost(number));
+            assert_eq!(polled(&mut gaps, at(number.into())), Some((0, number, 1)));
+            assert_eq!(polled(&mut gaps, at(number.into())), None);
+        }
+        assert_eq!((gaps.gaps.len(), gaps.wait_until(20)), (1, Some(at(239))));
+        gaps.note(at(52), lost(45));
+        assert_eq!(gaps.gaps.len(), 2);
+        let again: Vec<_> = std::iter::from_fn(|| polled(&mut gaps, at(89))).collect();
+        assert_eq!((again.len(), again[0]), (21, (0, 1, 1)));
     }
 
     #[test]

@@ -280,7 +280,7 @@ impl<S: Numbered> Sender<S> {
         }
     }
 
-    /// Takes a channel out, unless it is the last. What is on its way there goes again on others.
+    /// Takes a channel out, unless it is the last.
     pub(super) fn lose(&mut self, channel: usize, now: Instant) -> bool {
         let round = self.scheduler.round();
         let next = later(round.next(), self.reached(channel));
@@ -299,7 +299,6 @@ impl<S: Numbered> Sender<S> {
         (watch.died_at, watch.left) = (now, Some(left));
         self.presence.probe(channel, now, self.options.markers.interval);
         self.tell_left(channel);
-        self.send_again(channel);
         true
     }
 

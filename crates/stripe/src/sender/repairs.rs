@@ -19,8 +19,9 @@
 //! at most as many copies as packets and markers, and no more than [`COPIES_AT_ONCE`] at once. What
 //! finds no room on any channel waits, and what would come later than it is waited for does not go.
 //!
-//! What was on its way on a channel that died is sent again at once, as multipath TCP does (RFC
-//! 8684, section 3.3.6); the receiver, whom Left tells what that was, waits for it.
+//! What was on its way on a channel that died goes again on others, as in multipath TCP (RFC 8684,
+//! section 3.3.6): the receiver, whom Left tells how much was sent, knows what of it never came, asks
+//! for that and waits as long as copies come.
 //!
 //! Source: none; the paper leaves repair to the layers above.
 //!
@@ -186,7 +187,7 @@ impl Repairs {
         Some(sent.other.0.into())
     }
 
-    /// Copies go in the order of the pipe, where many are to go.
+    /// Copies go in the order of the pipe, whichever channels lost the packets.
     fn sort(&mut self) {
         let Self { queue, channels, .. } = self;
         let first = queue.front().copied();
@@ -324,8 +325,12 @@ impl<S: Numbered> Sender<S> {
         if usize::from(channel) >= repairs.channels.len() {
             return Err(Discard::NoSuchChannel);
         }
-        let left_ns = left_ns.saturating_sub(self.presence.round_trip_ns(on) / 2);
-        self.ask(now.after(Duration::from_nanos(left_ns.into())), (channel, first), count.into());
+        let waited_ns = self.presence.round_trip_ns(on) / 2;
+        let until = match left_ns {
+            u32::MAX => Instant::from_nanoseconds(u64::MAX),
+            _ => now.after(Duration::from_nanos(left_ns.saturating_sub(waited_ns).into())),
+        };
+        self.ask(until, (channel, first), count.into());
         Ok(())
     }
 
@@ -341,19 +346,6 @@ impl<S: Numbered> Sender<S> {
         };
         if let Some(repairs) = &mut self.repairs {
             repairs.ask(until, first, count, is_under_way);
-        }
-    }
-
-    /// What is on its way on a channel that died goes again on others, however long that takes: the
-    /// receiver waits as long as copies come.
-    pub(super) fn send_again(&mut self, channel: usize) {
-        let reported = self.reported.on(channel);
-        let accounted = reported.map_or(0, |reported| reported.report.accounted_packets);
-        let count = ahead(self.sent.on(channel).packets, accounted);
-        if let Ok(count) = u32::try_from(count) {
-            self.ask(Instant::from_nanoseconds(u64::MAX), (small(channel), accounted), count);
-        }
-        if let Some(repairs) = &mut self.repairs {
             repairs.sort();
         }
     }

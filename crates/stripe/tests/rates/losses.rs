@@ -47,6 +47,33 @@ fn two_of_three_are_gone_and_come_back() {
             world.block(10_000, channel, 0);
             world.block(40_000, channel, NOTHING);
         }
+        for ms in
+            (9_900..46_000).step_by(if std::env::var_os("FINE").is_some() { 100 } else { 46_000 })
+        {
+            world.run_to(ms);
+            let r = world.receiver.reception();
+            println!(
+                "T {ms} given {} up {} rep {} late {:?} copies {} sent {} fl {:?} {}",
+                r.packets,
+                r.given_up,
+                r.repaired,
+                r.discards.total(),
+                world.receiver.copies(),
+                world.sender.sending().repairs,
+                (0..3)
+                    .map(|c| world.sender.flight(c).map(|f| (
+                        f.in_flight_bytes,
+                        f.window_bytes,
+                        f.bytes_per_second.map(|b| b * 8 / 1000)
+                    )))
+                    .collect::<Vec<_>>(),
+                (0..3)
+                    .map(|c| world.receiver.buffered_packets(c))
+                    .map(|b| b.to_string())
+                    .collect::<Vec<_>>()
+                    .join(" ")
+            );
+        }
         world.run_to(46_000);
         let alone = super::per_mille(&world, &lines[stays..=stays], 11_000, 40_000);
         let all = super::per_mille(&world, &lines, 43_000, 46_000);
