@@ -150,7 +150,8 @@ impl<P> Confirmed<P> {
             self.show(now, channel, departure.sent_packets, departure.next_sequence);
         }
         if let Some(repair) = &mut self.repair {
-            repair.gaps.see_left(small(channel));
+            let round_trip_ns = self.shown.iter().map(|shown| shown.round_trip_ns).max();
+            repair.gaps.see_left(now, small(channel), round_trip_ns.unwrap_or(0));
         }
     }
 

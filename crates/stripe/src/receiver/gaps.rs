@@ -151,10 +151,14 @@ impl Gaps {
         (wait.max(quarters(10).min(WAIT_MAX)), again.max(quarters(5).min(WAIT_MAX / 2)))
     }
 
-    /// A channel has left: what is missing of it may be more than others carry in a wait.
-    pub(super) fn see_left(&mut self, channel: u8) {
+    /// A channel has left: what is missing of it comes over others, the slowest of which has this round
+    /// trip, and may be more than they carry in a wait.
+    pub(super) fn see_left(&mut self, now: Instant, channel: u8, round_trip_ns: u32) {
+        let (wait, _) = self.waits(round_trip_ns);
         for gap in self.gaps.iter_mut().filter(|gap| gap.channel == channel) {
             gap.left = true;
+            gap.wait = gap.wait.max(wait);
+            gap.until = gap.until.max(now.after(gap.wait));
         }
     }
 

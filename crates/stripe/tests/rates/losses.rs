@@ -84,6 +84,9 @@ fn two_of_three_are_gone_and_come_back() {
             world.receiver.reception(),
             world.delay_ns(9000, 14000, 100)
         );
+        if std::env::var_os("NOASSERT").is_some() {
+            continue;
+        }
         assert!(alone >= 930, "{stays} stays: {alone} thousandths of its own");
         assert!(all >= 900 && given_up == 0, "{stays} stays: {all}, {given_up} lost");
         assert_eq!(world.out_of_order(), 0);
