@@ -84,11 +84,15 @@ impl Paths {
     }
 
     /// A channel is back after it was dead: what was learned of it before is over, but for a rate
-    /// that somebody knows.
+    /// that somebody knows, and for what is worth a probe.
     pub(super) fn revive(&mut self, channel: usize) {
         let path = &mut self.channels[channel];
         if !matches!(path.control(), Control::Told(_)) {
-            path.set_control(self.plan.control(self.longest_bytes, channel));
+            let mut control = self.plan.control(self.longest_bytes, channel);
+            if let (Control::Bbr(bbr), Some(before)) = (&mut control, path.bytes_per_second()) {
+                bbr.expect(before);
+            }
+            path.set_control(control);
         }
     }
 
