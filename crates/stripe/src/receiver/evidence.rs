@@ -140,7 +140,9 @@ impl<P> Confirmed<P> {
         if ahead(below, self.next) > 0 {
             let (channel, count) = (small(channel), lost.unsigned_abs());
             let before = below;
-            repair.gaps.note(now, Lost { channel, first, count, from, before, round_trip_ns });
+            let longest_ns = self.shown.iter().map(|one| one.round_trip_ns).max().unwrap_or(0);
+            let lost = Lost { channel, first, count, from, before, round_trip_ns, longest_ns };
+            repair.gaps.note(now, lost);
         }
     }
 

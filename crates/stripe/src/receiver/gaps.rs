@@ -33,8 +33,8 @@ const WAIT_MAX: Duration = Duration::from_secs(1);
 /// How missing packets are asked for again.
 ///
 /// Both waits are the least: a request and its copy take a round trip, so where the sender's
-/// markers say that this is long they are two and a half and one and a quarter of it, and the
-/// first a second at the most.
+/// markers say that this is long they are two and a half of it on the slowest channel, which a copy
+/// may take, and one and a quarter of it on the channel itself; the first a second at the most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RepairRequests {
     /// So long after its loss was proven a packet is waited for at least.
@@ -83,6 +83,8 @@ pub(super) struct Lost {
     pub(super) before: u32,
     /// The time there and back on the channel, if it is known, or else 0.
     pub(super) round_trip_ns: u32,
+    /// That on the slowest, on which the copy may go.
+    pub(super) longest_ns: u32,
 }
 
 /// All gaps.
@@ -99,7 +101,7 @@ impl Gaps {
 
     /// Packets are lost.
     pub(super) fn note(&mut self, now: Instant, lost: Lost) {
-        let (wait, again) = self.waits(lost.round_trip_ns);
+        let (wait, again) = (self.wait(lost.longest_ns), self.again(lost.round_trip_ns));
         if self.extend(now, &lost, wait) {
             return;
         }
@@ -143,18 +145,20 @@ impl Gaps {
         true
     }
 
-    /// How long what is lost on a channel of this round trip is waited for, and after how long it is
-    /// asked for again.
-    fn waits(&self, round_trip_ns: u32) -> (Duration, Duration) {
-        let quarters = |count| Duration::from_nanos(u64::from(round_trip_ns) * count / 4);
-        let RepairRequests { wait, again, .. } = self.requests;
-        (wait.max(quarters(10).min(WAIT_MAX)), again.max(quarters(5).min(WAIT_MAX / 2)))
+    /// How long what is lost is waited for, where this is the longest round trip.
+    fn wait(&self, longest_ns: u32) -> Duration {
+        self.requests.wait.max(quarters(longest_ns, 10).min(WAIT_MAX))
+    }
+
+    /// After how long what is lost on a channel of this round trip is asked for again.
+    fn again(&self, round_trip_ns: u32) -> Duration {
+        self.requests.again.max(quarters(round_trip_ns, 5).min(WAIT_MAX / 2))
     }
 
     /// A channel has left: what is missing of it comes over others, the slowest of which has this round
     /// trip, and may be more than they carry in a wait.
     pub(super) fn see_left(&mut self, now: Instant, channel: u8, round_trip_ns: u32) {
-        let (wait, _) = self.waits(round_trip_ns);
+        let wait = self.wait(round_trip_ns);
         for gap in self.gaps.iter_mut().filter(|gap| gap.channel == channel) {
             gap.left = true;
             gap.wait = gap.wait.max(wait);
@@ -235,7 +239,7 @@ impl Gaps {
 
     /// Nothing is waited for longer than the wait, nor asked for later than again.
     pub(super) fn mend(&mut self, now: Instant) {
-        let (wait, again) = self.waits(u32::MAX);
+        let (wait, again) = (self.wait(u32::MAX), self.again(u32::MAX));
         for gap in &mut self.gaps {
             gap.again = gap.again.clamp(self.requests.again, again);
             gap.wait = gap.wait.min(wait);
@@ -248,6 +252,11 @@ impl Gaps {
     pub(super) fn restart(&mut self) {
         self.gaps.clear();
     }
+}
+
+/// So many quarters of a round trip.
+fn quarters(round_trip_ns: u32, count: u64) -> Duration {
+    Duration::from_nanos(u64::from(round_trip_ns) * count / 4)
 }
 
 #[cfg(test)]
@@ -277,6 +286,17 @@ impl Gaps {
 mod tests {
     use super::*;
 
+    /// The first packet of channel 3, one of nine of the pipe.
+    const LOST: Lost = Lost {
+        channel: 3,
+        first: 0,
+        count: 1,
+        from: 0,
+        before: 9,
+        round_trip_ns: 0,
+        longest_ns: 0,
+    };
+
     fn at(milliseconds: u64) -> Instant {
         Instant::from_nanoseconds(milliseconds * 1_000_000)
     }
@@ -284,10 +304,7 @@ mod tests {
     /// The page's picture on channel 3: 19 and 20 of the channel, two of 45 to 51 of the pipe.
     fn drawn() -> Gaps {
         let mut gaps = Gaps::new(RepairRequests::default());
-        gaps.note(
-            at(0),
-            Lost { channel: 3, first: 19, count: 2, from: 45, before: 52, round_trip_ns: 0 },
-        );
+        gaps.note(at(0), Lost { first: 19, count: 2, from: 45, before: 52, ..LOST });
         gaps
     }
 
@@ -311,21 +328,21 @@ mod tests {
         assert!(gaps.gaps.is_empty() && gaps.timeout().is_none());
     }
 
-    /// 270 ms there and back: 675 ms, and again after 337.5 ms. 20 s: a second, and a half. What is
-    /// asked for says how long it is waited for.
+    /// 270 ms there and back, and 300 on the slowest: 750 ms, and again after 337.5 ms. 4.3 s: a
+    /// second. What is asked for says how long it is waited for.
     #[test]
     fn waits_follow_the_round_trip() {
-        let lost = Lost { channel: 0, first: 0, count: 1, from: 0, before: 9, round_trip_ns: 0 };
         let mut gaps = Gaps::new(RepairRequests::default());
-        gaps.note(at(0), Lost { round_trip_ns: 270_000_000, ..lost });
+        let (round_trip_ns, longest_ns) = (270_000_000, 300_000_000);
+        gaps.note(at(0), Lost { round_trip_ns, longest_ns, ..LOST });
         let left = |gaps: &mut Gaps, now| gaps.poll(now).map(|missing| missing.left_ns);
-        assert_eq!(left(&mut gaps, at(75)), Some(600_000_000));
+        assert_eq!(left(&mut gaps, at(75)), Some(675_000_000));
         assert_eq!(
             (left(&mut gaps, at(75)), gaps.timeout()),
             (None, Some(at(75).after(Duration::from_micros(337_500))))
         );
-        assert_eq!(gaps.wait_until(3), Some(at(675)));
-        gaps.note(at(0), Lost { round_trip_ns: u32::MAX, ..lost });
+        assert_eq!(gaps.wait_until(3), Some(at(750)));
+        gaps.note(at(0), Lost { longest_ns: u32::MAX, channel: 1, ..LOST });
         assert_eq!(gaps.wait_until(3), Some(at(1_000)));
     }
 
@@ -349,17 +366,7 @@ mod tests {
     #[test]
     fn long_gaps_are_cut_and_holes_are_asked_for_apart() {
         let mut gaps = Gaps::new(RepairRequests::default());
-        gaps.note(
-            at(0),
-            Lost {
-                channel: 0,
-                first: u32::MAX,
-                count: 130,
-                from: 0,
-                before: 500,
-                round_trip_ns: 0,
-            },
-        );
+        gaps.note(at(0), Lost { channel: 0, first: u32::MAX, count: 130, before: 500, ..LOST });
         for number in 0..62 {
             assert!(gaps.fill(0, number));
         }
@@ -369,19 +376,18 @@ mod tests {
         assert_eq!(asked, expected);
     }
 
-    /// Of the 600 packets after 0 of a queue that overflows every second is lost, 2 ms after one
-    /// another: a gap of 32 each, though none of them stands beside another; all are asked for at
-    /// once, each one once, and 13 ms later one more is a gap of its own.
+    /// Every second packet is lost, 2 ms after one another: one gap, though none of them stands beside
+    /// another. Each is asked for at once and once, and all again 50 ms after the last; one that is
+    /// lost 13 ms later, a quarter of 50 ms and more, is a gap of its own.
     #[test]
     fn losses_that_follow_closely_are_one_gap() {
         let mut gaps = Gaps::new(RepairRequests::default());
         let lost = |number: u32| Lost {
             channel: 0,
             first: number,
-            count: 1,
             from: number,
             before: number + 1,
-            round_trip_ns: 0,
+            ..LOST
         };
         for number in (1..40).step_by(2) {
             gaps.note(at(number.into()), lost(number));
@@ -398,10 +404,7 @@ mod tests {
     #[test]
     fn there_is_room_for_256_gaps_and_no_more() {
         let mut gaps = Gaps::new(RepairRequests::default());
-        gaps.note(
-            at(0),
-            Lost { channel: 0, first: 0, count: u32::MAX, from: 0, before: 9, round_trip_ns: 0 },
-        );
+        gaps.note(at(0), Lost { channel: 0, count: u32::MAX, ..LOST });
         assert_eq!(std::iter::from_fn(|| polled(&mut gaps, at(0))).count(), GAPS_MAX);
     }
 }

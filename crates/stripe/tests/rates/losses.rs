@@ -1,6 +1,6 @@
 //! Losses, deaths and repair under a free choice of channels.
 
-use super::world::{LONGEST_BYTES, Line, NOTHING, World, free, lasting, repairing};
+use super::world::{LONGEST_BYTES, Line, NOTHING, World, free, repairing};
 
 /// Rates are those from 3 s on.
 const FROM_MS: u64 = 3_000;
@@ -47,46 +47,10 @@ fn two_of_three_are_gone_and_come_back() {
             world.block(10_000, channel, 0);
             world.block(40_000, channel, NOTHING);
         }
-        for ms in
-            (9_900..46_000).step_by(if std::env::var_os("FINE").is_some() { 100 } else { 46_000 })
-        {
-            world.run_to(ms);
-            let r = world.receiver.reception();
-            println!(
-                "T {ms} given {} up {} rep {} late {:?} copies {} sent {} fl {:?} {}",
-                r.packets,
-                r.given_up,
-                r.repaired,
-                r.discards.total(),
-                world.receiver.copies(),
-                world.sender.sending().repairs,
-                (0..3)
-                    .map(|c| world.sender.flight(c).map(|f| (
-                        f.in_flight_bytes,
-                        f.window_bytes,
-                        f.bytes_per_second.map(|b| b * 8 / 1000)
-                    )))
-                    .collect::<Vec<_>>(),
-                (0..3)
-                    .map(|c| world.receiver.buffered_packets(c))
-                    .map(|b| b.to_string())
-                    .collect::<Vec<_>>()
-                    .join(" ")
-            );
-        }
         world.run_to(46_000);
         let alone = super::per_mille(&world, &lines[stays..=stays], 11_000, 40_000);
         let all = super::per_mille(&world, &lines, 43_000, 46_000);
         let given_up = world.receiver.reception().given_up;
-        println!(
-            "TWO {stays} {seed} {alone} {all} {given_up} {:?} {:?} {}",
-            world.sender.sending(),
-            world.receiver.reception(),
-            world.delay_ns(9000, 14000, 100)
-        );
-        if std::env::var_os("NOASSERT").is_some() {
-            continue;
-        }
         assert!(alone >= 930, "{stays} stays: {alone} thousandths of its own");
         assert!(all >= 900 && given_up == 0, "{stays} stays: {all}, {given_up} lost");
         assert_eq!(world.out_of_order(), 0);
@@ -100,7 +64,7 @@ fn a_channel_that_loses_long_packets_alone_is_out_until_it_passes_them() {
     let lines = [Line::new(10, 10), Line::new(20, 25)];
     for from_bytes in [1_400, 210] {
         let lengths = |number| if number % 2 == 0 { LONGEST_BYTES } else { 190 };
-        let mut world = World::with(&lines, lasting(1), 1).with_lengths(lengths);
+        let mut world = World::with(&lines, repairing(1), 1).with_lengths(lengths);
         world.block(4_000, 1, from_bytes);
         world.block(8_000, 1, NOTHING);
         world.run_to(12_000);
