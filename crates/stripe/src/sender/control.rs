@@ -151,8 +151,13 @@ impl ControlPlan {
         match self.by {
             Controlled::Bbr(BbrPlan { loss_threshold, headroom, seed }) => {
                 let seed = seed.wrapping_add(channel as u64);
-                let parameters =
-                    BbrParameters { loss_threshold, headroom, seed, ..BbrParameters::default() };
+                let parameters = BbrParameters {
+                    loss_threshold,
+                    short_term_threshold: Some(loss_threshold),
+                    headroom,
+                    seed,
+                    ..BbrParameters::default()
+                };
                 Control::bbr(parameters, longest_bytes)
             }
             Controlled::Cubic => Control::cubic(longest_bytes),

@@ -1,6 +1,6 @@
 //! Losses, deaths and repair under a free choice of channels.
 
-use super::world::{LONGEST_BYTES, Line, NOTHING, World, free, repairing};
+use super::world::{LONGEST_BYTES, Line, NOTHING, World, free, lasting, repairing};
 
 /// Rates are those from 3 s on.
 const FROM_MS: u64 = 3_000;
@@ -64,7 +64,7 @@ fn a_channel_that_loses_long_packets_alone_is_out_until_it_passes_them() {
     let lines = [Line::new(10, 10), Line::new(20, 25)];
     for from_bytes in [1_400, 210] {
         let lengths = |number| if number % 2 == 0 { LONGEST_BYTES } else { 190 };
-        let mut world = World::with(&lines, repairing(1), 1).with_lengths(lengths);
+        let mut world = World::with(&lines, lasting(1), 1).with_lengths(lengths);
         world.block(4_000, 1, from_bytes);
         world.block(8_000, 1, NOTHING);
         world.run_to(12_000);

@@ -1,6 +1,8 @@
 //! Both ends over emulated channels in virtual time, and a source that has as much as is taken, or
 //! less.
 
+use std::time::Duration;
+
 use gingham_fairq::SurplusRoundRobin;
 use gingham_kernel::{EventQueue, Rate, Span, Time};
 use gingham_linkemu::{Channel, Loss, Parameters, Probability};
@@ -172,6 +174,16 @@ pub(crate) fn repairing(seed: u64) -> (SenderOptions, ReceiverOptions) {
     let repair = Some(RepairRequests { copies_max: 16_384, ..RepairRequests::default() });
     let sender = SenderOptions { repair: Some(RepairPlan::default()), ..sender };
     (sender, ReceiverOptions { guaranteed: Some(Guarantee { repair }), ..receiver })
+}
+
+/// The same, for channels that die with much on its way: that is found out before the receiver goes
+/// on without, and what is sent again goes over the slowest alone.
+pub(crate) fn lasting(seed: u64) -> (SenderOptions, ReceiverOptions) {
+    let (sender, receiver) = repairing(seed);
+    let wait = Duration::from_millis(1_500);
+    let repair = Some(RepairRequests { wait, copies_max: 16_384, ..RepairRequests::default() });
+    let guaranteed = Some(Guarantee { repair });
+    (sender, ReceiverOptions { guaranteed, wait: Duration::from_millis(800), ..receiver })
 }
 
 impl World {
