@@ -216,9 +216,10 @@ impl<S: Numbered, P> Receiver<S, P> {
         let copies = confirmed.repair.as_ref().and_then(|repair| repair.copies.waiting_since());
         let since = self.buffers.iter().filter_map(Buffer::waiting_since).chain(copies).min()?;
         let is_full = |buffer: &Buffer<P>| buffer.packets() >= self.options.buffer_packets_max;
-        let left_within = match self.buffers.iter().any(is_full) {
-            true => Duration::ZERO,
-            false => confirmed.left_within(channels),
+        let left_within = if self.buffers.iter().any(is_full) {
+            Duration::ZERO
+        } else {
+            confirmed.left_within(channels)
         };
         Some(since.after(self.options.wait.max(left_within)))
     }

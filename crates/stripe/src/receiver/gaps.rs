@@ -129,8 +129,8 @@ impl Gaps {
     /// Losses of a channel that follow one another closely, as where a queue overflows, are a gap of
     /// the packets that did not come among those that did: whether these are of the last one.
     fn extend(&mut self, now: Instant, lost: &Lost, wait: Duration) -> bool {
-        let last = self.gaps.iter_mut().rev().find(|gap| gap.channel == lost.channel);
-        let Some(gap) = last.filter(|gap| !gap.left) else { return false };
+        let newest = self.gaps.iter_mut().rev().find(|gap| gap.channel == lost.channel);
+        let Some(gap) = newest.filter(|gap| !gap.left) else { return false };
         let bit = lost.first.wrapping_sub(gap.first);
         let is_close = now.after(wait) <= gap.until.after(gap.again / CLOSE_SHARE);
         if !is_close || bit >= GAP_PACKETS || lost.count > GAP_PACKETS - bit {

@@ -164,10 +164,12 @@ fn policer(
     let Some(given) = channel.policer else { return Ok(None) };
     let stripe = &place.source.scenario.stripe;
     let has_header = stripe.guaranteed || stripe.reception == Reception::SequenceNumbers;
-    let header_bytes = match has_header {
-        true if stripe.repair.is_some() => TAG_BYTES_MAX,
-        true => TAG_BYTES,
-        false => 0,
+    let header_bytes = if has_header && stripe.repair.is_some() {
+        TAG_BYTES_MAX
+    } else if has_header {
+        TAG_BYTES
+    } else {
+        0
     };
     let wire_bytes = u64::from(longest_bytes) + header_bytes as u64;
     if given.burst.0 < wire_bytes {
