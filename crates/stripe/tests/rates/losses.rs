@@ -5,7 +5,7 @@ use super::world::{LONGEST_BYTES, Line, NOTHING, World, free, lasting, repairing
 /// Rates are those from 3 s on.
 const FROM_MS: u64 = 3_000;
 
-/// By default one seed; of `SEEDS=20` the worst has .885, the second .897 and all others more.
+/// By default one seed; of `SEEDS=20` the worst has .955.
 #[test]
 fn jitter_and_losses_that_are_repaired() {
     let jittery = |line| Line { jitter_ms: 10, loss_per_mille: 5, ..line };
@@ -17,9 +17,6 @@ fn jitter_and_losses_that_are_repaired() {
         (super::per_mille(&world, &lines, FROM_MS, 10_000), world.receiver.reception().given_up)
     });
     let shares: Vec<_> = shares.collect();
-    let mut sorted = shares.clone();
-    sorted.sort_unstable();
-    println!("JIT {sorted:?}");
     assert!(shares.iter().all(|(share, _)| *share >= 900), "{shares:?} thousandths of the sum");
 }
 
