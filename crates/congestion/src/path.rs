@@ -240,11 +240,6 @@ impl Path {
         self.pacer.sent(now_ns, bytes, self.pace_bytes_per_second());
     }
 
-    /// Bytes go beside the packets that are counted, at the same pace.
-    pub fn sent_beside(&mut self, now_ns: u64, bytes: u64) {
-        self.pacer.sent(now_ns, bytes, self.pace_bytes_per_second());
-    }
-
     /// A time there and back that something else than a packet took.
     pub fn timed(&mut self, now_ns: u64, round_trip_ns: u64) {
         self.round_trip.take(now_ns, round_trip_ns);
@@ -383,7 +378,7 @@ mod tests {
                 there_at.push_back(last.max(ms + 20));
             }
             if ms % 400 >= 300 {
-                path.limit_by_source();
+                path.see_idleness(now_ns);
             }
             while there_at.front().is_some_and(|at| *at <= ms) {
                 there_at.pop_front();

@@ -61,7 +61,7 @@ pub use sender::{
     BbrPlan, ControlPlan, Controlled, Flight, MarkerPlan, Order, Repair, RepairPlan, Reported,
     RetransmissionBuffer, Sender, SenderOptions, Sending, Sent, SharePlan, Transmit,
 };
-pub use tag::{TAG_BYTES, Tag};
+pub use tag::{RepairOf, TAG_BYTES, TAG_BYTES_MAX, Tag, TagBytes};
 pub use time::Instant;
 pub use wire::{MESSAGE_BYTES_MAX, MessageBytes, WireError};
 

@@ -137,6 +137,9 @@ pub struct Marker {
     /// The time there and back on the channel as the sender last measured it, in nanoseconds; 0
     /// where it has not, 2^32 - 1 where it was longer.
     pub round_trip_ns: u32,
+    /// So long after the channel falls silent the sender takes it out, in nanoseconds; 0 where it
+    /// never does, 2^32 - 1 where it takes longer.
+    pub out_after_ns: u32,
 }
 
 /// A channel that is out.
@@ -162,7 +165,8 @@ pub struct Nack {
     pub first: u32,
     /// How many there are in a row, at least one.
     pub count: u16,
-    /// For so many nanoseconds more their copies are waited for; 2^32 - 1 where it is longer.
+    /// For so many nanoseconds more their copies are waited for; 2^32 - 1 where it is longer, or as
+    /// long as any come.
     pub left_ns: u32,
 }
 

@@ -148,8 +148,7 @@ impl<P> ChannelOrder<P> {
         self.held + usize::from(self.far.is_some())
     }
 
-    /// A packet has come, not a copy: those go to the receiver as they come. Poll until there is
-    /// nothing before the next.
+    /// A packet has come, or a copy. Poll until there is nothing before the next.
     pub fn handle_packet(
         &mut self,
         now: Instant,
@@ -201,11 +200,10 @@ impl<P> ChannelOrder<P> {
     }
 
     fn take_packet(&mut self, held: Held<P>) -> Result<(), Discard> {
-        let Tag { channel_sequence, epoch, repair_of, .. } = held.tag;
+        let Tag { channel_sequence, epoch, .. } = held.tag;
         if self.epoch.ok_or(Discard::Unsynchronised)?.low() != epoch {
             return Err(Discard::StaleEpoch);
         }
-        debug_assert!(repair_of.is_none(), "a copy has no place in the order of a channel");
         let ahead = ahead(channel_sequence, self.next);
         let slot = channel_sequence as usize & (self.ring.len() - 1);
         if ahead < 0 {

@@ -32,6 +32,7 @@ mod rates;
 mod repairs;
 mod reported;
 mod resets;
+mod retransmission_buffer;
 mod seen;
 mod sent;
 mod shares;
@@ -48,8 +49,9 @@ use crate::{
 };
 pub use control::{BbrPlan, ControlPlan, Controlled, Flight, Order, SharePlan};
 pub use options::{MarkerPlan, SenderOptions, Sending};
-pub use repairs::{Repair, RepairPlan, RetransmissionBuffer};
+pub use repairs::{Repair, RepairPlan};
 pub use reported::Reported;
+pub use retransmission_buffer::RetransmissionBuffer;
 pub use sent::Sent;
 pub use transmit::Transmit;
 

@@ -11,7 +11,7 @@
 //!
 //! | kind | | body |
 //! |---|---|---|
-//! | 1 | Marker | round 4, deficit 4, quantum 4, coming: round 4, quantum 4; sent packets 4, sent bytes 8, next sequence 4, sent at 8, round trip 4 |
+//! | 1 | Marker | round 4, deficit 4, quantum 4, coming: round 4, quantum 4; sent packets 4, sent bytes 8, next sequence 4, sent at 8, round trip 4, out after 4 |
 //! | 2 | Reset | quantum 4 |
 //! | 3, 4 | Acknowledged, ResetRequested | |
 //! | 5, 6 | Left, LeftAcknowledged | channel 1, zero 3, round 4, sent packets 4, next sequence 4 |

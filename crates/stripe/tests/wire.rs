@@ -20,6 +20,7 @@ fn marker() -> Message {
         next_sequence: 0x3132_3334,
         sent_at: Instant::from_nanoseconds(0x4142_4344_4546_4748),
         round_trip_ns: 0x5152_5354,
+        out_after_ns: 0x6162_6364,
     }))
 }
 
@@ -106,7 +107,7 @@ fn every_kind_has_its_layout() {
         1,
         b"\x01\x02\x03\x04\0\0\x05\x78\0\0\x05\xdc\x01\x02\x04\x05\0\0\x0b\xb8\
           \x11\x12\x13\x14\x21\x22\x23\x24\x25\x26\x27\x28\x31\x32\x33\x34\
-          \x41\x42\x43\x44\x45\x46\x47\x48\x51\x52\x53\x54",
+          \x41\x42\x43\x44\x45\x46\x47\x48\x51\x52\x53\x54\x61\x62\x63\x64",
     );
     assert_layout(reset, 2, 0, b"\x01\x02\x03\x04");
     assert_layout(acknowledged, 3, 0, b"");

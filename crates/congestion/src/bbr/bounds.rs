@@ -3,7 +3,7 @@
 //!
 //! Source: draft-ietf-ccwg-bbr, section "Updating the Model Upon Packet Loss".
 
-use super::{Bbr, INFINITY, State};
+use super::{Bbr, INFINITY, State, Thousandths};
 use crate::controller::RateSample;
 
 /// What losses say.
@@ -73,10 +73,19 @@ impl Bbr {
     /// `IsInflightTooHigh`: more was lost in a round trip than the threshold lets be, and more than
     /// one packet, which of less than fifty is more than the draft's threshold already.
     pub(super) fn is_inflight_too_high(&self) -> bool {
+        self.loses_more_than(self.parameters.loss_threshold)
+    }
+
+    fn loses_more_than(&self, threshold: Thousandths) -> bool {
         self.seen.rate.is_some_and(|rate| {
-            let most = self.parameters.loss_threshold.of(rate.tx_in_flight_bytes);
+            let most = threshold.of(rate.tx_in_flight_bytes);
             rate.lost_bytes > most.max(self.longest_bytes)
         })
+    }
+
+    /// Whether the losses of a round trip are worth slowing down for until the next probe.
+    fn is_loss_congestion(&self) -> bool {
+        self.parameters.short_term_threshold.is_none_or(|threshold| self.loses_more_than(threshold))
     }
 
     /// `InflightAtLoss`: what was in flight when losses crossed the threshold.
@@ -134,7 +143,7 @@ impl Bbr {
         if !self.bounds.loss_round_start {
             return;
         }
-        if self.bounds.is_loss_in_round {
+        if self.bounds.is_loss_in_round && self.is_loss_congestion() {
             self.adapt_lower_bounds_from_congestion();
         } else if self.bounds.in_loss_recovery {
             self.bounds.in_loss_recovery = false;

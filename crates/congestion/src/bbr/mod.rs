@@ -30,6 +30,7 @@
 //!   before it: where that is seen between probes there is no need of ProbeRTT (`probe_rtt`).
 //! - Paths of which none goes without the others may step from state to state together (`clock`).
 //! - A path that lost much whatever the pace, and then nothing, is looked at anew (`healing`).
+//! - A path that was gone and came back is probed at once where Startup found less than it carried.
 //! - The round trip that a window is computed from is that of the acknowledgement less the time
 //!   that the other end kept it; the budget for kept acknowledgements is in `offload_budget`.
 //!
@@ -149,6 +150,8 @@ pub struct Bbr {
     healing: Healing,
     /// The step that it would take, where that is taken together with other paths.
     wish: Option<Step>,
+    /// What the path carried before it was gone, until the first probe after that.
+    carried_before: u64,
 }
 
 impl Bbr {
@@ -173,7 +176,14 @@ impl Bbr {
             window: Window::new(&parameters, initial_bytes),
             healing: Healing::default(),
             wish: None,
+            carried_before: 0,
         }
+    }
+
+    /// The path was gone, and carried so much before. It starts as one of which nothing is known; but
+    /// where Startup ends well below that, as where losses ended it, the first probe does not wait.
+    pub const fn expect(&mut self, bytes_per_second: u64) {
+        self.carried_before = bytes_per_second;
     }
 
     /// `UpdateModelAndState`, in the draft's order.

@@ -27,6 +27,10 @@ const SECOND_NS: u64 = 1_000 * MILLISECOND_NS;
 pub struct BbrParameters {
     /// What a loss rate over a round trip must not exceed (`LossThresh`).
     pub loss_threshold: Thousandths,
+    /// The share of a round trip's bytes whose loss between probes leaves the short-term bounds as
+    /// they are. The draft has none: any loss lowers them, and what a path loses at random adds up
+    /// from one probe to the next.
+    pub short_term_threshold: Option<Thousandths>,
     /// What is kept after a loss at least (`Beta`).
     pub beta: Thousandths,
     /// The share of the long-term bound that is left to others between probes (`Headroom`). What is
@@ -86,6 +90,7 @@ impl Default for BbrParameters {
     fn default() -> Self {
         Self {
             loss_threshold: Thousandths(20),
+            short_term_threshold: None,
             beta: Thousandths(700),
             headroom: Thousandths(150),
             startup_pacing_gain: Thousandths(2_770),

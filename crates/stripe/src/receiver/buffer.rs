@@ -11,12 +11,12 @@ use std::collections::VecDeque;
 
 use gingham_fairq::Standing;
 
-use crate::{Instant, Tag};
+use crate::Instant;
 
 /// What stands in a buffer.
 #[derive(Clone, Debug)]
 enum Item<P> {
-    Packet { length_bytes: u32, tag: Tag, packet: P },
+    Packet { length_bytes: u32, sequence: u32, packet: P },
     Marker(Standing),
 }
 
@@ -39,10 +39,10 @@ impl<P> Buffer<P> {
         self.packets
     }
 
-    /// The tag of its first packet.
-    pub(super) fn head(&self) -> Option<Tag> {
+    /// The number in the pipe of its first packet, if packets have one.
+    pub(super) fn head(&self) -> Option<u32> {
         match self.items.front() {
-            Some(Item::Packet { tag, .. }) => Some(*tag),
+            Some(Item::Packet { sequence, .. }) => Some(*sequence),
             _ => None,
         }
     }
@@ -53,16 +53,22 @@ impl<P> Buffer<P> {
     }
 
     pub(super) fn push_packet(&mut self, now: Instant, length_bytes: u32, packet: P) {
-        self.push_tagged(now, Tag::default(), length_bytes, packet);
+        self.push_numbered(now, 0, length_bytes, packet);
     }
 
-    /// A packet with the tag that stood before it.
-    pub(super) fn push_tagged(&mut self, now: Instant, tag: Tag, length_bytes: u32, packet: P) {
+    /// A packet with its number in the pipe.
+    pub(super) fn push_numbered(
+        &mut self,
+        now: Instant,
+        sequence: u32,
+        length_bytes: u32,
+        packet: P,
+    ) {
         if self.packets == 0 {
             self.first_since = now;
         }
         self.packets += 1;
-        self.items.push_back(Item::Packet { length_bytes, tag, packet });
+        self.items.push_back(Item::Packet { length_bytes, sequence, packet });
     }
 
     /// A marker behind the last packet; a buffer without packets keeps none.
@@ -131,6 +137,6 @@ mod tests {
         buffer.push_packet(Instant::ORIGIN, 100, 7);
         assert_eq!(buffer.head(), None);
         buffer.repair_state(Instant::ORIGIN);
-        assert_eq!((buffer.head(), buffer.packets()), (Some(Tag::default()), 1));
+        assert_eq!((buffer.head(), buffer.packets()), (Some(0), 1));
     }
 }

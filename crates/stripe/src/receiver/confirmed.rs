@@ -21,13 +21,16 @@
 //! Invariants: numbers given out rise within an epoch; nothing is searched for as long as the guess
 //! is right; a packet waits for evidence at most the wait, and for copies at most theirs.
 
+use core::time::Duration;
+
 use crate::message::small;
 use crate::tag::{Tag, ahead};
 use crate::{ChannelSet, Departure, Discard, Epoch, Instant, Kind, Marker, Numbered, Order};
 
 use super::Receiver;
 use super::buffer::Buffer;
-use super::evidence::{Blocked, Confirmed};
+use super::copies::Copy;
+use super::evidence::{Blocked, Confirmed, Seen};
 
 impl<S: Numbered, P> Receiver<S, P> {
     /// A packet has come on a channel, with the tag that stood before it.
@@ -63,40 +66,29 @@ impl<S: Numbered, P> Receiver<S, P> {
             return Err(Discard::StaleEpoch);
         }
         self.reports.pass(channel, length_bytes);
-        let packets = tag.channel_sequence.wrapping_add(1);
-        if tag.repair_of.is_some() {
-            return confirmed.see_copy(now, tag, length_bytes, packet);
-        }
-        if confirmed.is_missed(channel, tag) {
-            return self.take_missed(now, channel, tag, length_bytes, packet);
-        }
-        let kept = confirmed.see_packet(now, channel, tag);
-        if kept != Err(Discard::Repeated) {
-            self.reports.count_numbered(now, channel, length_bytes, packets);
-        }
-        let full = buffer.packets() == self.options.buffer_packets_max;
-        if kept.is_ok() && !full {
-            buffer.push_tagged(now, tag, length_bytes, packet);
-        }
-        self.heard(channel);
-        kept.and(if full { Err(Discard::BufferFull) } else { Ok(()) })
-    }
-
-    /// A packet that was taken for lost comes on its own channel, which is seldom.
-    #[cold]
-    fn take_missed(
-        &mut self,
-        now: Instant,
-        channel: usize,
-        tag: Tag,
-        length_bytes: u32,
-        packet: P,
-    ) -> Result<(), Discard> {
-        let packets = tag.channel_sequence.wrapping_add(1);
+        let Tag { sequence, channel_sequence, .. } = tag;
+        let lost = match confirmed.see_packet(now, channel, tag) {
+            Seen::Repeated => {
+                self.heard(channel);
+                return Err(Discard::Repeated);
+            }
+            Seen::Next => tag.repair_of.map(|of| of.channel),
+            Seen::Missed => Some(tag.repair_of.map_or(small(channel), |of| of.channel)),
+        };
+        let packets = channel_sequence.wrapping_add(1);
         self.reports.count_numbered(now, channel, length_bytes, packets);
-        let tag = Tag { repair_of: Some(small(channel)), ..tag };
-        let confirmed = self.confirmed.as_mut().ok_or(Discard::OtherMode)?;
-        confirmed.see_copy(now, tag, length_bytes, packet)
+        let taken = if let Some(channel) = lost {
+            confirmed.see_copy(Copy { sequence, channel, length_bytes, packet, at: now })
+        } else if ahead(sequence, confirmed.next) < 0 {
+            Err(Discard::TooLate)
+        } else if buffer.packets() == self.options.buffer_packets_max {
+            Err(Discard::BufferFull)
+        } else {
+            buffer.push_numbered(now, sequence, length_bytes, packet);
+            Ok(())
+        };
+        self.heard(channel);
+        taken
     }
 
     /// The packet with the next number, wherever it is.
@@ -107,7 +99,7 @@ impl<S: Numbered, P> Receiver<S, P> {
                 Order::Strict => self.scheduler.current(),
                 Order::Free => self.confirmed.as_ref()?.given_from.min(self.buffers.len() - 1),
             };
-            let found = if self.buffers[guess].head().is_some_and(|tag| tag.sequence == next) {
+            let found = if self.buffers[guess].head() == Some(next) {
                 Some(guess)
             } else {
                 self.holder(now, next)
@@ -130,8 +122,8 @@ impl<S: Numbered, P> Receiver<S, P> {
     /// The channel whose first packet has this number; earlier ones are too late.
     fn holder(&mut self, now: Instant, next: u32) -> Option<usize> {
         for channel in 0..self.buffers.len() {
-            while let Some(tag) = self.buffers[channel].head() {
-                match ahead(tag.sequence, next) {
+            while let Some(sequence) = self.buffers[channel].head() {
+                match ahead(sequence, next) {
                     0 => return Some(channel),
                     1.. => break,
                     _ => {
@@ -163,7 +155,7 @@ impl<S: Numbered, P> Receiver<S, P> {
     pub(super) fn skip_missing(&mut self) -> bool {
         let Some(confirmed) = &mut self.confirmed else { return false };
         let copies = confirmed.repair.as_ref().and_then(|repair| repair.copies.first());
-        let heads = self.buffers.iter().filter_map(|buffer| Some(buffer.head()?.sequence));
+        let heads = self.buffers.iter().filter_map(Buffer::head);
         let first = heads.chain(copies).min_by_key(|number| ahead(*number, confirmed.next));
         if let Some(first) = first {
             self.reception.given_up += u64::from(first.wrapping_sub(confirmed.next));
@@ -174,7 +166,7 @@ impl<S: Numbered, P> Receiver<S, P> {
 
     fn give_copy(&mut self, next: u32) -> Option<P> {
         let copy = self.confirmed.as_mut()?.repair.as_mut()?.copies.take(next)?;
-        let is_guessed = copy.tag.repair_of == Some(small(self.scheduler.current()));
+        let is_guessed = copy.channel == small(self.scheduler.current());
         if self.options.order == Order::Strict && is_guessed {
             self.scheduler.charge(copy.length_bytes);
         }
@@ -192,7 +184,7 @@ impl<S: Numbered, P> Receiver<S, P> {
         match confirmed.blocked(&self.buffers, awaited) {
             Blocked::Idle | Blocked::Repair(_) => None,
             Blocked::Unproven(channels) => {
-                self.evidence_until().filter(|until| *until <= now)?;
+                self.evidence_until(channels).filter(|until| *until <= now)?;
                 self.silent |= channels;
                 self.reception.silences += u64::from(channels.count_ones());
                 Some(())
@@ -216,12 +208,20 @@ impl<S: Numbered, P> Receiver<S, P> {
         (0..self.buffers.len()).filter(is_in).fold(0, |set, channel| set | 1 << channel)
     }
 
-    /// When the wait of what has waited longest is over.
-    fn evidence_until(&self) -> Option<Instant> {
+    /// When the wait of what has waited longest for these channels is over: what was on its way on
+    /// one that died is sent again once the sender has found that out, as long as there is room for
+    /// what comes meanwhile.
+    fn evidence_until(&self, channels: ChannelSet) -> Option<Instant> {
         let confirmed = self.confirmed.as_ref()?;
         let copies = confirmed.repair.as_ref().and_then(|repair| repair.copies.waiting_since());
         let since = self.buffers.iter().filter_map(Buffer::waiting_since).chain(copies).min()?;
-        Some(since.after(self.options.wait))
+        let is_full = |buffer: &Buffer<P>| buffer.packets() >= self.options.buffer_packets_max;
+        let left_within = if self.buffers.iter().any(is_full) {
+            Duration::ZERO
+        } else {
+            confirmed.left_within(channels)
+        };
+        Some(since.after(self.options.wait.max(left_within)))
     }
 
     /// When something is to be done in guaranteed order though nothing comes.
@@ -232,7 +232,7 @@ impl<S: Numbered, P> Receiver<S, P> {
         let ask = repair.and_then(|repair| repair.gaps.timeout());
         let wait = match confirmed.blocked(&self.buffers, self.awaited()) {
             Blocked::Idle | Blocked::Lost(_) => None,
-            Blocked::Unproven(_) => self.evidence_until(),
+            Blocked::Unproven(channels) => self.evidence_until(channels),
             Blocked::Repair(until) => Some(until),
         };
         [ask, wait].into_iter().flatten().min()

@@ -8,16 +8,19 @@ mod corruption;
 
 use std::collections::VecDeque;
 
-use crate::tag::{Tag, ahead};
+use crate::tag::ahead;
 use crate::{Discard, Instant};
 
 /// A copy that came.
 #[derive(Clone, Debug)]
 pub(super) struct Copy<P> {
-    pub(super) tag: Tag,
+    /// Its number in the pipe.
+    pub(super) sequence: u32,
+    /// The channel on which it went first.
+    pub(super) channel: u8,
     pub(super) length_bytes: u32,
     pub(super) packet: P,
-    at: Instant,
+    pub(super) at: Instant,
 }
 
 /// The copies that wait.
@@ -33,21 +36,16 @@ impl<P> Copies<P> {
     }
 
     /// Takes a copy whose turn is still to come.
-    pub(super) fn push(
-        &mut self,
-        now: Instant,
-        tag: Tag,
-        length_bytes: u32,
-        packet: P,
-    ) -> Result<(), Discard> {
-        let earlier = |copy: &Copy<P>| ahead(copy.tag.sequence, tag.sequence) < 0;
+    pub(super) fn push(&mut self, copy: Copy<P>) -> Result<(), Discard> {
+        let sequence = copy.sequence;
+        let earlier = |copy: &Copy<P>| ahead(copy.sequence, sequence) < 0;
         let place = self.copies.partition_point(earlier);
-        if self.copies.get(place).is_some_and(|copy| copy.tag.sequence == tag.sequence) {
+        if self.copies.get(place).is_some_and(|copy| copy.sequence == sequence) {
             Err(Discard::Repeated)
         } else if self.copies.len() == self.copies_max {
             Err(Discard::CopiesFull)
         } else {
-            self.copies.insert(place, Copy { tag, length_bytes, packet, at: now });
+            self.copies.insert(place, copy);
             Ok(())
         }
     }
@@ -55,7 +53,7 @@ impl<P> Copies<P> {
     /// The copy with this number; those before it are not needed any more.
     pub(super) fn take(&mut self, sequence: u32) -> Option<Copy<P>> {
         while let Some(copy) = self.copies.front() {
-            let ahead = ahead(copy.tag.sequence, sequence);
+            let ahead = ahead(copy.sequence, sequence);
             if ahead > 0 {
                 return None;
             }
@@ -69,7 +67,7 @@ impl<P> Copies<P> {
 
     /// The number of the first.
     pub(super) fn first(&self) -> Option<u32> {
-        self.copies.front().map(|copy| copy.tag.sequence)
+        self.copies.front().map(|copy| copy.sequence)
     }
 
     /// Since when the first has been here.
@@ -98,13 +96,18 @@ mod tests {
     #[test]
     fn copies_are_kept_in_order_once_and_up_to_their_bound() {
         let mut copies = Copies::new(3);
-        let tag = |sequence| Tag { sequence, ..Tag::default() };
-        let now = Instant::ORIGIN;
+        let copy = |sequence| Copy {
+            sequence,
+            channel: 0,
+            length_bytes: 100,
+            packet: sequence,
+            at: Instant::ORIGIN,
+        };
         for sequence in [1, u32::MAX, 0] {
-            assert_eq!(copies.push(now, tag(sequence), 100, sequence), Ok(()));
+            assert_eq!(copies.push(copy(sequence)), Ok(()));
         }
-        assert_eq!(copies.push(now, tag(0), 100, 0), Err(Discard::Repeated));
-        assert_eq!(copies.push(now, tag(7), 100, 7), Err(Discard::CopiesFull));
+        assert_eq!(copies.push(copy(0)), Err(Discard::Repeated));
+        assert_eq!(copies.push(copy(7)), Err(Discard::CopiesFull));
         assert_eq!((copies.first(), copies.take(u32::MAX - 1).is_none()), (Some(u32::MAX), true));
         // The turn of u32::MAX is over by the time that 0 is asked for.
         assert_eq!(copies.take(0).map(|copy| copy.packet), Some(0));

@@ -8,12 +8,14 @@
 #[cfg(test)]
 mod corruption;
 
+use core::time::Duration;
+
 use crate::message::small;
 use crate::tag::{Tag, ahead};
 use crate::{ChannelSet, Departure, Discard, Instant, Marker, RepairRequests};
 
 use super::buffer::Buffer;
-use super::copies::Copies;
+use super::copies::{Copies, Copy};
 use super::gaps::{Gaps, Lost};
 
 /// Guaranteed order, and what it may cost.
@@ -32,6 +34,8 @@ struct Shown {
     below: u32,
     /// The time there and back on it as its last marker said, in nanoseconds.
     round_trip_ns: u32,
+    /// After how much silence the sender takes it out, as the marker said.
+    out_after_ns: u32,
     /// Whether it has been heard since the epoch began on it, so that what is missing is lost.
     /// Where it was not, a receiver that forgot may have had what came before.
     begun: bool,
@@ -57,6 +61,17 @@ pub(super) struct Confirmed<P> {
 pub(super) struct Repair<P> {
     pub(super) gaps: Gaps,
     pub(super) copies: Copies<P>,
+}
+
+/// What a packet is to its channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Seen {
+    /// A later one than all before it.
+    Next,
+    /// One that was taken for lost.
+    Missed,
+    /// One that came before, or is missed no more.
+    Repeated,
 }
 
 /// Why the next packet is not given out.
@@ -121,25 +136,42 @@ impl<P> Confirmed<P> {
     pub(super) fn show(&mut self, now: Instant, channel: usize, on_channel: u32, below: u32) {
         let shown = &mut self.shown[channel];
         let lost = ahead(on_channel, shown.next_on_channel);
-        let Shown { next_on_channel: first, below: from, begun, round_trip_ns } = *shown;
-        *shown = Shown { next_on_channel: on_channel, below, begun: true, round_trip_ns };
+        let Shown { next_on_channel: first, below: from, begun, round_trip_ns, .. } = *shown;
+        *shown = Shown { next_on_channel: on_channel, below, begun: true, ..*shown };
         let Some(repair) = self.repair.as_mut().filter(|_| begun && lost > 0) else { return };
         repair.gaps.expire(now, self.next);
         if ahead(below, self.next) > 0 {
             let (channel, count) = (small(channel), lost.unsigned_abs());
             let before = below;
-            repair.gaps.note(now, Lost { channel, first, count, from, before, round_trip_ns });
+            let longest_ns = self.shown.iter().map(|one| one.round_trip_ns).max().unwrap_or(0);
+            let lost = Lost { channel, first, count, from, before, round_trip_ns, longest_ns };
+            repair.gaps.note(now, lost);
         }
     }
 
-    /// A channel has left: what was on its way there is lost, and sent again without being asked.
+    /// A channel has left: what was on its way there is lost.
     pub(super) fn see_left(&mut self, now: Instant, channel: usize, departure: &Departure) {
         if self.repair.is_some() {
             self.show(now, channel, departure.sent_packets, departure.next_sequence);
         }
         if let Some(repair) = &mut self.repair {
-            repair.gaps.put_off(now, small(channel));
+            let round_trip_ns = self.shown.iter().map(|shown| shown.round_trip_ns).max();
+            repair.gaps.see_left(now, small(channel), round_trip_ns.unwrap_or(0));
         }
+    }
+
+    /// How long it takes until the sender says of the last of these channels that it is out, if that
+    /// is so and lost packets are sent again: until it has found that out, and then as long as Left
+    /// takes on any other.
+    pub(super) fn left_within(&self, channels: ChannelSet) -> Duration {
+        let is_of = |(channel, _): &(usize, &Shown)| channels & (1 << channel) != 0;
+        let silent = self.shown.iter().enumerate().filter(is_of);
+        let found_ns = silent.map(|(_, shown)| shown.out_after_ns).max().unwrap_or(0);
+        let way_ns = self.shown.iter().map(|shown| shown.round_trip_ns).max().unwrap_or(0);
+        if self.repair.is_none() || found_ns == 0 {
+            return Duration::ZERO;
+        }
+        Duration::from_nanos(u64::from(found_ns) + u64::from(way_ns))
     }
 
     /// The epoch begins on a channel: nothing of it was on the channel before.
@@ -147,58 +179,59 @@ impl<P> Confirmed<P> {
         self.shown[channel] = Shown { begun: true, ..Shown::default() };
     }
 
-    /// Whether a packet comes on its own channel after it was taken for lost.
-    #[inline]
-    pub(super) fn is_missed(&self, channel: usize, tag: Tag) -> bool {
-        let is_over = ahead(tag.channel_sequence, self.shown[channel].next_on_channel) < 0;
-        let is_missing =
-            |repair: &Repair<P>| repair.gaps.holds(small(channel), tag.channel_sequence);
-        is_over && self.repair.as_ref().is_some_and(is_missing)
-    }
-
-    /// A packet comes on its own channel: whether it is one to be kept.
-    #[inline]
-    pub(super) fn see_packet(
-        &mut self,
-        now: Instant,
-        channel: usize,
-        tag: Tag,
-    ) -> Result<(), Discard> {
-        let lost = ahead(tag.channel_sequence, self.shown[channel].next_on_channel);
-        if lost < 0 {
-            return Err(Discard::Repeated);
+    /// A packet comes, or a copy: what it says of its channel, and whether it was to come.
+    pub(super) fn see_packet(&mut self, now: Instant, channel: usize, tag: Tag) -> Seen {
+        let Tag { sequence, channel_sequence, repair_of, .. } = tag;
+        let is_over = ahead(channel_sequence, self.shown[channel].next_on_channel) < 0;
+        if is_over && !self.fill(small(channel), channel_sequence) {
+            return Seen::Repeated;
         }
-        if lost > 0 {
-            // What was lost before it has lower numbers than this one.
-            self.show(now, channel, tag.channel_sequence, tag.sequence);
+        if let Some(of) = repair_of {
+            self.fill(of.channel, of.channel_sequence);
+            self.see_progress(now);
+        }
+        if is_over {
+            return Seen::Missed;
+        }
+        // What was lost before it has lower numbers than this one, or than the next when it went.
+        let (before, after) = repair_of.map_or((sequence, sequence.wrapping_add(1)), |of| {
+            (of.next_sequence, of.next_sequence)
+        });
+        if channel_sequence != self.shown[channel].next_on_channel {
+            self.show(now, channel, channel_sequence, before);
         }
         let shown = &mut self.shown[channel];
         shown.begun = true;
-        shown.next_on_channel = tag.channel_sequence.wrapping_add(1);
-        shown.below = tag.sequence.wrapping_add(1);
-        if ahead(tag.sequence, self.next) < 0 { Err(Discard::TooLate) } else { Ok(()) }
+        (shown.next_on_channel, shown.below) = (channel_sequence.wrapping_add(1), after);
+        Seen::Next
     }
 
-    /// A copy comes.
-    pub(super) fn see_copy(
-        &mut self,
-        now: Instant,
-        tag: Tag,
-        length_bytes: u32,
-        packet: P,
-    ) -> Result<(), Discard> {
+    /// What was missing on a channel has come, if it was.
+    fn fill(&mut self, channel: u8, channel_sequence: u32) -> bool {
+        let gaps = self.repair.as_mut().map(|repair| &mut repair.gaps);
+        gaps.is_some_and(|gaps| gaps.fill(channel, channel_sequence))
+    }
+
+    /// A copy has come: so may others of what was on its way on channels that left.
+    fn see_progress(&mut self, now: Instant) {
+        if let Some(repair) = &mut self.repair {
+            repair.gaps.see_progress(now);
+        }
+    }
+
+    /// A copy is to wait for its turn.
+    pub(super) fn see_copy(&mut self, copy: Copy<P>) -> Result<(), Discard> {
         let repair = self.repair.as_mut().ok_or(Discard::NotAsked)?;
-        let channel = tag.repair_of.ok_or(Discard::NotAsked)?;
-        repair.gaps.fill(channel, tag.channel_sequence);
-        if ahead(tag.sequence, self.next) < 0 {
+        if ahead(copy.sequence, self.next) < 0 {
             return Err(Discard::TooLate);
         }
-        repair.copies.push(now, tag, length_bytes, packet)
+        repair.copies.push(copy)
     }
 
     /// A marker comes: how many numbers of the pipe the next is ahead of what it says.
     pub(super) fn see_marker(&mut self, now: Instant, channel: usize, marker: &Marker) -> u32 {
-        self.shown[channel].round_trip_ns = marker.round_trip_ns;
+        let shown = &mut self.shown[channel];
+        (shown.round_trip_ns, shown.out_after_ns) = (marker.round_trip_ns, marker.out_after_ns);
         self.show(now, channel, marker.sent_packets, marker.next_sequence);
         u32::try_from(ahead(self.next, marker.next_sequence)).unwrap_or(0)
     }
@@ -206,7 +239,7 @@ impl<P> Confirmed<P> {
     /// Why the next number is not given out, though it was looked for.
     pub(super) fn blocked(&self, buffers: &[Buffer<P>], awaited: ChannelSet) -> Blocked {
         let repair = self.repair.as_ref();
-        let heads = buffers.iter().filter_map(|buffer| Some(buffer.head()?.sequence));
+        let heads = buffers.iter().filter_map(Buffer::head);
         let copies = repair.and_then(|repair| repair.copies.first());
         let waiting = heads.chain(copies).map(|number| ahead(number, self.next)).min();
         let awaited = |(channel, _): &(usize, &Shown)| awaited & (1 << channel) != 0;

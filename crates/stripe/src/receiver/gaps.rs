@@ -9,7 +9,8 @@
 //! 45 to 51 they are the sender knows; here it is enough that none of 45 to 51 is given up while
 //! they may come.
 //!
-//! Invariants: at most [`GAPS_MAX`] gaps of 64 packets; what finds no room is not asked for.
+//! Invariants: at most [`GAPS_MAX`] gaps of up to 64 packets in a row, of which some came; what finds
+//! no room is not asked for.
 
 #[cfg(test)]
 mod corruption;
@@ -25,14 +26,18 @@ const GAPS_MAX: usize = 256;
 /// Packets in a gap.
 const GAP_PACKETS: u32 = u64::BITS;
 
+/// Losses closer to one another than this part of the time after which they are asked for again are
+/// waited for together.
+const CLOSE_SHARE: u32 = 4;
+
 /// A wait that follows the round trip is no longer, unless the least is.
 const WAIT_MAX: Duration = Duration::from_secs(1);
 
 /// How missing packets are asked for again.
 ///
 /// Both waits are the least: a request and its copy take a round trip, so where the sender's
-/// markers say that this is long they are two and a half and one and a quarter of it, and the
-/// first a second at the most.
+/// markers say that this is long they are two and a half of it on the slowest channel, which a copy
+/// may take, and one and a quarter of it on the channel itself; the first a second at the most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RepairRequests {
     /// So long after its loss was proven a packet is waited for at least.
@@ -63,7 +68,10 @@ struct Gap {
     before: u32,
     until: Instant,
     ask_at: Instant,
+    wait: Duration,
     again: Duration,
+    /// Whether it was on its way on a channel that left.
+    left: bool,
     /// The bits before have been asked for this time.
     asked: u32,
 }
@@ -78,6 +86,8 @@ pub(super) struct Lost {
     pub(super) before: u32,
     /// The time there and back on the channel, if it is known, or else 0.
     pub(super) round_trip_ns: u32,
+    /// That on the slowest, on which the copy may go.
+    pub(super) longest_ns: u32,
 }
 
 /// All gaps.
@@ -94,8 +104,11 @@ impl Gaps {
 
     /// Packets are lost.
     pub(super) fn note(&mut self, now: Instant, lost: Lost) {
+        let (wait, again) = (self.wait(lost.longest_ns), self.again(lost.round_trip_ns));
+        if self.extend(now, &lost, wait) {
+            return;
+        }
         let (mut first, mut left) = (lost.first, lost.count);
-        let (wait, again) = self.waits(lost.round_trip_ns);
         while left > 0 && self.gaps.len() < GAPS_MAX {
             let count = left.min(GAP_PACKETS);
             self.gaps.push(Gap {
@@ -106,7 +119,9 @@ impl Gaps {
                 before: lost.before,
                 until: now.after(wait),
                 ask_at: now,
+                wait,
                 again,
+                left: false,
                 asked: 0,
             });
             first = first.wrapping_add(count);
@@ -114,38 +129,66 @@ impl Gaps {
         }
     }
 
-    /// How long what is lost on a channel of this round trip is waited for, and after how long it is
-    /// asked for again.
-    fn waits(&self, round_trip_ns: u32) -> (Duration, Duration) {
-        let quarters = |count| Duration::from_nanos(u64::from(round_trip_ns) * count / 4);
-        let RepairRequests { wait, again, .. } = self.requests;
-        (wait.max(quarters(10).min(WAIT_MAX)), again.max(quarters(5).min(WAIT_MAX / 2)))
+    /// Losses of a channel that follow one another closely, as where a queue overflows, are a gap of
+    /// the packets that did not come among those that did: whether these are of the last one.
+    fn extend(&mut self, now: Instant, lost: &Lost, wait: Duration) -> bool {
+        let newest = self.gaps.iter_mut().rev().find(|gap| gap.channel == lost.channel);
+        let Some(gap) = newest.filter(|gap| !gap.left) else { return false };
+        let bit = lost.first.wrapping_sub(gap.first);
+        let is_close = now.after(wait) <= gap.until.after(gap.again / CLOSE_SHARE);
+        if !is_close || bit >= GAP_PACKETS || lost.count > GAP_PACKETS - bit {
+            return false;
+        }
+        gap.missing |= (u64::MAX >> (GAP_PACKETS - lost.count)) << bit;
+        (gap.before, gap.until) = (lost.before, gap.until.max(now.after(wait)));
+        if gap.ask_at > now {
+            // What was asked for already is not again.
+            (gap.ask_at, gap.asked) = (now, bit);
+        }
+        true
     }
 
-    /// What is missing of a channel is on its way without having been asked for.
-    pub(super) fn put_off(&mut self, now: Instant, channel: u8) {
+    /// How long what is lost is waited for, where this is the longest round trip.
+    fn wait(&self, longest_ns: u32) -> Duration {
+        self.requests.wait.max(quarters(longest_ns, 10).min(WAIT_MAX))
+    }
+
+    /// After how long what is lost on a channel of this round trip is asked for again.
+    fn again(&self, round_trip_ns: u32) -> Duration {
+        self.requests.again.max(quarters(round_trip_ns, 5).min(WAIT_MAX / 2))
+    }
+
+    /// A channel has left: what is missing of it comes over others, the slowest of which has this round
+    /// trip, and may be more than they carry in a wait.
+    pub(super) fn see_left(&mut self, now: Instant, channel: u8, round_trip_ns: u32) {
+        let wait = self.wait(round_trip_ns);
         for gap in self.gaps.iter_mut().filter(|gap| gap.channel == channel) {
-            gap.ask_at = now.after(gap.again);
+            gap.left = true;
+            gap.wait = gap.wait.max(wait);
+            gap.until = gap.until.max(now.after(gap.wait));
         }
     }
 
-    /// Whether a packet of a channel is missing and worth waiting for.
-    pub(super) fn holds(&self, channel: u8, channel_sequence: u32) -> bool {
-        self.gaps.iter().filter(|gap| gap.channel == channel).any(|gap| {
-            let bit = channel_sequence.wrapping_sub(gap.first);
-            bit < GAP_PACKETS && gap.missing & (1 << bit) != 0
-        })
+    /// A copy has come: what was on its way on channels that left is waited for from then on.
+    pub(super) fn see_progress(&mut self, now: Instant) {
+        for gap in self.gaps.iter_mut().filter(|gap| gap.left) {
+            gap.until = gap.until.max(now.after(gap.wait));
+        }
     }
 
-    /// A packet of a channel has come after all.
-    pub(super) fn fill(&mut self, channel: u8, channel_sequence: u32) {
+    /// A packet of a channel has come after all, or a copy of it: whether it was missing and worth
+    /// waiting for.
+    pub(super) fn fill(&mut self, channel: u8, channel_sequence: u32) -> bool {
+        let mut was_missing = false;
         for gap in self.gaps.iter_mut().filter(|gap| gap.channel == channel) {
             let bit = channel_sequence.wrapping_sub(gap.first);
             if bit < GAP_PACKETS {
+                was_missing |= gap.missing & (1 << bit) != 0;
                 gap.missing &= !(1 << bit);
             }
         }
         self.gaps.retain(|gap| gap.missing != 0);
+        was_missing
     }
 
     /// Until when a packet of this number in the pipe may come again.
@@ -185,7 +228,8 @@ impl Gaps {
                 channel: gap.channel,
                 first: gap.first.wrapping_add(start),
                 count,
-                left_ns: u32::try_from(left_ns).unwrap_or(u32::MAX),
+                // Of what is waited for as long as copies come nobody can say how long that is.
+                left_ns: u32::try_from(left_ns).ok().filter(|_| !gap.left).unwrap_or(u32::MAX),
             });
         }
         None
@@ -198,9 +242,10 @@ impl Gaps {
 
     /// Nothing is waited for longer than the wait, nor asked for later than again.
     pub(super) fn repair_state(&mut self, now: Instant) {
-        let (wait, again) = self.waits(u32::MAX);
+        let (wait, again) = (self.wait(u32::MAX), self.again(u32::MAX));
         for gap in &mut self.gaps {
             gap.again = gap.again.clamp(self.requests.again, again);
+            gap.wait = gap.wait.min(wait);
             (gap.until, gap.ask_at) =
                 (gap.until.min(now.after(wait)), gap.ask_at.min(now.after(again)));
         }
@@ -212,9 +257,25 @@ impl Gaps {
     }
 }
 
+/// So many quarters of a round trip.
+fn quarters(round_trip_ns: u32, count: u64) -> Duration {
+    Duration::from_nanos(u64::from(round_trip_ns) * count / 4)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The first packet of channel 3, one of nine of the pipe.
+    const LOST: Lost = Lost {
+        channel: 3,
+        first: 0,
+        count: 1,
+        from: 0,
+        before: 9,
+        round_trip_ns: 0,
+        longest_ns: 0,
+    };
 
     fn at(milliseconds: u64) -> Instant {
         Instant::from_nanoseconds(milliseconds * 1_000_000)
@@ -223,10 +284,7 @@ mod tests {
     /// The page's picture on channel 3: 19 and 20 of the channel, two of 45 to 51 of the pipe.
     fn drawn() -> Gaps {
         let mut gaps = Gaps::new(RepairRequests::default());
-        gaps.note(
-            at(0),
-            Lost { channel: 3, first: 19, count: 2, from: 45, before: 52, round_trip_ns: 0 },
-        );
+        gaps.note(at(0), Lost { first: 19, count: 2, from: 45, before: 52, ..LOST });
         gaps
     }
 
@@ -250,21 +308,21 @@ mod tests {
         assert!(gaps.gaps.is_empty() && gaps.timeout().is_none());
     }
 
-    /// 270 ms there and back: 675 ms, and again after 337.5 ms. 20 s: a second, and a half. What is
-    /// asked for says how long it is waited for.
+    /// 270 ms there and back, and 300 on the slowest: 750 ms, and again after 337.5 ms. 4.3 s: a
+    /// second. What is asked for says how long it is waited for.
     #[test]
     fn waits_follow_the_round_trip() {
-        let lost = Lost { channel: 0, first: 0, count: 1, from: 0, before: 9, round_trip_ns: 0 };
         let mut gaps = Gaps::new(RepairRequests::default());
-        gaps.note(at(0), Lost { round_trip_ns: 270_000_000, ..lost });
+        let (round_trip_ns, longest_ns) = (270_000_000, 300_000_000);
+        gaps.note(at(0), Lost { round_trip_ns, longest_ns, ..LOST });
         let left = |gaps: &mut Gaps, now| gaps.poll(now).map(|missing| missing.left_ns);
-        assert_eq!(left(&mut gaps, at(75)), Some(600_000_000));
+        assert_eq!(left(&mut gaps, at(75)), Some(675_000_000));
         assert_eq!(
             (left(&mut gaps, at(75)), gaps.timeout()),
             (None, Some(at(75).after(Duration::from_micros(337_500))))
         );
-        assert_eq!(gaps.wait_until(3), Some(at(675)));
-        gaps.note(at(0), Lost { round_trip_ns: u32::MAX, ..lost });
+        assert_eq!(gaps.wait_until(3), Some(at(750)));
+        gaps.note(at(0), Lost { longest_ns: u32::MAX, channel: 1, ..LOST });
         assert_eq!(gaps.wait_until(3), Some(at(1_000)));
     }
 
@@ -288,31 +346,45 @@ mod tests {
     #[test]
     fn long_gaps_are_cut_and_holes_are_asked_for_apart() {
         let mut gaps = Gaps::new(RepairRequests::default());
-        gaps.note(
-            at(0),
-            Lost {
-                channel: 0,
-                first: u32::MAX,
-                count: 130,
-                from: 0,
-                before: 500,
-                round_trip_ns: 0,
-            },
-        );
-        (0..62).for_each(|number| gaps.fill(0, number));
+        gaps.note(at(0), Lost { channel: 0, first: u32::MAX, count: 130, before: 500, ..LOST });
+        for number in 0..62 {
+            assert!(gaps.fill(0, number));
+        }
         gaps.fill(0, 100);
         let asked: Vec<_> = std::iter::from_fn(|| polled(&mut gaps, at(0))).collect();
         let expected = [(0, u32::MAX, 1), (0, 62, 1), (0, 63, 37), (0, 101, 26), (0, 127, 2)];
         assert_eq!(asked, expected);
     }
 
+    /// Every second packet is lost, 2 ms after one another: one gap, though none of them stands beside
+    /// another. Each is asked for at once and once, and all again 50 ms after the last; one that is
+    /// lost 13 ms later, a quarter of 50 ms and more, is a gap of its own.
+    #[test]
+    fn losses_that_follow_closely_are_one_gap() {
+        let mut gaps = Gaps::new(RepairRequests::default());
+        let lost = |number: u32| Lost {
+            channel: 0,
+            first: number,
+            from: number,
+            before: number + 1,
+            ..LOST
+        };
+        for number in (1..40).step_by(2) {
+            gaps.note(at(number.into()), lost(number));
+            assert_eq!(polled(&mut gaps, at(number.into())), Some((0, number, 1)));
+            assert_eq!(polled(&mut gaps, at(number.into())), None);
+        }
+        assert_eq!((gaps.gaps.len(), gaps.wait_until(20)), (1, Some(at(239))));
+        gaps.note(at(52), lost(45));
+        assert_eq!(gaps.gaps.len(), 2);
+        let again: Vec<_> = std::iter::from_fn(|| polled(&mut gaps, at(89))).collect();
+        assert_eq!((again.len(), again[0]), (21, (0, 1, 1)));
+    }
+
     #[test]
     fn there_is_room_for_256_gaps_and_no_more() {
         let mut gaps = Gaps::new(RepairRequests::default());
-        gaps.note(
-            at(0),
-            Lost { channel: 0, first: 0, count: u32::MAX, from: 0, before: 9, round_trip_ns: 0 },
-        );
+        gaps.note(at(0), Lost { channel: 0, count: u32::MAX, ..LOST });
         assert_eq!(std::iter::from_fn(|| polled(&mut gaps, at(0))).count(), GAPS_MAX);
     }
 }

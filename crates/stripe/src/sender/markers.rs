@@ -3,6 +3,7 @@
 //! Source: Adiseshu, Parulkar and Varghese 1996, sections 5 and 6.3.
 
 use super::Sender;
+use super::presence::nanoseconds;
 use crate::{Instant, Kind, Marker, Numbered};
 
 impl<S: Numbered> Sender<S> {
@@ -22,6 +23,7 @@ impl<S: Numbered> Sender<S> {
             next_sequence: self.sent.next_sequence(),
             sent_at: now,
             round_trip_ns: self.presence.round_trip_ns(channel),
+            out_after_ns: nanoseconds(self.out_after(channel)),
         })
     }
 

@@ -97,11 +97,15 @@ impl Paths {
     }
 
     /// A channel is back after it was dead: what was learned of it before is over, but for a rate
-    /// that somebody knows.
+    /// that somebody knows, and for what is worth a probe.
     pub(super) fn revive(&mut self, channel: usize) {
         let path = &mut self.channels[channel];
         if !matches!(path.control(), Control::Told(_)) {
-            path.set_control(self.plan.control(self.longest_bytes, self.order, channel));
+            let mut control = self.plan.control(self.longest_bytes, self.order, channel);
+            if let (Control::Bbr(bbr), Some(before)) = (&mut control, path.bytes_per_second()) {
+                bbr.expect(before);
+            }
+            path.set_control(control);
         }
     }
 
@@ -190,9 +194,9 @@ impl Paths {
         }
     }
 
-    /// A copy goes, which is counted nowhere.
+    /// A copy goes, which no choice follows.
     pub(super) fn sent_copy(&mut self, channel: usize, now: Instant, length_bytes: u32) {
-        self.channels[channel].sent_beside(now.nanoseconds(), u64::from(length_bytes));
+        self.channels[channel].sent(now.nanoseconds(), u64::from(length_bytes));
     }
 
     /// A report has come: whether it can be so.

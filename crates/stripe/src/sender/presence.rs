@@ -87,8 +87,7 @@ impl Presence {
 
     /// The time there and back on a channel as a marker says it.
     pub(super) fn round_trip_ns(&self, channel: usize) -> u32 {
-        let round_trip = self.watches[channel].round_trip.unwrap_or_default();
-        u32::try_from(round_trip.as_nanos()).unwrap_or(u32::MAX)
+        nanoseconds(self.watches[channel].round_trip.unwrap_or_default())
     }
 
     pub(super) const fn look_at(&self) -> Instant {
@@ -162,6 +161,11 @@ impl Presence {
         }
         Some((on?, Departure { channel: small(channel), ..watch.left? }))
     }
+}
+
+/// As markers say it, or the most that they can.
+pub(super) fn nanoseconds(span: Duration) -> u32 {
+    u32::try_from(span.as_nanos()).unwrap_or(u32::MAX)
 }
 
 impl<S: Numbered> Sender<S> {
@@ -249,6 +253,18 @@ impl<S: Numbered> Sender<S> {
         round_trip.map_or(FIRST_ROUND_TRIP, |span| span.saturating_mul(2))
     }
 
+    /// How long after a channel falls silent it is taken out, at most: a marker goes unanswered within
+    /// an interval, and its silence is looked at within another and what a look may be late. Nothing
+    /// where nobody looks.
+    pub(super) fn out_after(&self, channel: usize) -> Duration {
+        let interval = self.options.markers.interval;
+        let silence = self.options.silence.map(|silence| {
+            let looks = interval.max(silence / LATE_SHARE) + interval.saturating_mul(2);
+            silence.saturating_add(looks).saturating_add(self.answer_takes(channel))
+        });
+        silence.unwrap_or_default()
+    }
+
     fn is_silent(&self, channel: usize, now: Instant) -> bool {
         let since = self.presence.watches[channel].unanswered_since;
         let (Some(silence), Some(since)) = (self.options.silence, since) else { return false };
@@ -277,7 +293,7 @@ impl<S: Numbered> Sender<S> {
         }
     }
 
-    /// Takes a channel out, unless it is the last. What is on its way there goes again on others.
+    /// Takes a channel out, unless it is the last.
     pub(super) fn lose(&mut self, channel: usize, now: Instant) -> bool {
         let round = self.scheduler.round();
         let next = later(round.next(), self.reached(channel));
@@ -296,7 +312,6 @@ impl<S: Numbered> Sender<S> {
         (watch.died_at, watch.left) = (now, Some(left));
         self.presence.probe(channel, now, self.options.markers.interval);
         self.tell_left(channel);
-        self.send_again(now, channel);
         true
     }
 

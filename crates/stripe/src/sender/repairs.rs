@@ -7,16 +7,21 @@
 //!                                              queue --> poll_repair: a copy over the fastest channel
 //! ```
 //!
-//! No payload is kept here: the caller keeps packets by their number in the pipe
-//! ([`RetransmissionBuffer`]). Copies go beside the schedule: nobody is charged, no number changes,
-//! and the receiver needs them for nothing but themselves.
+//! No payload is kept here: the caller keeps packets by their number in the pipe ([`RetransmissionBuffer`](super::RetransmissionBuffer)).
 //!
-//! Nor do they drown a channel: on each go at most as many copies as packets and markers, and no
-//! more than [`COPIES_AT_ONCE`] at once. What finds no room on any channel waits, and what would
-//! come later than it is waited for does not go.
+//! A copy is a packet of the channel on which it goes: it takes a number there, fills its window
+//! and its pace, and is accounted for and found lost like any other. A lost copy is asked for by
+//! its own number, and that is to ask for the packet again. The schedule alone knows nothing of
+//! copies: nobody is charged; and they need no credit, since the room that they take is not that of
+//! a channel's buffer, and may be what makes room in one.
 //!
-//! What was on its way on a channel that died is sent again at once, as multipath TCP does (RFC
-//! 8684, section 3.3.6); the receiver, whom Left tells what that was, waits for it.
+//! Nor do they drown a channel: its window and pace hold them back, or where it has none, on each go
+//! at most as many copies as packets and markers, and no more than [`COPIES_AT_ONCE`] at once. What
+//! finds no room on any channel waits, and what would come later than it is waited for does not go.
+//!
+//! What was on its way on a channel that died goes again on others, as in multipath TCP (RFC 8684,
+//! section 3.3.6): the receiver, whom Left tells how much was sent, knows what of it never came, asks
+//! for that and waits as long as copies come.
 //!
 //! Source: none; the paper leaves repair to the layers above.
 //!
@@ -32,14 +37,10 @@ use std::collections::VecDeque;
 use super::{Reported, Sender};
 use crate::message::small;
 use crate::tag::ahead;
-use crate::{Discard, Instant, Nack, Numbered, PACKETS_MAX, SendError, Tag};
-use gingham_fairq::CHANNELS_MAX;
+use crate::{Discard, Instant, Nack, Numbered, RepairOf, SendError, Tag};
 
 /// The most copies on a channel with no packet or marker between them.
 const COPIES_AT_ONCE: u32 = 4;
-
-/// What was on its way on a channel that died is sent again within this time, or two round trips.
-const AGAIN_WITHIN: Duration = Duration::from_millis(200);
 
 /// Which lost packets are sent again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,10 +74,18 @@ pub struct Repair {
 struct Sent {
     sequence: u32,
     length_bytes: u32,
+    /// So many copies of it went.
     tries: u8,
     /// Whether it is in the queue.
     queued: bool,
+    /// Whether it is a copy itself.
+    is_copy: bool,
+    /// Of a copy the packet that was lost, of a packet its last copy, if there is one.
+    other: Place,
 }
+
+/// A channel, and a number there.
+type Place = (u8, u32);
 
 /// The last packets of a channel, the newest at `next - 1`.
 #[derive(Clone, Debug)]
@@ -100,19 +109,18 @@ impl SentHistory {
 pub(super) struct Repairs {
     plan: RepairPlan,
     channels: Vec<SentHistory>,
-    /// Channel, number, and until when the receiver waits for it.
-    queue: VecDeque<(u8, u32, Instant)>,
+    /// What, and until when the receiver waits for it.
+    queue: VecDeque<(Place, Instant)>,
     /// For each channel, how many copies may go on it.
     room: Vec<u32>,
 }
 
 /// A packet to be copied: its channel, its number there, its number in the pipe and its length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Asked {
-    pub(super) channel: u8,
-    pub(super) channel_sequence: u32,
-    pub(super) sequence: u32,
-    pub(super) length_bytes: u32,
+struct Asked {
+    place: Place,
+    sequence: u32,
+    length_bytes: u32,
 }
 
 impl Repairs {
@@ -125,39 +133,78 @@ impl Repairs {
         Self { plan, channels: vec![history; channels], queue, room }
     }
 
-    /// A packet goes on a channel.
-    pub(super) fn sent(
+    /// A packet goes on a channel, or a copy of another.
+    fn sent(
         &mut self,
-        channel: usize,
-        channel_sequence: u32,
-        sequence: u32,
-        length_bytes: u32,
+        (channel, channel_sequence): (usize, u32),
+        (sequence, length_bytes): (u32, u32),
+        of: Option<Place>,
     ) {
         let history = &mut self.channels[channel];
         let length = history.ring.len();
-        history.ring[channel_sequence as usize & (length - 1)] =
-            Sent { sequence, length_bytes, tries: 0, queued: false };
+        history.ring[channel_sequence as usize & (length - 1)] = Sent {
+            sequence,
+            length_bytes,
+            is_copy: of.is_some(),
+            other: of.unwrap_or_default(),
+            ..Sent::default()
+        };
         history.next = channel_sequence.wrapping_add(1);
         history.count = history.count.saturating_add(1).min(length);
-        self.make_room(channel);
     }
 
-    /// These packets of a channel are missing, and waited for until then.
-    pub(super) fn ask(&mut self, until: Instant, channel: u8, first: u32, count: u32) {
-        let history = &mut self.channels[usize::from(channel)];
+    /// These packets of a channel are missing, and waited for until then. Of one whose last copy is
+    /// under way no other goes: its channel proves whether that is lost.
+    fn ask(
+        &mut self,
+        until: Instant,
+        (channel, first): Place,
+        count: u32,
+        is_under_way: impl Fn(Place) -> bool,
+    ) {
+        let length = self.channels[usize::from(channel)].ring.len();
         // Of more than there are the last ones are asked for.
-        let over = count.saturating_sub(u32::try_from(history.ring.len()).unwrap_or(u32::MAX));
+        let over = count.saturating_sub(u32::try_from(length).unwrap_or(u32::MAX));
         for number in over..count {
-            let channel_sequence = first.wrapping_add(number);
             if self.queue.len() == self.plan.packets {
                 break;
             }
-            let Some(sent) = history.at(channel_sequence) else { continue };
-            if !sent.queued && sent.tries < self.plan.tries_max {
+            let asked = (channel, first.wrapping_add(number));
+            // Who misses a copy misses the packet.
+            let copy = self.at(asked).filter(|sent| sent.is_copy);
+            let lost = copy.map_or(asked, |copy| copy.other);
+            let tries_max = self.plan.tries_max;
+            let Some(sent) = self.at(lost).filter(|sent| !sent.is_copy) else { continue };
+            let waits = sent.tries > 0 && sent.other != asked && is_under_way(sent.other);
+            if !sent.queued && sent.tries < tries_max && !waits {
                 sent.queued = true;
-                self.queue.push_back((channel, channel_sequence, until));
+                self.queue.push_back((lost, until));
             }
         }
+    }
+
+    /// Where the next copy had better not go: where the last one of the same packet was lost.
+    fn avoided(&mut self) -> Option<usize> {
+        let &(place, _) = self.queue.front()?;
+        let sent = self.at(place).filter(|sent| sent.tries > 0)?;
+        Some(sent.other.0.into())
+    }
+
+    /// Copies go in the order of the pipe, whichever channels lost the packets.
+    fn sort(&mut self) {
+        let Self { queue, channels, .. } = self;
+        let first = queue.front().copied();
+        let mut sequence = |(channel, number): Place| {
+            channels.get_mut(usize::from(channel))?.at(number).map(|sent| sent.sequence)
+        };
+        let Some(first) = first.and_then(|(place, _)| sequence(place)) else { return };
+        let key = |(place, _): &(Place, Instant)| sequence(*place).map(|one| ahead(one, first));
+        queue.make_contiguous().sort_unstable_by_key(key);
+    }
+
+    /// What was sent on a channel as this number, if it is remembered.
+    fn at(&mut self, (channel, channel_sequence): (u8, u32)) -> Option<&mut Sent> {
+        self.channels.get_mut(usize::from(channel))?.at(channel_sequence)
     }
 
     /// A packet or a marker goes on a channel: so may a copy.
@@ -166,21 +213,20 @@ impl Repairs {
     }
 
     /// The next packet to be sent again that is there by this time, and how many would not be.
-    pub(super) fn next(&mut self, there_at: Instant) -> (Option<Asked>, u64) {
+    fn next(&mut self, there_at: Instant, on: Place) -> (Option<Asked>, u64) {
         let mut late = 0;
-        while let Some((channel, channel_sequence, until)) = self.queue.pop_front() {
+        while let Some((place, until)) = self.queue.pop_front() {
             // It may have become too old while it was in the queue.
-            let history = self.channels.get_mut(usize::from(channel));
-            let sent = history.and_then(|history| history.at(channel_sequence));
+            let sent = self.at(place);
             if let Some(sent) = sent.filter(|sent| sent.queued) {
                 sent.queued = false;
                 if until < there_at {
                     late += 1;
                     continue;
                 }
-                sent.tries = sent.tries.saturating_add(1);
+                (sent.tries, sent.other) = (sent.tries.saturating_add(1), on);
                 let Sent { sequence, length_bytes, .. } = *sent;
-                let asked = Asked { channel, channel_sequence, sequence, length_bytes };
+                let asked = Asked { place, sequence, length_bytes };
                 return (Some(asked), late);
             }
         }
@@ -209,42 +255,52 @@ impl<S: Numbered> Sender<S> {
         let channel = self.handle_packet(now, length_bytes)?;
         let channel_sequence = self.sent.on(channel).packets.wrapping_sub(1);
         if let Some(repairs) = &mut self.repairs {
-            repairs.sent(channel, channel_sequence, sequence, length_bytes);
+            repairs.sent((channel, channel_sequence), (sequence, length_bytes), None);
+            repairs.make_room(channel);
         }
         Ok((channel, Tag { sequence, channel_sequence, epoch, repair_of: None }))
     }
 
-    /// The next copy of a lost packet. One that the caller does not keep any more need not go.
+    /// The next copy of a lost packet, which goes on its channel before any packet to come. One that
+    /// the caller does not keep any more need not go, and counts as one that the channel lost.
     pub fn poll_repair(&mut self, now: Instant) -> Option<Repair> {
-        let fastest = self.fastest(now)?;
+        let avoided = self.repairs.as_mut()?.avoided();
+        let fastest = self.fastest(now, avoided)?;
         let there_at = now.after(self.there_after(fastest));
+        let channel_sequence = self.sent.on(fastest).packets;
         let repairs = self.repairs.as_mut()?;
-        let (asked, late) = repairs.next(there_at);
+        let (asked, late) = repairs.next(there_at, (small(fastest), channel_sequence));
         self.sending.repairs_too_late += late;
-        let asked = asked?;
-        repairs.room[fastest] -= 1;
+        let Asked { place, sequence, length_bytes } = asked?;
+        repairs.room[fastest] = repairs.room[fastest].saturating_sub(1);
+        repairs.sent((fastest, channel_sequence), (sequence, length_bytes), Some(place));
         self.sending.repairs += 1;
-        self.passing.sent(now, fastest, asked.length_bytes);
+        self.sent.add_copy(fastest, length_bytes);
+        self.passing.sent(now, fastest, length_bytes);
         if let Some(paths) = &mut self.paths {
-            paths.sent_copy(fastest, now, asked.length_bytes);
+            paths.sent_copy(fastest, now, length_bytes);
         }
-        let Asked { channel, channel_sequence, sequence, length_bytes } = asked;
-        let tag =
-            Tag { sequence, channel_sequence, epoch: self.epoch.low(), repair_of: Some(channel) };
+        let next_sequence = self.sent.next_sequence();
+        let (channel, lost) = place;
+        let repair_of = Some(RepairOf { channel, channel_sequence: lost, next_sequence });
+        let tag = Tag { sequence, channel_sequence, epoch: self.epoch.low(), repair_of };
         Some(Repair { channel: fastest, tag, length_bytes })
     }
 
-    /// The channel with room on which a copy is there first, as far as reports tell.
-    fn fastest(&self, now: Instant) -> Option<usize> {
+    /// The channel with room on which a copy is there first, as far as reports tell: one that is
+    /// sound and not avoided, if there is any.
+    fn fastest(&self, now: Instant, avoided: Option<usize>) -> Option<usize> {
         let repairs = self.repairs.as_ref().filter(|repairs| !repairs.queue.is_empty())?;
         let is_in = |channel: &usize| self.scheduler.standing(*channel).is_in();
-        let mut all = (0..self.scheduler.channels()).filter(is_in);
-        let some_is_sound = all.any(|channel| !self.passing.doubts(channel));
+        let is_sound = |channel| !self.passing.doubts(channel) && avoided != Some(channel);
+        let some_is_sound = (0..self.scheduler.channels()).filter(is_in).any(is_sound);
         let has_room = |channel: &usize| {
-            repairs.room[*channel] > 0
-                && is_in(channel)
-                && !(some_is_sound && self.passing.doubts(*channel))
-                && self.paths.as_ref().is_none_or(|paths| paths.admits(*channel, now))
+            is_in(channel)
+                && (!some_is_sound || is_sound(*channel))
+                && match &self.paths {
+                    Some(paths) => paths.admits(*channel, now),
+                    None => repairs.room[*channel] > 0,
+                }
         };
         let channels = (0..self.scheduler.channels()).filter(has_room);
         let cost = |channel: &usize| {
@@ -268,24 +324,32 @@ impl<S: Numbered> Sender<S> {
         on: usize,
         Nack { channel, first, count, left_ns }: Nack,
     ) -> Result<(), Discard> {
-        let repairs = self.repairs.as_mut().ok_or(Discard::NotRepairing)?;
+        let repairs = self.repairs.as_ref().ok_or(Discard::NotRepairing)?;
         if usize::from(channel) >= repairs.channels.len() {
             return Err(Discard::NoSuchChannel);
         }
-        let left_ns = left_ns.saturating_sub(self.presence.round_trip_ns(on) / 2);
-        repairs.ask(now.after(Duration::from_nanos(left_ns.into())), channel, first, count.into());
+        let waited_ns = self.presence.round_trip_ns(on) / 2;
+        let until = match left_ns {
+            u32::MAX => Instant::from_nanoseconds(u64::MAX),
+            _ => now.after(Duration::from_nanos(left_ns.saturating_sub(waited_ns).into())),
+        };
+        self.ask(until, (channel, first), count.into());
         Ok(())
     }
 
-    /// What is on its way on a channel that died goes again on others.
-    pub(super) fn send_again(&mut self, now: Instant, channel: usize) {
-        let reported = self.reported.on(channel);
-        let accounted = reported.map_or(0, |reported| reported.report.accounted_packets);
-        let count = ahead(self.sent.on(channel).packets, accounted);
-        let within = Duration::from_nanos(u64::from(self.presence.round_trip_ns(channel)) * 2);
-        if let (Some(repairs), Ok(count)) = (&mut self.repairs, u32::try_from(count)) {
-            let until = now.after(within.max(AGAIN_WITHIN));
-            repairs.ask(until, small(channel), accounted, count);
+    /// A copy is under way as long as no report accounts for it and its channel lives. Where nobody
+    /// looks whether it does, none is taken to be.
+    fn ask(&mut self, until: Instant, first: Place, count: u32) {
+        let (reported, scheduler) = (&self.reported, &self.scheduler);
+        let looks = self.options.silence.is_some();
+        let is_under_way = |(channel, number): Place| {
+            let channel = usize::from(channel);
+            let reported = reported.on(channel).map_or(0, |one| one.report.accounted_packets);
+            looks && scheduler.standing(channel).is_in() && ahead(number, reported) >= 0
+        };
+        if let Some(repairs) = &mut self.repairs {
+            repairs.ask(until, first, count, is_under_way);
+            repairs.sort();
         }
     }
 }
@@ -301,48 +365,6 @@ fn cost_ns(now: Instant, reported: &Reported) -> u128 {
     u128::from(way.max(silent)) * u128::from(sent.max(came)) / u128::from(came)
 }
 
-/// The last packets that were sent, by their number in the pipe: what a caller keeps to send
-/// copies.
-///
-/// ```
-/// use gingham_stripe::RetransmissionBuffer;
-///
-/// let mut kept = RetransmissionBuffer::new(2);
-/// kept.keep(7, "seven");
-/// kept.keep(8, "eight");
-/// kept.keep(9, "nine");
-/// assert_eq!((kept.get(7), kept.get(9)), (None, Some(&"nine")));
-/// ```
-#[derive(Clone, Debug)]
-pub struct RetransmissionBuffer<P> {
-    ring: Vec<Option<(u32, P)>>,
-}
-
-impl<P> RetransmissionBuffer<P> {
-    /// Room for so many packets, at least one, rounded up to a power of two; at most for what 64
-    /// channels can be asked to send again.
-    pub fn new(packets: usize) -> Self {
-        Self {
-            ring: (0..packets.min(PACKETS_MAX * CHANNELS_MAX).next_power_of_two())
-                .map(|_| None)
-                .collect(),
-        }
-    }
-
-    /// Keeps a packet, and gives back the one that makes room for it.
-    pub fn keep(&mut self, sequence: u32, packet: P) -> Option<P> {
-        let length = self.ring.len();
-        let old = self.ring[sequence as usize % length].replace((sequence, packet));
-        old.map(|(_, packet)| packet)
-    }
-
-    /// The packet with this number, if it is still kept.
-    pub fn get(&self, sequence: u32) -> Option<&P> {
-        let kept = self.ring[sequence as usize % self.ring.len()].as_ref();
-        kept.filter(|(number, _)| *number == sequence).map(|(_, packet)| packet)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -350,12 +372,20 @@ mod tests {
     const NOW: Instant = Instant::ORIGIN;
     const LATER: Instant = Instant::from_nanoseconds(1_000_000_000);
 
+    /// Where copies go.
+    const OTHER: Place = (1, 99);
+
+    /// No copy is under way.
+    fn lost(_: Place) -> bool {
+        false
+    }
+
     fn repairs(packets: usize, tries_max: u8) -> Repairs {
         Repairs::new(RepairPlan { packets, tries_max }, 2)
     }
 
     fn asked(channel: u8, channel_sequence: u32, sequence: u32) -> Asked {
-        Asked { channel, channel_sequence, sequence, length_bytes: 100 + sequence }
+        Asked { place: (channel, channel_sequence), sequence, length_bytes: 100 + sequence }
     }
 
     #[test]
@@ -365,31 +395,37 @@ mod tests {
         for (channel, channel_sequence, sequence) in
             [(0, 0, 0), (1, 0, 1), (0, 1, 2), (1, 1, 3), (0, 2, 4)]
         {
-            repairs.sent(channel, channel_sequence, sequence, 100 + sequence);
+            repairs.sent((channel, channel_sequence), (sequence, 100 + sequence), None);
         }
-        repairs.ask(LATER, 0, 1, 2);
-        repairs.ask(LATER, 1, 0, 1);
-        assert_eq!(repairs.next(NOW).0, Some(asked(0, 1, 2)));
+        repairs.ask(LATER, (0, 1), 2, lost);
+        repairs.ask(LATER, (1, 0), 1, lost);
+        assert_eq!(repairs.next(NOW, OTHER).0, Some(asked(0, 1, 2)));
         // Once is all that the plan allows; a number that was never sent is nothing.
-        repairs.ask(LATER, 0, 1, 1);
-        repairs.ask(LATER, 1, 2, 100);
+        repairs.ask(LATER, (0, 1), 1, lost);
+        repairs.ask(LATER, (1, 2), 100, lost);
         assert_eq!(
-            (repairs.next(NOW).0, repairs.next(NOW).0),
+            (repairs.next(NOW, OTHER).0, repairs.next(NOW, OTHER).0),
             (Some(asked(0, 2, 4)), Some(asked(1, 0, 1)))
         );
-        assert_eq!(repairs.next(NOW).0, None);
+        assert_eq!(repairs.next(NOW, OTHER).0, None);
     }
 
     #[test]
     fn what_is_asked_for_twice_goes_once_until_it_has_gone() {
         let mut repairs = repairs(4, 2);
-        repairs.sent(0, 0, 0, 100);
-        (0..3).for_each(|_| repairs.ask(LATER, 0, 0, 1));
-        assert_eq!((repairs.next(NOW).0, repairs.next(NOW).0), (Some(asked(0, 0, 0)), None));
-        (0..3).for_each(|_| repairs.ask(LATER, 0, 0, 1));
-        assert_eq!((repairs.next(NOW).0, repairs.next(NOW).0), (Some(asked(0, 0, 0)), None));
-        repairs.ask(LATER, 0, 0, 1);
-        assert_eq!(repairs.next(NOW).0, None);
+        repairs.sent((0, 0), (0, 100), None);
+        (0..3).for_each(|_| repairs.ask(LATER, (0, 0), 1, lost));
+        assert_eq!(
+            (repairs.next(NOW, OTHER).0, repairs.next(NOW, OTHER).0),
+            (Some(asked(0, 0, 0)), None)
+        );
+        (0..3).for_each(|_| repairs.ask(LATER, (0, 0), 1, lost));
+        assert_eq!(
+            (repairs.next(NOW, OTHER).0, repairs.next(NOW, OTHER).0),
+            (Some(asked(0, 0, 0)), None)
+        );
+        repairs.ask(LATER, (0, 0), 1, lost);
+        assert_eq!(repairs.next(NOW, OTHER).0, None);
     }
 
     /// Four places: packet 4 takes that of packet 0, across the wrap of the channel's numbers, too.
@@ -398,22 +434,38 @@ mod tests {
         for first in [0, u32::MAX - 1] {
             let mut repairs = repairs(4, 1);
             for number in 0..4 {
-                repairs.sent(0, first.wrapping_add(number), number, 100 + number);
+                repairs.sent((0, first.wrapping_add(number)), (number, 100 + number), None);
             }
-            repairs.ask(LATER, 0, first, 2);
-            repairs.sent(0, first.wrapping_add(4), 4, 104);
+            repairs.ask(LATER, (0, first), 2, lost);
+            repairs.sent((0, first.wrapping_add(4)), (4, 104), None);
             assert_eq!(
-                repairs.next(NOW).0,
+                repairs.next(NOW, OTHER).0,
                 Some(asked(0, first.wrapping_add(1), 1)),
                 "from {first}"
             );
-            repairs.ask(LATER, 0, first, 5);
-            assert_eq!(repairs.next(NOW).0, Some(asked(0, first.wrapping_add(2), 2)));
+            repairs.ask(LATER, (0, first), 5, lost);
+            assert_eq!(repairs.next(NOW, OTHER).0, Some(asked(0, first.wrapping_add(2), 2)));
             repairs.restart();
-            assert_eq!(repairs.next(NOW).0, None);
-            repairs.ask(LATER, 0, first, 5);
-            assert_eq!(repairs.next(NOW).0, None);
+            assert_eq!(repairs.next(NOW, OTHER).0, None);
+            repairs.ask(LATER, (0, first), 5, lost);
+            assert_eq!(repairs.next(NOW, OTHER).0, None);
         }
+    }
+
+    /// It went on channel 0, then its copy on 1, where that is asked for: then not there again.
+    #[test]
+    fn a_copy_does_not_go_where_the_last_was_lost() {
+        let mut repairs = repairs(4, 3);
+        repairs.sent((0, 0), (0, 100), None);
+        repairs.ask(LATER, (0, 0), 1, lost);
+        assert_eq!(repairs.avoided(), None);
+        assert_eq!(repairs.next(NOW, (1, 0)).0, Some(asked(0, 0, 0)));
+        repairs.sent((1, 0), (0, 100), Some((0, 0)));
+        repairs.ask(LATER, (0, 0), 1, |place| place == (1, 0));
+        assert_eq!(repairs.avoided(), None, "it may still come");
+        repairs.ask(LATER, (1, 0), 1, |_| true);
+        assert_eq!(repairs.avoided(), Some(1));
+        assert_eq!(repairs.next(NOW, OTHER).0, Some(asked(0, 0, 0)));
     }
 
     /// Waited for until 100 ms: it goes if it is there by then, and not if that is at 101 ms, but
@@ -421,11 +473,11 @@ mod tests {
     #[test]
     fn what_would_come_too_late_does_not_go() {
         let mut repairs = repairs(4, 1);
-        repairs.sent(0, 0, 0, 100);
+        repairs.sent((0, 0), (0, 100), None);
         let at = |milliseconds| NOW.after(Duration::from_millis(milliseconds));
-        repairs.ask(at(100), 0, 0, 1);
-        assert_eq!(repairs.next(at(101)), (None, 1));
-        repairs.ask(at(101), 0, 0, 1);
-        assert_eq!(repairs.next(at(101)), (Some(asked(0, 0, 0)), 0));
+        repairs.ask(at(100), (0, 0), 1, lost);
+        assert_eq!(repairs.next(at(101), OTHER), (None, 1));
+        repairs.ask(at(101), (0, 0), 1, lost);
+        assert_eq!(repairs.next(at(101), OTHER), (Some(asked(0, 0, 0)), 0));
     }
 }

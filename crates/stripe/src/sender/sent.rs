@@ -1,6 +1,7 @@
 //! What was sent in this epoch: what markers tell, and what reports are held against.
 //!
-//! Invariant: the sequence number of the next packet is the sum of the packets of all channels.
+//! Invariant: the sequence number of the next packet is the sum of the packets of all channels but
+//! for retransmissions.
 
 #[cfg(test)]
 mod corruption;
@@ -35,10 +36,15 @@ impl SentByChannel {
     }
 
     pub(super) fn add(&mut self, channel: usize, length_bytes: u32) {
+        self.add_copy(channel, length_bytes);
+        self.next_sequence = self.next_sequence.wrapping_add(1);
+    }
+
+    /// A copy is a packet of its channel, and none more of the pipe.
+    pub(super) fn add_copy(&mut self, channel: usize, length_bytes: u32) {
         let sent = &mut self.channels[channel];
         sent.packets = sent.packets.wrapping_add(1);
         sent.bytes = sent.bytes.wrapping_add(u64::from(length_bytes));
-        self.next_sequence = self.next_sequence.wrapping_add(1);
     }
 
     /// A new epoch.

@@ -17,7 +17,7 @@ const COMING: u16 = 1;
 /// The length of the body of a kind.
 pub(super) const fn length(code: u8) -> Result<usize, WireError> {
     match code {
-        1 => Ok(48),
+        1 => Ok(52),
         7 => Ok(BODY_BYTES_MAX),
         2 => Ok(4),
         3 | 4 => Ok(0),
@@ -97,6 +97,7 @@ impl Writer<'_> {
         self.word(marker.next_sequence);
         self.long(marker.sent_at.nanoseconds());
         self.word(marker.round_trip_ns);
+        self.word(marker.out_after_ns);
         coming.is_some()
     }
 
@@ -167,6 +168,7 @@ impl Reader<'_> {
             next_sequence: self.word(),
             sent_at: Instant::from_nanoseconds(self.long()),
             round_trip_ns: self.word(),
+            out_after_ns: self.word(),
         })
     }
 

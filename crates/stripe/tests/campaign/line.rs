@@ -3,7 +3,7 @@
 
 use gingham_kernel::{Span, Time};
 use gingham_linkemu::{Arrival, Channel, Counters, DropReason, Fate, Parameters};
-use gingham_stripe::{TAG_BYTES, Tag};
+use gingham_stripe::Tag;
 
 /// What goes over a channel.
 #[derive(Clone, Debug)]
@@ -58,8 +58,8 @@ impl Line {
     pub(crate) fn offer(&mut self, now_ns: u64, frame: &Frame) -> Vec<(u64, Frame)> {
         let length_bytes = match frame {
             Frame::Packet(packet) => packet.length_bytes,
-            Frame::Tagged(_, packet) => {
-                packet.length_bytes + u32::try_from(TAG_BYTES).expect("twelve")
+            Frame::Tagged(tag, packet) => {
+                packet.length_bytes + u32::try_from(tag.length()).expect("twenty")
             }
             Frame::Message(bytes) => u32::try_from(bytes.len()).expect("a short message"),
         };

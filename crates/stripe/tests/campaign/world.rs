@@ -209,17 +209,14 @@ impl<'a> World<'a> {
     fn put_in_order(&mut self, channel: usize, frame: Frame) {
         let (now, order) = (self.now(), &mut self.orders[channel]);
         let _ = match frame {
-            Frame::Tagged(tag, packet) if tag.repair_of.is_none() => {
+            Frame::Tagged(tag, packet) => {
                 order.handle_packet(now, tag, packet.length_bytes, packet)
             }
             Frame::Message(bytes) => match Message::parse(&bytes) {
                 Ok(message) => order.handle_message(now, message),
                 Err(_) => self.receiver.handle_bytes(now, channel, &bytes),
             },
-            copy => {
-                self.take_frame(channel, true, copy);
-                Ok(())
-            }
+            Frame::Packet(_) => unreachable!("where channels are put in order there are tags"),
         };
     }
 

@@ -205,7 +205,7 @@ impl Pipe {
         let now = self.now();
         let order = self.orders.get_mut(channel).filter(|_| forth);
         let _ = match (frame, order) {
-            (Frame::Packet(Some(tag), number), Some(order)) if tag.repair_of.is_none() => {
+            (Frame::Packet(Some(tag), number), Some(order)) => {
                 order.handle_packet(now, tag, LENGTH_BYTES, number)
             }
             (Frame::Packet(Some(tag), number), _) => {

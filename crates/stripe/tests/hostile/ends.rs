@@ -15,7 +15,7 @@ use crate::wire::sealed;
 use gingham_fairq::SurplusRoundRobin;
 use gingham_stripe::{
     ControlPlan, Controlled, Epoch, Guarantee, Instant, Order, Receiver, ReceiverOptions,
-    RepairPlan, RepairRequests, ReportPlan, Sender, SenderOptions, SharePlan, Tag,
+    RepairPlan, RepairRequests, ReportPlan, Sender, SenderOptions, SharePlan, TAG_BYTES_MAX, Tag,
 };
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -309,7 +309,7 @@ impl World {
             }
         }
         let body_bytes =
-            [4, 44, 4, 0, 0, 8, 8, 52, 8][usize::from(bytes.get(3).map_or(0, |kind| kind % 9))];
+            [4, 52, 4, 0, 0, 16, 16, 60, 12][usize::from(bytes.get(3).map_or(0, |kind| kind % 9))];
         if let Some(sealed) = sealed(&bytes, body_bytes).filter(|_| how & 4 != 0) {
             bytes = sealed;
         }
@@ -322,7 +322,7 @@ impl World {
     fn packet_from_nowhere(&mut self, script: &mut Script<'_>, channel: usize) {
         self.honest = false;
         let (length_bytes, number) = (script.word() % 2_000, u32::MAX);
-        let _ = match Tag::parse(&script.bytes(12)) {
+        let _ = match Tag::parse(&script.bytes(TAG_BYTES_MAX)) {
             Ok((tag, _)) if length_bytes % 2 == 0 => {
                 self.receiver.handle_tagged(self.now, channel, tag, length_bytes, number)
             }

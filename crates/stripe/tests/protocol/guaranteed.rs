@@ -3,8 +3,8 @@
 use gingham_fairq::Number;
 use gingham_stripe::{
     ChannelOrder, Departure, Discard, Epoch, Guarantee, Instant, Kind, Marker, Message, Nack,
-    OptionsError, OrderOptions, Receiver, ReceiverOptions, Repair, RepairPlan, RepairRequests,
-    Report, Sender, SenderOptions, Tag,
+    OptionsError, OrderOptions, Receiver, ReceiverOptions, Repair, RepairOf, RepairPlan,
+    RepairRequests, Report, Sender, SenderOptions, Tag,
 };
 
 use super::pair::{Scheduler, at, milliseconds};
@@ -37,10 +37,26 @@ fn packet(receiver: &mut End, now: Instant, sequence: u32) -> Result<(), Discard
     receiver.handle_tagged(now, (sequence % 3) as usize, tag(sequence), 100, sequence)
 }
 
-/// A copy of it comes on channel 2.
-fn copy(receiver: &mut End, now: Instant, sequence: u32) -> Result<(), Discard> {
-    let repair_of = Some(u8::try_from(sequence % 3).expect("below 3"));
-    receiver.handle_tagged(now, 2, Tag { repair_of, ..tag(sequence) }, 100, sequence)
+/// A copy of it comes on channel 2 as this number of that, sent when the next packet of the pipe was
+/// that one.
+fn copy(
+    receiver: &mut End,
+    now: Instant,
+    sequence: u32,
+    (channel_sequence, next_sequence): (u32, u32),
+) -> Result<(), Discard> {
+    let tag = copy_tag(sequence, channel_sequence, next_sequence);
+    receiver.handle_tagged(now, 2, tag, 100, sequence)
+}
+
+fn copy_tag(sequence: u32, channel_sequence: u32, next_sequence: u32) -> Tag {
+    let lost = tag(sequence);
+    let repair_of = Some(RepairOf {
+        channel: u8::try_from(sequence % 3).expect("below 3"),
+        channel_sequence: lost.channel_sequence,
+        next_sequence,
+    });
+    Tag { channel_sequence, repair_of, ..lost }
 }
 
 fn packets(receiver: &mut End, now: Instant, sequences: &[u32]) {
@@ -168,14 +184,59 @@ fn a_lost_packet_is_asked_for_at_once_and_its_copy_takes_its_place() {
     packets(&mut receiver, at(9), &[4, 5]);
     assert_eq!(drain(&mut receiver, at(9)), [0, 1, 2]);
     assert_eq!(asked(&mut receiver, at(10)), [(0, 1, 1)]);
-    assert_eq!(copy(&mut receiver, at(11), 3), Ok(()));
-    assert_eq!((receiver.copies(), copy(&mut receiver, at(11), 3)), (1, Err(Discard::Repeated)));
+    assert_eq!(copy(&mut receiver, at(11), 3, (2, 7)), Ok(()));
+    assert_eq!(copy(&mut receiver, at(11), 3, (3, 7)), Err(Discard::Repeated));
+    assert_eq!(receiver.copies(), 1);
     assert_eq!(drain(&mut receiver, at(11)), [3, 4, 5, 6]);
-    assert_eq!(copy(&mut receiver, at(12), 3), Err(Discard::TooLate));
+    assert_eq!(copy(&mut receiver, at(12), 3, (4, 7)), Err(Discard::TooLate));
     assert_eq!((receiver.copies(), asked(&mut receiver, at(100))), (0, vec![]));
     assert_eq!((receiver.reception().repaired, receiver.reception().given_up), (1, 0));
     // The copy was charged to its channel: the guess has been right all along.
     assert_eq!(gingham_fairq::Causal::current(receiver.scheduler()), 1);
+}
+
+/// A copy of 3 comes on channel 2 as its fourth: the third, be it a packet or a copy, is lost. It is
+/// asked for on channel 2, and one of 6 to 8. Reports count the copy as come and what it proves lost
+/// as gone.
+#[test]
+fn a_copy_is_a_packet_of_its_channel_and_proves_losses_there() {
+    let mut receiver = receiver(true);
+    packets(&mut receiver, at(0), &[0, 1, 2, 6, 4, 5]);
+    assert_eq!(asked(&mut receiver, at(0)), [(0, 1, 1)]);
+    assert_eq!(copy(&mut receiver, at(1), 3, (3, 9)), Ok(()));
+    assert_eq!(drain(&mut receiver, at(1)), [0, 1, 2, 3, 4, 5, 6]);
+    assert_eq!(asked(&mut receiver, at(1)), [(2, 2, 1)]);
+    // 7 comes; 8 was the third of channel 2, and waits for its copy, which comes there as the fifth.
+    packets(&mut receiver, at(2), &[7, 9]);
+    assert_eq!(drain(&mut receiver, at(2)), [7]);
+    receiver.handle_message(at(2), 2, copied_marker(4, 10)).unwrap();
+    let report = reported(&mut receiver, at(2));
+    assert_eq!((report.accounted_packets, report.received_packets), (4, 3));
+    let lost = RepairOf { channel: 2, channel_sequence: 2, next_sequence: 10 };
+    let tag = Tag { channel_sequence: 4, repair_of: Some(lost), ..tag(8) };
+    assert_eq!(receiver.handle_tagged(at(3), 2, tag, 100, 8), Ok(()));
+    assert_eq!(drain(&mut receiver, at(3)), [8, 9]);
+    assert_eq!((receiver.reception().repaired, receiver.reception().given_up), (2, 0));
+    assert_eq!(asked(&mut receiver, at(100)), []);
+}
+
+/// A marker of channel 2 after so many packets, of which some were copies.
+fn copied_marker(sent_packets: u32, next_sequence: u32) -> Message {
+    let Message { kind: Kind::Marker(plain), epoch, .. } = marker(2, next_sequence) else {
+        unreachable!("a marker");
+    };
+    let kind = Kind::Marker(Marker { sent_packets, ..plain });
+    Message { epoch, channel: 2, channels: 3, kind }
+}
+
+/// What the next report on channel 2 says.
+fn reported(receiver: &mut End, now: Instant) -> Report {
+    let mut said = std::iter::from_fn(|| receiver.poll_message(now));
+    let report = said.find_map(|(channel, message)| match message.kind {
+        Kind::Report(report) if channel == 2 => Some(report),
+        _ => None,
+    });
+    report.expect("a marker brings one")
 }
 
 /// No copy comes: packets wait for it for 30 ms from the proof on, and not a second time.
@@ -190,12 +251,13 @@ fn a_copy_is_waited_for_as_long_as_that_was_agreed() {
         (drain(&mut receiver, at(30)), asked(&mut receiver, at(30))),
         (vec![4, 5, 6], vec![])
     );
-    assert_eq!(copy(&mut receiver, at(31), 3), Err(Discard::TooLate));
+    assert_eq!(copy(&mut receiver, at(31), 3, (2, 7)), Err(Discard::TooLate));
     assert_eq!(receiver.poll_timeout(), None);
 }
 
-/// Channel 0 has left after packets 3 and 6, of 9. They are lost, and sent again by the sender; asked
-/// for only after 10 ms, on the way back of another. A copy of 3 comes, and 6 itself after all.
+/// Channel 0 has left after packets 3 and 6, of 9. They are lost, and asked for on the way back of
+/// another. A copy of 3 comes at the last moment, so that 6 is waited for as long again; it comes
+/// itself after all.
 #[test]
 fn what_was_on_its_way_on_a_channel_that_left_is_waited_for() {
     let mut receiver = receiver(true);
@@ -206,14 +268,15 @@ fn what_was_on_its_way_on_a_channel_that_left_is_waited_for() {
     receiver.handle_message(at(1), 1, message).unwrap();
     packets(&mut receiver, at(2), &[4, 5, 7, 8]);
     assert_eq!(drain(&mut receiver, at(2)), [0, 1, 2]);
-    assert_eq!(asked(&mut receiver, at(10)), []);
-    assert_eq!(asked(&mut receiver, at(11)), [(1, 1, 2)]);
-    assert_eq!(copy(&mut receiver, at(12), 3), Ok(()));
-    assert_eq!(drain(&mut receiver, at(12)), [3, 4, 5]);
-    assert_eq!(packet(&mut receiver, at(13), 6), Ok(()));
-    assert_eq!(drain(&mut receiver, at(13)), [6, 7, 8]);
+    assert_eq!(asked(&mut receiver, at(2)), [(1, 1, 2)]);
+    assert_eq!(copy(&mut receiver, at(30), 3, (3, 9)), Ok(()));
+    assert_eq!(drain(&mut receiver, at(30)), [3, 4, 5]);
+    assert_eq!(asked(&mut receiver, at(31)), [(1, 2, 1)]);
+    assert_eq!(drain(&mut receiver, at(59)), []);
+    assert_eq!(packet(&mut receiver, at(59), 6), Ok(()));
+    assert_eq!(drain(&mut receiver, at(59)), [6, 7, 8]);
     assert_eq!(
-        (receiver.reception().given_up, packet(&mut receiver, at(14), 6)),
+        (receiver.reception().given_up, packet(&mut receiver, at(59), 6)),
         (0, Err(Discard::Repeated))
     );
 }
@@ -224,7 +287,7 @@ fn tags_of_another_epoch_or_mode_are_counted() {
     assert_eq!(guaranteed.handle_packet(at(0), 0, 100, 0), Err(Discard::OtherMode));
     let old = Tag { epoch: 0, ..tag(0) };
     assert_eq!(guaranteed.handle_tagged(at(0), 0, old, 100, 0), Err(Discard::StaleEpoch));
-    assert_eq!(copy(&mut guaranteed, at(0), 3), Err(Discard::NotAsked));
+    assert_eq!(copy(&mut guaranteed, at(0), 3, (0, 6)), Err(Discard::NotAsked));
     assert_eq!(guaranteed.handle_tagged(at(0), 3, tag(0), 100, 0), Err(Discard::NoSuchChannel));
     assert_eq!(guaranteed.handle_tagged(at(0), 0, tag(0), 101, 0), Err(Discard::BadLength));
     let mut quasi =
@@ -258,10 +321,34 @@ fn copies_go_over_the_fastest_channel() {
     hear(2, 50, report(400)).unwrap();
     hear(0, 70, report(400)).unwrap();
     hear(0, 70, missing(1, 1)).unwrap();
-    let tag = Tag { repair_of: Some(0), ..tag(3) };
-    let repair = Repair { channel: 2, tag, length_bytes: 100 };
+    let repair = Repair { channel: 2, tag: copy_tag(3, 2, 6), length_bytes: 100 };
     assert_eq!((sender.poll_repair(at(70)), sender.poll_repair(at(70))), (Some(repair), None));
     assert_eq!(sender.sending().repairs, 1);
+}
+
+/// Who misses a copy by its number on its channel misses the packet, which is sent again on another
+/// channel, as many times as it may be; the sender's counts have a number for each.
+#[test]
+fn a_lost_copy_is_the_lost_packet_again() {
+    let repair = Some(RepairPlan { tries_max: 2, ..RepairPlan::default() });
+    let options = SenderOptions { repair, ..SenderOptions::default() };
+    let mut sender = Sender::synchronised(scheduler(), options, Epoch::new(1), at(0)).unwrap();
+    for _ in 0..6 {
+        sender.handle_tagged(at(0), 100).unwrap();
+    }
+    let mut ask = |channel: u8, first, at_ms| {
+        let kind = Kind::Nack(Nack { channel, first, count: 1, left_ns: u32::MAX });
+        let message = Message { epoch: Epoch::new(1), channel, channels: 3, kind };
+        sender.handle_message(at(at_ms), channel.into(), message).unwrap();
+        let repair = sender.poll_repair(at(at_ms));
+        let sent = [0, 1].map(|channel| sender.sent(channel).packets);
+        (repair.map(|repair| (repair.channel, repair.tag)), sent)
+    };
+    assert_eq!(ask(0, 1, 10), (Some((0, copy_tag(3, 2, 6))), [3, 2]));
+    assert_eq!(ask(0, 2, 20), (Some((1, copy_tag(3, 2, 6))), [3, 3]));
+    assert_eq!(ask(1, 2, 30), (None, [3, 3]));
+    // The next fresh packet of channel 0 comes after the copy there, and is the next of the pipe.
+    assert_eq!(sender.handle_tagged(at(40), 100), Ok((0, Tag { channel_sequence: 3, ..tag(6) })));
 }
 
 /// Four at once on each channel, fastest first; a packet or a marker on a channel is room for one

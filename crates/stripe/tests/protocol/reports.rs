@@ -33,6 +33,9 @@ fn a_marker_says_all_of_its_channel() {
             next_sequence,
             sent_at,
             round_trip_ns,
+            // A second, as nothing is known of the round trip; 200 ms; two intervals, and an eighth
+            // of the 200 ms for a look that is late.
+            out_after_ns: 1_265_000_000,
         }))
     };
     assert_eq!(marker(), said(100, 2, 100, 1, 100));
@@ -56,6 +59,7 @@ fn a_report_counts_from_the_last_marker_on() {
         next_sequence: 9,
         sent_at: at(3),
         round_trip_ns: 0,
+        out_after_ns: 0,
     };
     let message = |kind| Message { epoch: Epoch::new(1), channel: 1, channels: 2, kind };
     receiver.handle_message(at(5), 1, message(Kind::Marker(marker))).unwrap();

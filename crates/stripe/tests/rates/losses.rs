@@ -5,7 +5,7 @@ use super::world::{LONGEST_BYTES, Line, NOTHING, World, free, lasting, repairing
 /// Rates are those from 3 s on.
 const FROM_MS: u64 = 3_000;
 
-/// By default one seed; of `SEEDS=20` the worst has .885, the second .897 and all others more.
+/// By default one seed; of `SEEDS=20` the worst has .955.
 #[test]
 fn jitter_and_losses_that_are_repaired() {
     let jittery = |line| Line { jitter_ms: 10, loss_per_mille: 5, ..line };
@@ -31,19 +31,22 @@ fn three_channels_of_all_sorts_with_long_and_short_packets_in_turn() {
 }
 
 /// Two of three are gone for half a minute: from a second later on the third carries what it can,
-/// three seconds after they are back all do, and nothing is lost.
+/// three seconds after they are back all do, and nothing is lost, though nobody told the receiver
+/// how long to wait and the third takes seconds to carry what was on its way on the others.
 #[test]
 fn two_of_three_are_gone_and_come_back() {
-    let lines = [Line::new(10, 10), Line::new(20, 25), Line::new(15, 60)];
-    for stays in 0..3 {
-        let mut world = World::with(&lines, lasting(1), 1);
+    let lines = [Line::new(5, 5), Line::new(20, 25), Line::new(50, 80)];
+    for (stays, seed) in
+        (0..3).flat_map(|stays| (1..=super::seeds(1)).map(move |seed| (stays, seed)))
+    {
+        let mut world = World::with(&lines, repairing(seed), seed);
         for channel in (0..3).filter(|channel| *channel != stays) {
-            world.block(5_000, channel, 0);
-            world.block(35_000, channel, NOTHING);
+            world.block(10_000, channel, 0);
+            world.block(40_000, channel, NOTHING);
         }
-        world.run_to(42_000);
-        let alone = super::per_mille(&world, &lines[stays..=stays], 6_000, 35_000);
-        let all = super::per_mille(&world, &lines, 38_000, 42_000);
+        world.run_to(46_000);
+        let alone = super::per_mille(&world, &lines[stays..=stays], 11_000, 40_000);
+        let all = super::per_mille(&world, &lines, 43_000, 46_000);
         let given_up = world.receiver.reception().given_up;
         assert!(alone >= 930, "{stays} stays: {alone} thousandths of its own");
         assert!(all >= 900 && given_up == 0, "{stays} stays: {all}, {given_up} lost");

@@ -150,7 +150,7 @@ fn a_source_that_sends_little_makes_no_channel_seem_slow() {
 /// leaves it be.
 #[test]
 fn loss_below_the_threshold_is_not_taken_for_congestion() {
-    let lines = [Line { loss_per_mille: 50, ..Line::new(10, 10) }, Line::new(20, 10)];
+    let lines = [Line { loss_per_mille: 50, ..Line::new(10, 50) }, Line::new(20, 10)];
     let reached = |loss_threshold| {
         let mut world =
             World::with(&lines, free_with(|bbr| bbr.loss_threshold = loss_threshold), 1);

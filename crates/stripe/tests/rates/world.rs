@@ -9,7 +9,7 @@ use gingham_linkemu::{Channel, Loss, Parameters, Probability};
 use gingham_stripe::{
     BbrPlan, ControlPlan, Controlled, Epoch, Guarantee, Instant, Order, Receiver, ReceiverOptions,
     RepairPlan, RepairRequests, ReportPlan, RetransmissionBuffer, Sender, SenderOptions, SharePlan,
-    TAG_BYTES, Tag,
+    Tag,
 };
 
 type Scheduler = SurplusRoundRobin<16>;
@@ -371,7 +371,7 @@ impl World {
         self.allowed_bytes = self.allowed_bytes.saturating_sub(u64::from(length_bytes));
         let packet = Packet { number: self.number, length_bytes, sent_ns: self.now_ns };
         self.number += 1;
-        let header_bytes = if self.tagged { TAG_BYTES } else { 0 };
+        let header_bytes = tag.map_or(0, |tag| tag.length());
         let length = usize::try_from(length_bytes).expect("a length") + header_bytes;
         if let (Some(kept), Some(tag)) = (&mut self.kept, tag) {
             kept.keep(tag.sequence, packet);
@@ -388,7 +388,8 @@ impl World {
             let kept = self.kept.as_ref().and_then(|kept| kept.get(repair.tag.sequence));
             let Some(&packet) = kept else { continue };
             let (channel, tag) = (repair.channel, Some(repair.tag));
-            let length = usize::try_from(packet.length_bytes).expect("a length") + TAG_BYTES;
+            let length = usize::try_from(packet.length_bytes).expect("a length");
+            let length = length + repair.tag.length();
             for at_ns in self.offer(channel, length) {
                 self.schedule(at_ns, Event::Packet { channel, tag, packet });
             }

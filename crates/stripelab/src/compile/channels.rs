@@ -11,7 +11,7 @@ use gingham_linkemu::{
     Competing, GilbertElliott, Loss, Outage, ParameterError, Parameters, Policer, Probability,
     QueueBound, Reordering, Spacing,
 };
-use gingham_stripe::TAG_BYTES;
+use gingham_stripe::{TAG_BYTES, TAG_BYTES_MAX};
 
 /// Where a channel stands in the scenario, for messages.
 struct Place<'a> {
@@ -164,7 +164,14 @@ fn policer(
     let Some(given) = channel.policer else { return Ok(None) };
     let scenario = &place.source.scenario;
     let has_header = scenario.has_tags() || scenario.stripe.reception == Reception::SequenceNumbers;
-    let wire_bytes = u64::from(longest_bytes) + if has_header { TAG_BYTES as u64 } else { 0 };
+    let header_bytes = if has_header && scenario.stripe.repair.is_some() {
+        TAG_BYTES_MAX
+    } else if has_header {
+        TAG_BYTES
+    } else {
+        0
+    };
+    let wire_bytes = u64::from(longest_bytes) + header_bytes as u64;
     if given.burst.0 < wire_bytes {
         let message = format!(
             "is below the {wire_bytes} B of the longest packet (`stripe.longest_packet`) with what \

@@ -44,8 +44,7 @@ impl Logical {
         let Some(tag) = packet.tag else {
             return self.receiver.handle_packet(now, channel, bytes, packet).is_ok();
         };
-        // A copy has no place in the order of its channel.
-        let Some(order) = self.orders.get_mut(channel).filter(|_| tag.repair_of.is_none()) else {
+        let Some(order) = self.orders.get_mut(channel) else {
             return self.receiver.handle_tagged(now, channel, tag, bytes, packet).is_ok();
         };
         let taken = order.handle_packet(now, tag, bytes, packet).is_ok();

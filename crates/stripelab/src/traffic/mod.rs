@@ -20,7 +20,7 @@ pub(crate) use source::Source;
 pub(crate) use transport::Transport;
 
 use gingham_kernel::Time;
-use gingham_stripe::Tag;
+use gingham_stripe::{TAG_BYTES, TAG_BYTES_MAX, Tag};
 
 /// A packet from its source to whoever reads it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -45,6 +45,10 @@ pub(crate) struct Packet {
 }
 
 impl Packet {
+    /// The tag of a copy is so much longer than another.
+    #[expect(clippy::cast_possible_truncation, reason = "eight")]
+    pub(crate) const BYTES_OF_COPY: u32 = (TAG_BYTES_MAX - TAG_BYTES) as u32;
+
     /// Whether it is a copy of one that was lost.
     pub(crate) fn is_copy(&self) -> bool {
         self.tag.is_some_and(|tag| tag.repair_of.is_some())

@@ -13,6 +13,7 @@ impl<P> Confirmed<P> {
                 next_on_channel: crate::corruption::word(words),
                 below: crate::corruption::word(words),
                 round_trip_ns: crate::corruption::word(words),
+                out_after_ns: crate::corruption::word(words),
                 begun: words().is_multiple_of(2),
             };
         }

@@ -17,6 +17,8 @@ impl Gaps {
                 ask_at: Instant::from_nanoseconds(words()),
                 asked: crate::corruption::word(words),
                 again: Duration::from_nanos(words()),
+                wait: Duration::from_nanos(words()),
+                left: words().is_multiple_of(2),
             });
         }
     }

@@ -18,7 +18,7 @@ impl Repairs {
         self.queue.clear();
         for _ in 0..words() % 5 {
             let asked = (crate::corruption::byte(words), crate::corruption::word(words));
-            self.queue.push_back((asked.0, asked.1, Instant::from_nanoseconds(words())));
+            self.queue.push_back((asked, Instant::from_nanoseconds(words())));
         }
     }
 }

@@ -87,7 +87,7 @@ impl Engine {
         }
         for _ in 0..self.copies.len() {
             let copy = self.copies.pop_front().expect("counted");
-            if self.has_room(usize::from(copy.channel), copy.bytes) {
+            if self.has_room(usize::from(copy.channel), copy.bytes + Packet::BYTES_OF_COPY) {
                 self.send_copy(&copy);
             } else {
                 self.copies.push_back(copy);
@@ -97,7 +97,7 @@ impl Engine {
 
     fn send_copy(&mut self, copy: &Packet) {
         let channel = usize::from(copy.channel);
-        let wire_bytes = copy.bytes + self.receiver.header_bytes();
+        let wire_bytes = copy.bytes + self.receiver.header_bytes() + Packet::BYTES_OF_COPY;
         let fate = self.links[channel].offer(self.now, wire_bytes, Kind::Copy);
         let lost = matches!(fate, Fate::Dropped(_));
         self.meter.copy_sent(self.now, copy, wire_bytes, lost);
