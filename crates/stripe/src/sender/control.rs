@@ -154,7 +154,7 @@ impl ControlPlan {
                 let shares_clock = order == Order::Strict;
                 let parameters = BbrParameters {
                     loss_threshold,
-                    short_term_threshold: Some(loss_threshold),
+                    short_term_threshold: (order == Order::Free).then_some(loss_threshold),
                     headroom,
                     seed,
                     shares_clock,

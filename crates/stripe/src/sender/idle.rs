@@ -8,7 +8,8 @@
 //!
 //! While all that was sent is accounted for and no change is under way, a marker tells nothing new;
 //! sixteen in a row are twice as many as a receiver takes to ask for a reset by default. The next packet after such a rest has a marker before it on every channel, so that a channel that
-//! died meanwhile is found as soon as any: silence and two round trips later.
+//! died meanwhile is found as soon as any: silence and two round trips later. A marker that is not
+//! answered ends a rest, too.
 //!
 //! Source: ours; the doubling is that of a keep-alive that backs off.
 
@@ -75,6 +76,31 @@ impl<S: Numbered> Sender<S> {
             self.idle.pause = self.idle.pause.saturating_mul(2).min(plan.pause_max());
         }
         self.mark_all(now);
+        self.presence.look_by(now.after(self.look_pause()));
+    }
+
+    /// The time to the next look: within a rest, to when what was asked is answered.
+    pub(super) fn look_pause(&self) -> Duration {
+        let channels = 0..self.scheduler.channels();
+        let is_asked = |channel| self.presence.unanswered_since(channel).is_some();
+        if self.due == 0 && !channels.clone().any(is_asked) {
+            return self.pause();
+        }
+        let takes = channels.map(|channel| self.answer_takes(channel)).max().unwrap_or_default();
+        let answered = takes.saturating_add(self.options.markers.interval);
+        self.pause().min(answered)
+    }
+
+    /// Within a rest, a marker that is not answered in time ends it: one lost marker is no silence.
+    pub(super) fn wake_if_unanswered(&mut self, now: Instant) {
+        let is_overdue = |channel: usize| {
+            let since = self.presence.unanswered_since(channel);
+            self.scheduler.standing(channel).is_in()
+                && since.is_some_and(|since| self.answer_by(channel, since) <= now)
+        };
+        if (0..self.scheduler.channels()).any(is_overdue) {
+            self.wake(now);
+        }
     }
 
     /// A packet is to go: after a rest markers go first. Says whether they do.

@@ -94,6 +94,11 @@ impl Presence {
         self.look_at
     }
 
+    /// Since when a marker has been without answer.
+    pub(super) fn unanswered_since(&self, channel: usize) -> Option<Instant> {
+        self.watches[channel].unanswered_since
+    }
+
     /// The next look is no later than that.
     pub(super) fn look_by(&mut self, at: Instant) {
         self.look_at = self.look_at.min(at);
@@ -218,12 +223,13 @@ impl<S: Numbered> Sender<S> {
     pub(super) fn look(&mut self, now: Instant) {
         let interval = self.options.markers.interval;
         let late_max = interval.max(self.options.silence.unwrap_or_default() / LATE_SHARE);
-        self.presence.begin_look(now, self.pause(), late_max);
+        self.presence.begin_look(now, self.look_pause(), late_max);
         self.check(now);
         if !self.is_open() {
             return;
         }
         self.look_at_rounds(now);
+        self.wake_if_unanswered(now);
         for channel in 0..self.scheduler.channels() {
             let is_in = self.scheduler.standing(channel).is_in();
             if is_in || self.changes.is_pending(channel) {

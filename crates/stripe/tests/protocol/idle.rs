@@ -15,7 +15,7 @@ fn pair() -> Pair {
 /// What IP, UDP, a header of 8 bytes and an AEAD take of a datagram.
 const FRAMING_BYTES: u64 = 28 + 8 + 16;
 
-/// A marker has 64 bytes and a report 76. Both ends send, so a day of a channel has the markers and
+/// A marker has 68 bytes and a report 76. Both ends send, so a day of a channel has the markers and
 /// the reports of two senders: at most 5 MB with all that is around them.
 #[test]
 fn an_idle_day_takes_five_megabytes_a_channel() {
@@ -26,7 +26,7 @@ fn an_idle_day_takes_five_megabytes_a_channel() {
     pair.run_for(Duration::from_secs(86_400));
     let markers = (pair.sender.sending().markers - before) / 2;
     assert!(markers > 8_000, "a channel that dies is found some time: {markers}");
-    let bytes = 2 * markers * (64 + 76 + 2 * FRAMING_BYTES);
+    let bytes = 2 * markers * (68 + 76 + 2 * FRAMING_BYTES);
     assert!(bytes <= 5_000_000, "{bytes}");
     assert_eq!(pair.sender.sending().deaths, 0);
 }
@@ -66,4 +66,15 @@ fn what_died_in_a_rest_is_found_once_a_packet_goes() {
     assert!(!pair.sender.is_dead(1));
     pair.run_for(milliseconds(80 + 20));
     assert!(pair.sender.is_dead(1));
+}
+
+/// One marker in ten is lost, and one answer in ten, for an hour: no channel is taken for dead.
+#[test]
+fn a_marker_that_is_lost_in_a_rest_is_no_silence() {
+    let mut pair = pair();
+    pair.send(1_000);
+    pair.run_to(at(60_000));
+    pair.loss_percent = 10;
+    pair.run_for(Duration::from_secs(3_600));
+    assert_eq!(pair.sender.sending().deaths, 0);
 }
