@@ -1,0 +1,27 @@
+//! Nothing is allocated once the queue is there.
+
+use gingham_entry::{Ecn, FqCodel, FqCodelPlan, Offered};
+use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
+use std::alloc::System;
+
+#[global_allocator]
+static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+/// Three packets come and one goes each millisecond: marks, and batches of drops.
+#[test]
+fn no_packet_allocates() {
+    let mut queue = FqCodel::new(FqCodelPlan { limit_packets: 100, ..FqCodelPlan::default() });
+    let region = Region::new(ALLOCATOR);
+    for ms in 0..2_000 {
+        let now_ns = ms * 1_000_000;
+        for flow_hash in 0..3 {
+            let offered = Offered { flow_hash, bytes: 1_000, ecn: Ecn::Ect0, packet: ms };
+            queue.enqueue(now_ns, offered, |_| ());
+        }
+        queue.peek(now_ns, |_| ());
+        queue.dequeue(now_ns, |_| ());
+    }
+    assert_eq!(region.change().allocations, 0);
+    let counters = queue.counters();
+    assert!(counters.dropped_limit_packets > 0 && counters.marked_packets > 0, "{counters:?}");
+}

@@ -1,0 +1,53 @@
+//! Whose turn it is.
+
+use crate::support::{MS, fill, go, plan, refuse_drops};
+use gingham_entry::FqCodel;
+
+/// Quantum 1,000. Flow 1 has packets of 1,000, flow 2 of 400. Both are new: flow 1 sends one, has 0
+/// credits left and goes to the old with 1,000; flow 2 sends 400, 400 and 400 (credits 600, 200, -200)
+/// and goes to the old with 800. Then one, then two (400, 0), and so on.
+#[test]
+fn deficit_round_robin_by_hand() {
+    let mut queue = FqCodel::new(plan());
+    fill(&mut queue, 0, 1, &[1_000; 5]);
+    fill(&mut queue, 0, 2, &[400; 12]);
+    let flows: Vec<_> = go(&mut queue, MS, 13).iter().map(|packet| packet.0).collect();
+    // Credits of flow 2 after each turn: -200, 0, -200 + ... : three, two, three, two.
+    assert_eq!(flows, [1, 2, 2, 2, 1, 2, 2, 1, 2, 2, 2, 1, 2]);
+}
+
+/// A flow that has nothing waiting and sends a packet goes before a hundred of another.
+#[test]
+fn a_sparse_flow_goes_first() {
+    let mut queue = FqCodel::new(plan());
+    fill(&mut queue, 0, 1, &[1_000; 100]);
+    assert_eq!(go(&mut queue, MS, 3), [(1, 0), (1, 1), (1, 2)]);
+    fill(&mut queue, MS, 2, &[100]);
+    assert_eq!(go(&mut queue, MS, 2), [(2, 0), (1, 3)]);
+}
+
+/// A sparse flow that has been served is old until its turn finds it empty: a packet that comes before
+/// that has to wait for its turn, so that no flow starves.
+#[test]
+fn a_flow_that_comes_and_goes_does_not_keep_others_from_their_turn() {
+    let mut queue = FqCodel::new(plan());
+    fill(&mut queue, 0, 1, &[1_000; 100]);
+    go(&mut queue, MS, 1);
+    for _ in 0..10 {
+        fill(&mut queue, MS, 2, &[1_000]);
+        let next = go(&mut queue, MS, 2);
+        assert!(next.contains(&(2, 0)) && next.iter().any(|packet| packet.0 == 1), "{next:?}");
+    }
+}
+
+/// What was looked at goes next, though a sparse flow comes in between.
+#[test]
+fn what_was_told_is_what_is_given() {
+    let mut queue = FqCodel::new(plan());
+    fill(&mut queue, 0, 1, &[1_000, 800]);
+    assert_eq!(queue.peek(MS, refuse_drops), Some(1_000));
+    fill(&mut queue, MS, 2, &[100]);
+    assert_eq!(queue.peek(MS, refuse_drops), Some(1_000));
+    assert_eq!(go(&mut queue, MS, 3), [(1, 0), (2, 0), (1, 1)]);
+    assert_eq!(queue.peek(MS, refuse_drops), None);
+}
