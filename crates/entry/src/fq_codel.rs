@@ -208,12 +208,16 @@ impl<P> FqCodel<P> {
         while self.is_over_limit() && self.drop_batch(&mut dropped) {}
     }
 
-    /// The length of the packet that the next `dequeue` gives.
-    pub fn peek(&mut self, now_ns: u64, dropped: impl FnMut(Dropped<P>)) -> Option<u32> {
+    /// What the next `dequeue` gives, with its length.
+    pub fn peek(
+        &mut self,
+        now_ns: u64,
+        dropped: impl FnMut(Dropped<P>),
+    ) -> Option<&Dequeued<P>> {
         if self.chosen.is_none() {
             self.chosen = self.choose(now_ns, dropped);
         }
-        self.chosen.as_ref().map(|chosen| chosen.bytes)
+        self.chosen.as_ref()
     }
 
     /// The next packet; what is dropped before it goes to `dropped`.

@@ -10,7 +10,7 @@
 //!
 //! By how much the window shrinks and grows is the rule of its [`Window`], Reno's or CUBIC's.
 //!
-//! Source: RFC 6675 (recovery), RFC 6298 (timeouts). Every segment is acknowledged by itself, at
+//! Source: RFC 6675 (recovery), RFC 6298 (timeouts), RFC 3168 (marks). Every segment is acknowledged by itself, at
 //! once; a segment that was sent again is found lost by the timeout alone.
 //!
 //! Invariants: new segments go only while less than the window is under way; a window shrinks at
@@ -32,6 +32,8 @@ pub(crate) struct TransportCounts {
     pub(crate) retransmissions: u64,
     pub(crate) fast_recoveries: u64,
     pub(crate) timeouts: u64,
+    /// Times that a mark reduced the window.
+    pub(crate) marks_heeded: u64,
 }
 
 /// A segment that is not acknowledged.
@@ -160,8 +162,8 @@ impl Transport {
         self.far_end.take(segment, bytes)
     }
 
-    /// The far end expects a segment, and has just got another.
-    pub(crate) fn acknowledge(&mut self, now: Time, expected: u64, got: u64) {
+    /// The far end expects a segment, and has just got another, which was `marked` or not.
+    pub(crate) fn acknowledge(&mut self, now: Time, expected: u64, got: u64, marked: bool) {
         let (before, mut acknowledged_bytes) = (self.first, 0);
         while self.first < expected
             && let Some(segment) = self.segments.pop_front()
@@ -175,6 +177,9 @@ impl Transport {
         }
         self.mark_come(now, got);
         self.find_lost();
+        if marked {
+            self.counts.marks_heeded += u64::from(self.begin_recovery());
+        }
         if self.first > before {
             self.open_window(now, acknowledged_bytes);
             let under_way = !self.segments.is_empty();
@@ -256,7 +261,7 @@ impl Transport {
                 && self.segments[index].standing == Standing::UnderWay
             {
                 self.segments[index].standing = Standing::Lost;
-                self.begin_recovery();
+                self.counts.fast_recoveries += u64::from(self.begin_recovery());
                 self.flight_bytes -= u64::from(self.segments[index].bytes);
                 self.lost.push_back(self.judged);
             }
@@ -264,14 +269,16 @@ impl Transport {
         }
     }
 
-    fn begin_recovery(&mut self) {
+    /// A loss or a mark reduces the window, once for all that was under way (RFC 3168, section
+    /// 6.1.2); tells whether this one did.
+    fn begin_recovery(&mut self) -> bool {
         if self.recovering || self.first < self.recover {
-            return;
+            return false;
         }
-        self.counts.fast_recoveries += 1;
         self.window.lose(self.outstanding());
         self.recovering = true;
         self.recover = self.first + self.segments.len() as u64;
+        true
     }
 
     fn open_window(&mut self, now: Time, acknowledged_bytes: u64) {
@@ -307,7 +314,7 @@ mod tests {
         for segment in 2..=4 {
             let (expected, _) = reno.deliver(segment, 1_000);
             assert_eq!(expected, 1);
-            reno.acknowledge(at(20), expected, segment);
+            reno.acknowledge(at(20), expected, segment, false);
         }
         assert_eq!(
             (reno.window.threshold_bytes(), reno.window_bytes(), reno.flight_bytes),
@@ -316,15 +323,15 @@ mod tests {
         // With 5 to 8 come, 2,000 are under way, and 1 finds room.
         for segment in 5..=8 {
             reno.deliver(segment, 1_000);
-            reno.acknowledge(at(20), 1, segment);
+            reno.acknowledge(at(20), 1, segment, false);
         }
         assert_eq!(fill(&mut reno, at(20)), [1]);
         assert_eq!(reno.deliver(1, 1_000), (9, 8_000));
-        reno.acknowledge(at(40), 9, 1);
+        reno.acknowledge(at(40), 9, 1, false);
         // 9 and 10 are under way, and end the recovery; then avoidance: a segment for a window.
         assert!(reno.recovering);
-        reno.acknowledge(at(40), 10, 9);
-        reno.acknowledge(at(40), 11, 10);
+        reno.acknowledge(at(40), 10, 9, false);
+        reno.acknowledge(at(40), 11, 10, false);
         assert_eq!((reno.recovering, reno.window_bytes(), reno.flight_bytes), (false, 3_500, 0));
     }
 
@@ -332,8 +339,8 @@ mod tests {
     fn two_later_segments_are_nothing() {
         let mut reno = Transport::new(WindowRule::Reno, 1_000, 1_000_000, Span::ZERO);
         fill(&mut reno, at(0));
-        reno.acknowledge(at(20), 1, 2);
-        reno.acknowledge(at(20), 1, 3);
+        reno.acknowledge(at(20), 1, 2, false);
+        reno.acknowledge(at(20), 1, 3, false);
         assert_eq!((reno.window_bytes(), reno.counts.fast_recoveries), (10_000, 0));
         // Two have come, so two more may go.
         assert_eq!(fill(&mut reno, at(20)), [11, 12]);
@@ -350,7 +357,7 @@ mod tests {
         assert_eq!(fill(&mut reno, at(1_000)), [1]);
         // The next wait is twice as long.
         assert_eq!(reno.timeout_at(), Some(at(3_000)));
-        reno.acknowledge(at(1_020), 2, 1);
+        reno.acknowledge(at(1_020), 2, 1, false);
         assert_eq!(fill(&mut reno, at(1_020)), [2, 3]);
     }
 }
