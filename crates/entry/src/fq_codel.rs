@@ -209,11 +209,7 @@ impl<P> FqCodel<P> {
     }
 
     /// What the next `dequeue` gives, with its length.
-    pub fn peek(
-        &mut self,
-        now_ns: u64,
-        dropped: impl FnMut(Dropped<P>),
-    ) -> Option<&Dequeued<P>> {
+    pub fn peek(&mut self, now_ns: u64, dropped: impl FnMut(Dropped<P>)) -> Option<&Dequeued<P>> {
         if self.chosen.is_none() {
             self.chosen = self.choose(now_ns, dropped);
         }

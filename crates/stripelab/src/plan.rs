@@ -66,7 +66,7 @@ pub enum EntryPlan {
     FqCodel {
         /// Its parameters.
         plan: FqCodelPlan,
-        /// Whether its target follows the smallest round trip of the channels.
+        /// Whether its target follows the round trip of the longest channel.
         follows: bool,
     },
 }

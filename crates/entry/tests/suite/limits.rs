@@ -81,7 +81,7 @@ fn a_later_target_is_met_later() {
 }
 
 #[test]
-fn a_target_before_a_bundle_is_its_smallest_round_trip_or_5_ms() {
+fn a_target_before_a_pipe_is_its_round_trip_or_5_ms() {
     assert_eq!(CoDelPlan::target_before(0), 5 * MS);
     assert_eq!(CoDelPlan::target_before(20 * MS), 20 * MS);
 }

@@ -21,7 +21,9 @@ pub(super) fn entry(source: &ScenarioSource, longest_bytes: u32) -> Result<Entry
             let message = "one queue has a `limit` and nothing else: set `entry.queue = \"fq-codel\"`, or leave the rest out";
             return Err(source.refuse("entry", message));
         }
-        return Ok(EntryPlan::Fifo { limit_bytes: entry.limit.map_or(FIFO_BYTES, |limit| limit.0) });
+        return Ok(EntryPlan::Fifo {
+            limit_bytes: entry.limit.map_or(FIFO_BYTES, |limit| limit.0),
+        });
     };
     let limit_packets = FqCodelPlan::LIMIT_PACKETS;
     let limit = entry.limit.unwrap_or(Bytes(u64::from(limit_packets) * u64::from(longest_bytes)));

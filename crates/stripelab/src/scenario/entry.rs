@@ -14,9 +14,9 @@ pub struct Entry {
     /// What waits at the most: 250 kB in one queue, 15 MB in queues by flow unless given. A backlogged
     /// source needs no room.
     pub limit: Option<Bytes>,
-    /// How long a queue may stand before packets are marked or dropped, with `queue = "fq-codel"`: the
-    /// smallest round trip of the channels as the sender knows it, and 5 ms at the least, unless given
-    /// (RFC 8289, section 4.3).
+    /// How long packets may wait in a queue that stands before some are marked or dropped, with `queue =
+    /// "fq-codel"`: the round trip of the longest channel without its queue, as the sender knows it, and
+    /// 5 ms at the least, unless given.
     pub target: Option<Span>,
     /// For how long it must have stood, about a round trip of a transport (RFC 8289, section 4.2).
     pub interval: Span,
