@@ -8,27 +8,27 @@
 //!                │← interval →│ x    x   x
 //! ```
 //!
-//! Source: RFC 8289, section 5, whose names the fields have; that a mark takes the place of a drop
-//! and leaves the packet where it is, is RFC 8290's, section 3, and Linux's.
+//! Source: RFC 8289, section 5, whose names the fields have; a mark takes the place of a drop as in
+//! Linux's (RFC 8290, section 5.2.6): the packet that was due goes on with it.
 //!
 //! Invariant: nothing is marked or dropped before the sojourn was above the target for an interval.
 
 /// Parameters of CoDel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CoDelPlan {
-    /// What a standing queue may take: 5 ms (RFC 8289, section 4.3) unless given.
+    /// What a standing queue may take: 5 ms (RFC 8290, section 5.2.2) unless given.
     pub target_ns: u64,
     /// How long the sojourn is above the target before the first drop, about a round trip of those
-    /// who send: 100 ms (RFC 8289, section 4.2) unless given.
+    /// who send: 100 ms (RFC 8290, section 5.2.1) unless given.
     pub interval_ns: u64,
     /// The longest packet: a queue of no more bytes does not stand.
     pub longest_bytes: u32,
 }
 
 impl CoDelPlan {
-    /// The target of RFC 8289, section 4.3.
+    /// The target of RFC 8290, section 5.2.2.
     pub const TARGET_NS: u64 = 5_000_000;
-    /// The interval of RFC 8289, section 4.2.
+    /// The interval of RFC 8290, section 5.2.1.
     pub const INTERVAL_NS: u64 = 100_000_000;
 
     /// The target before a pipe of which this is the round trip without a queue: no less than that.

@@ -18,12 +18,12 @@ pub struct Entry {
     /// "fq-codel"`: the round trip of the longest channel without its queue, as the sender knows it, and
     /// 5 ms at the least, unless given.
     pub target: Option<Span>,
-    /// For how long it must have stood, about a round trip of a transport (RFC 8289, section 4.2).
+    /// For how long it must have stood, about a round trip of a transport (RFC 8290, section 5.2.1).
     pub interval: Span,
     /// Queues among which sources are spread by their hashes (RFC 8290, section 5.2.5).
     pub flows: u32,
     /// Whether packets of sources that read marks are marked and not dropped (RFC 8290, section
-    /// 5.2.7).
+    /// 5.2.6).
     pub ecn: bool,
 }
 
