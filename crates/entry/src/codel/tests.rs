@@ -2,6 +2,7 @@
 
 use super::*;
 use proptest::prelude::*;
+use std::iter::{once, repeat};
 
 const MS: u64 = 1_000_000;
 const PLAN: CoDelPlan =
@@ -159,21 +160,27 @@ impl Pseudocode {
 }
 
 proptest! {
-    /// Phases of a queue that stands, empties or is short: both drop as many at each instant.
+    /// Phases of a queue that stands, empties or is short, behind its first packet otherwise than
+    /// before: both drop as many at each instant.
     #[test]
     fn drops_are_those_of_the_pseudocode(
-        phases in prop::collection::vec((1_u64..400, 0_u64..40, 0_u64..6_000), 1..20),
+        phases in prop::collection::vec((1_u64..400, 0_u64..40, 0_u64..40, 0_u64..6_000), 1..20),
         step_ns in 300_007_u64..3_000_000,
     ) {
         let (mut codel, mut pseudocode, mut now_ns) = (CoDel::NEW, Pseudocode::default(), step_ns);
-        for (calls, sojourn_ms, left_bytes) in phases {
+        for (calls, first_ms, later_ms, left_bytes) in phases {
             for _ in 0..calls {
                 now_ns += step_ns;
-                let sojourn_ns = sojourn_ms * MS;
-                let pop = || Some(Popped { packet: (), sojourn_ns, left_bytes, markable: false });
+                let sojourns = || once(first_ms * MS).chain(repeat(later_ms * MS));
+                let (mut one, mut other) = (sojourns(), sojourns());
+                let pop = || {
+                    let sojourn_ns = one.next()?;
+                    Some(Popped { packet: (), sojourn_ns, left_bytes, markable: false })
+                };
                 let mut drops = 0;
                 codel.dequeue(now_ns, &PLAN, pop, |()| drops += 1);
-                let expected = pseudocode.dequeue(now_ns, || Some((sojourn_ns, left_bytes)));
+                let expected =
+                    pseudocode.dequeue(now_ns, || Some((other.next()?, left_bytes)));
                 prop_assert_eq!(drops, expected);
             }
         }
