@@ -1,5 +1,6 @@
 //! The plan of a run: what a scenario means, in integers, ids and closed enums.
 
+use gingham_entry::FqCodelPlan;
 use gingham_kernel::{Rate, Span, Time};
 use gingham_linkemu::{Loss, Parameters};
 use gingham_stripe::{OrderOptions, ReceiverOptions, SenderOptions};
@@ -29,8 +30,8 @@ pub struct Plan {
     pub restore: Option<OrderOptions>,
     /// When both ends are started anew, in the order of time.
     pub resets: Vec<Time>,
-    /// The queue before the sender.
-    pub queue_bytes: u64,
+    /// What waits before the sender.
+    pub entry: EntryPlan,
     /// Whether the sender sees its channels' queues.
     pub backpressure: bool,
     /// How fast what arrives is read; at once if there is nothing here.
@@ -51,6 +52,33 @@ pub struct Plan {
     pub packets_max: usize,
     /// Percentiles of the delay that are asked for.
     pub percentiles: Vec<f64>,
+}
+
+/// What waits before the sender.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum EntryPlan {
+    /// One queue; what finds no room is refused.
+    Fifo {
+        /// What waits at the most.
+        limit_bytes: u64,
+    },
+    /// A queue for each flow.
+    FqCodel {
+        /// Its parameters.
+        plan: FqCodelPlan,
+        /// Whether its target follows the round trip of the longest channel.
+        follows: bool,
+    },
+}
+
+impl EntryPlan {
+    /// What waits at the most.
+    pub const fn limit_bytes(&self) -> u64 {
+        match self {
+            Self::Fifo { limit_bytes } => *limit_bytes,
+            Self::FqCodel { plan, .. } => plan.limit_bytes,
+        }
+    }
 }
 
 /// A channel.
@@ -152,6 +180,8 @@ pub enum SourceKind {
         ack_delay: Span,
         /// Bytes under way at the most.
         window_bytes: u64,
+        /// Whether it reads marks.
+        ecn: bool,
     },
     /// A frame an interval.
     Frames {

@@ -1,6 +1,7 @@
 //! From a scenario to the plan of its run; whatever makes no sense is refused with line and key.
 
 mod channels;
+mod entry;
 mod options;
 mod sources;
 mod spreading;
@@ -50,7 +51,7 @@ pub fn compile(source: &ScenarioSource) -> Result<Compiled, InputError> {
         tagged: scenario.has_tags(),
         restore: options::restore(source)?,
         resets: options::resets(source),
-        queue_bytes: scenario.stripe.queue.0,
+        entry: entry::entry(source, longest_bytes)?,
         backpressure: scenario.sees_queues(),
         reader: scenario.receiver.rate,
         warm_up,

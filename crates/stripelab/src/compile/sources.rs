@@ -123,7 +123,8 @@ fn transport(
         let key = format!("kind.{name}.window");
         return Err(place.refuse(&key, "expected at least the longest packet"));
     }
-    Ok(SourceKind::Transport { rule, ack_delay: given.ack_delay.unwrap_or(nearest), window_bytes })
+    let ack_delay = given.ack_delay.unwrap_or(nearest);
+    Ok(SourceKind::Transport { rule, ack_delay, window_bytes, ecn: given.ecn })
 }
 
 fn frames(place: &mut Place<'_>, given: &Frames) -> Result<SourceKind, InputError> {

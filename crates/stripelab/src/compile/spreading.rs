@@ -77,9 +77,8 @@ pub(super) fn notes(source: &ScenarioSource, plan: &Plan) -> Vec<String> {
     if plan.spread == Spread::AddressHash && plan.sources.len() == 1 {
         notes.push("all packets of one source hash to one channel".to_owned());
     }
-    let room = source.scenario.stripe.queue.0;
     if plan.sources.iter().any(|one| transport(&one.kind))
-        && room < 4 * u64::from(plan.longest_bytes)
+        && plan.entry.limit_bytes() < 4 * u64::from(plan.longest_bytes)
     {
         notes.push("the queue before the sender has room for fewer than 4 packets".to_owned());
     }

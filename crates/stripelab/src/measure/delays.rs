@@ -31,6 +31,13 @@ impl Delays {
         sums.over += 1.0;
     }
 
+    /// Nothing was recorded.
+    pub(crate) fn clear(&mut self) {
+        self.histogram.reset();
+        self.sections.fill(Ratio::default());
+        self.longest_ns = 0;
+    }
+
     /// The mean with its interval, in nanoseconds.
     pub(crate) fn mean(&self) -> Option<Estimate> {
         Estimate::of_sections(&self.sections)

@@ -81,6 +81,7 @@ pub(crate) struct SourceCount {
     pub(crate) offered_packets: u64,
     pub(crate) offered_bytes: u64,
     pub(crate) refused_packets: u64,
+    pub(crate) dropped_packets: u64,
     pub(crate) delivered_packets: u64,
     pub(crate) delivered_bytes: u64,
     pub(crate) out_of_order_packets: u64,
@@ -132,6 +133,10 @@ pub(crate) struct Meter {
     pub(crate) losses: [u64; 6],
     pub(crate) markers_sent: u64,
     pub(crate) markers_lost: u64,
+    /// How long packets waited before the sender.
+    pub(crate) sojourns: Delays,
+    pub(crate) waiting_bytes_max: u64,
+    pub(crate) marked_packets: u64,
     pub(crate) last_delivery: Option<Time>,
     pub(crate) longest_gap: Span,
 }
@@ -142,6 +147,7 @@ impl Meter {
             offered_packets: 0,
             offered_bytes: 0,
             refused_packets: 0,
+            dropped_packets: 0,
             delivered_packets: 0,
             delivered_bytes: 0,
             out_of_order_packets: 0,
@@ -171,22 +177,52 @@ impl Meter {
             losses: [0; 6],
             markers_sent: 0,
             markers_lost: 0,
+            sojourns: Delays::new(SECTIONS),
+            waiting_bytes_max: 0,
+            marked_packets: 0,
             last_delivery: None,
             longest_gap: Span::ZERO,
         }
     }
 
-    /// A source gives a packet, which finds room before the sender or does not.
-    pub(crate) fn offered(&mut self, packet: &Packet, taken: bool) {
+    /// A source gives a packet.
+    pub(crate) fn offered(&mut self, packet: &Packet) {
         let source = &mut self.sources[usize::from(packet.source)];
         source.offered_packets += 1;
         source.offered_bytes += u64::from(packet.bytes);
-        source.refused_packets += u64::from(!taken);
+    }
+
+    /// There was no room for it before the sender.
+    pub(crate) fn refused(&mut self, packet: &Packet) {
+        self.sources[usize::from(packet.source)].refused_packets += 1;
+        self.series.pipe().entry_dropped_packets += 1;
+    }
+
+    /// It was dropped before the sender, since its flow's queue stood there.
+    pub(crate) fn dropped_before(&mut self, packet: &Packet) {
+        self.sources[usize::from(packet.source)].dropped_packets += 1;
+        self.series.pipe().entry_dropped_packets += 1;
+    }
+
+    /// A packet that is sent has been marked before.
+    pub(crate) fn marked(&mut self) {
+        self.marked_packets += 1;
+        self.series.pipe().marked_packets += 1;
+    }
+
+    /// So many bytes wait before the sender.
+    pub(crate) fn waits(&mut self, bytes: u64) {
+        self.waiting_bytes_max = self.waiting_bytes_max.max(bytes);
     }
 
     /// The next packet by number goes on its channel, where it has this number.
     pub(crate) fn sent(&mut self, packet: &Packet, wire_bytes: u32, number: Option<Number>) {
         self.sent_packets += 1;
+        let sojourn_ns = packet.sent.since(packet.created).as_ps() / 1_000;
+        self.series.waited(sojourn_ns);
+        if let Some(section) = self.sections.at(packet.sent) {
+            self.sojourns.record(section, sojourn_ns);
+        }
         let channel = usize::from(packet.channel);
         let link = &mut self.links[channel];
         link.sent_packets += 1;

@@ -1,5 +1,6 @@
 //! What went on in each step of a run: of the pipe, and of each channel.
 
+use super::Delays;
 use gingham_kernel::{Span, Time};
 use gingham_stripe::Flight;
 use std::time::Duration;
@@ -13,6 +14,12 @@ pub(crate) struct PipeStep {
     pub(crate) delay_sum_ns: u128,
     pub(crate) lost_packets: u64,
     pub(crate) waiting_packets: u64,
+    pub(crate) waiting_bytes: u64,
+    pub(crate) entry_dropped_packets: u64,
+    pub(crate) marked_packets: u64,
+    /// How long packets that were sent had waited before the sender.
+    pub(crate) sojourn_p50_ns: Option<u64>,
+    pub(crate) sojourn_p99_ns: Option<u64>,
 }
 
 /// A step of a channel.
@@ -57,17 +64,21 @@ pub(crate) struct Series {
     pub(crate) pipe: Vec<PipeStep>,
     /// Step by step, channel by channel.
     pub(crate) channels: Vec<LinkStep>,
+    /// Of the present step.
+    sojourns: Option<Delays>,
 }
 
 impl Series {
     pub(crate) fn new(step: Span, links: usize) -> Self {
         let channels = vec![LinkStep::default(); links];
-        Self { step, links, pipe: vec![PipeStep::default()], channels }
+        let sojourns = Some(Delays::new(1));
+        Self { step, links, pipe: vec![PipeStep::default()], channels, sojourns }
     }
 
     /// No step: what tables without rows are made of.
     pub(crate) const fn none() -> Self {
-        Self { step: Span::from_ps(1_000), links: 0, pipe: Vec::new(), channels: Vec::new() }
+        let step = Span::from_ps(1_000);
+        Self { step, links: 0, pipe: Vec::new(), channels: Vec::new(), sojourns: None }
     }
 
     pub(crate) const fn step(&self) -> Span {
@@ -92,8 +103,21 @@ impl Series {
         &mut self.channels[present + channel]
     }
 
+    /// A packet that is sent had waited for so long before the sender.
+    pub(crate) fn waited(&mut self, sojourn_ns: u64) {
+        if let Some(sojourns) = &mut self.sojourns {
+            sojourns.record(0, sojourn_ns);
+        }
+    }
+
     /// The next step begins.
     pub(crate) fn begin(&mut self) {
+        if let Some(sojourns) = &mut self.sojourns {
+            let (half, most) = (sojourns.percentile_ns(50.0), sojourns.percentile_ns(99.0));
+            sojourns.clear();
+            let step = self.pipe();
+            (step.sojourn_p50_ns, step.sojourn_p99_ns) = (half, most);
+        }
         self.pipe.push(PipeStep::default());
         self.channels.extend((0..self.links).map(|_| LinkStep::default()));
     }

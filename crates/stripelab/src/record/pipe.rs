@@ -18,6 +18,7 @@ pub(super) fn record(compiled: &Compiled, engine: &Engine) -> Record {
     let capacity: u64 = plan.links.iter().map(|link| link.forth.rate.bytes_per_second()).sum();
     let offered: u64 = meter.sources.iter().map(|one| one.offered_packets).sum();
     let refused: u64 = meter.sources.iter().map(|one| one.refused_packets).sum();
+    let dropped_before: u64 = meter.sources.iter().map(|one| one.dropped_packets).sum();
     let messages: u64 = meter.links.iter().map(|link| link.message_bytes).sum();
     let data: u64 = meter.links.iter().map(|link| link.sent_bytes).sum();
     let dropped_later = if engine.is_empty() { meter.unaccounted_packets() } else { 0 };
@@ -33,7 +34,12 @@ pub(super) fn record(compiled: &Compiled, engine: &Engine) -> Record {
         in_order_bits_per_s: in_order.map(|in_order| in_order.mean),
         packets_offered: offered,
         packets_refused: refused,
+        packets_dropped_before: dropped_before,
         packets_sent: meter.sent_packets,
+        packets_marked: meter.marked_packets,
+        entry_bytes_max: meter.waiting_bytes_max,
+        sojourn_p50_ns: meter.sojourns.percentile_ns(50.0),
+        sojourn_p99_ns: meter.sojourns.percentile_ns(99.0),
         packets_delivered: meter.delivered_packets,
         packets_out_of_order: meter.out_of_order_packets,
         packets_twice: meter.duplicated_packets,

@@ -30,6 +30,23 @@ pub(super) fn pipe_table(series: &Series, end_ns: u64) -> Table {
         .integers(("packets_waiting", "packets"), "packets before the sender at its end", |row| {
             row.1.waiting_packets
         })
+        .integers(("entry_bytes", "B"), "their bytes", |row| row.1.waiting_bytes)
+        .known(
+            ("sojourn_p50_ns", "ns"),
+            "half of the packets that were sent had waited before the sender no longer",
+            |row| row.1.sojourn_p50_ns.map(|ns| real(u128::from(ns))),
+        )
+        .known(("sojourn_p99_ns", "ns"), "99 % of them, where there were 100", |row| {
+            row.1.sojourn_p99_ns.map(|ns| real(u128::from(ns)))
+        })
+        .integers(
+            ("entry_dropped", "packets"),
+            "packets refused or dropped before the sender",
+            |row| row.1.entry_dropped_packets,
+        )
+        .integers(("packets_marked", "packets"), "packets sent with a mark of there", |row| {
+            row.1.marked_packets
+        })
         .build("pipe", "a row each step of the run")
 }
 

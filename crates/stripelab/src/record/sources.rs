@@ -17,9 +17,12 @@ pub struct SourceSummary {
     pub packets_offered: u64,
     /// Their bytes.
     pub bytes_offered: u64,
-    /// Of these packets, refused, because the queue before the sender was full.
+    /// Of these packets, refused or dropped, because what waits before the sender was at its limit.
     #[schemars(extend("x-unit" = "packets"))]
     pub packets_refused: u64,
+    /// Of these packets, dropped before the sender, because their queue stood for too long.
+    #[schemars(extend("x-unit" = "packets"))]
+    pub packets_dropped_before: u64,
     /// Packets that were given out.
     #[schemars(extend("x-unit" = "packets"))]
     pub packets_delivered: u64,
@@ -46,10 +49,12 @@ pub struct SourceSummary {
     pub delay_half_width_ns: Option<f64>,
     /// Of a transport: segments that were sent again.
     pub retransmissions: Option<u64>,
-    /// Of a transport: times that three duplicate acknowledgements halved its window.
+    /// Of a transport: times that three duplicate acknowledgements reduced its window.
     pub fast_recoveries: Option<u64>,
     /// Of a transport: times that it waited in vain.
     pub timeouts: Option<u64>,
+    /// Of a transport that reads marks: times that one reduced its window.
+    pub marks_heeded: Option<u64>,
     /// Of a transport: its window at the end, in bytes.
     pub window_bytes: Option<u64>,
 }
@@ -67,6 +72,7 @@ pub(super) fn summaries(compiled: &Compiled, engine: &Engine) -> Vec<SourceSumma
             packets_offered: count.offered_packets,
             bytes_offered: count.offered_bytes,
             packets_refused: count.refused_packets,
+            packets_dropped_before: count.dropped_packets,
             packets_delivered: count.delivered_packets,
             bytes_delivered: count.delivered_bytes,
             packets_out_of_order: count.out_of_order_packets,
@@ -78,6 +84,7 @@ pub(super) fn summaries(compiled: &Compiled, engine: &Engine) -> Vec<SourceSumma
             retransmissions: counts.map(|counts| counts.retransmissions),
             fast_recoveries: counts.map(|counts| counts.fast_recoveries),
             timeouts: counts.map(|counts| counts.timeouts),
+            marks_heeded: counts.map(|counts| counts.marks_heeded),
             window_bytes: transport.map(crate::traffic::Transport::window_bytes),
         }
     };

@@ -30,10 +30,21 @@ pub struct Record {
     pub in_order_bits_per_s: Option<f64>,
     /// Packets that sources gave.
     pub packets_offered: u64,
-    /// Of these, refused, because the queue before the sender was full.
+    /// Of these, refused or dropped, because what waits before the sender was at its limit.
     pub packets_refused: u64,
+    /// Of these, dropped before the sender, because the queue of their flow stood for too long.
+    pub packets_dropped_before: u64,
     /// Packets that went on a channel.
     pub packets_sent: u64,
+    /// Of these, marked before the sender in place of being dropped there.
+    pub packets_marked: u64,
+    /// The most bytes that waited before the sender.
+    pub entry_bytes_max: u64,
+    /// How long half of the packets sent in the window had waited before the sender at the most, in
+    /// nanoseconds, within 1 %.
+    pub sojourn_p50_ns: Option<u64>,
+    /// The same of 99 % of them.
+    pub sojourn_p99_ns: Option<u64>,
     /// Packets that were given out.
     pub packets_delivered: u64,
     /// Of these, out of order: one that was sent later was given out before it (RFC 4737).

@@ -9,6 +9,7 @@
 mod giving;
 mod sending;
 
+use super::entry::Entry;
 use super::event::{Event, Slots};
 use super::link::Link;
 use super::receiving::ReceivingEnd;
@@ -51,9 +52,7 @@ pub(crate) struct Engine {
     sources: Vec<Source>,
     turn: Turn,
     /// What waits before the sender.
-    queue: VecDeque<Packet>,
-    queue_bytes: u64,
-    queue_bytes_max: u64,
+    entry: Entry,
     /// Copies that wait for room.
     copies: VecDeque<Packet>,
     backpressure: bool,
@@ -84,9 +83,7 @@ impl Engine {
             receiver: ReceivingEnd::new(plan),
             sources: plan.sources.iter().enumerate().map(source).collect(),
             turn: Turn::default(),
-            queue: VecDeque::new(),
-            queue_bytes: 0,
-            queue_bytes_max: plan.queue_bytes,
+            entry: Entry::new(&plan.entry),
             copies: VecDeque::new(),
             backpressure: plan.backpressure,
             reader: plan.reader,
@@ -137,7 +134,7 @@ impl Engine {
 
     /// Whether sources have stopped and nothing is under way any more.
     fn is_over(&self, at: u64) -> bool {
-        at >= self.stop.as_ps() && self.queue.is_empty() && self.is_empty()
+        at >= self.stop.as_ps() && self.entry.is_empty() && self.is_empty()
     }
 
     /// Whether no packet is on its way or in a buffer of the receiver.
@@ -180,8 +177,8 @@ impl Engine {
             }
             Event::Arrive { channel, slot, .. } => self.arrive(usize::from(channel), slot),
             Event::Return { channel, slot, .. } => self.come_back(usize::from(channel), slot),
-            Event::Acknowledge { source, expected, got, .. } => {
-                self.acknowledge(source, expected, got);
+            Event::Acknowledge { source, expected, got, marked, .. } => {
+                self.acknowledge(source, expected, got, marked);
             }
             Event::Timeout { source } => self.time_out(source),
             Event::Send { source } => self.tick(source),
@@ -231,19 +228,14 @@ impl Engine {
     /// Packets of a source come to the queue before the sender.
     fn take_offers(&mut self, packets: &[Packet]) {
         for packet in packets {
-            let room = self.queue_bytes + u64::from(packet.bytes) <= self.queue_bytes_max;
-            self.meter.offered(packet, room);
-            if room {
-                self.queue_bytes += u64::from(packet.bytes);
-                self.queue.push_back(*packet);
-            }
+            self.entry.offer(self.now, packet, &mut self.meter);
         }
         self.pump();
     }
 
-    fn acknowledge(&mut self, source: u16, expected: u64, got: u64) {
+    fn acknowledge(&mut self, source: u16, expected: u64, got: u64, marked: bool) {
         if let Some(transport) = &mut self.sources[usize::from(source)].transport {
-            transport.acknowledge(self.now, expected, got);
+            transport.acknowledge(self.now, expected, got, marked);
         }
         self.fill(source);
     }
@@ -265,7 +257,9 @@ impl Engine {
 
     /// A step of the series ends: what is filled now is noted.
     fn end_step(&mut self) {
-        self.meter.series.pipe().waiting_packets = self.queue.len() as u64;
+        let (packets, bytes) = (self.entry.waiting_packets(), self.entry.waiting_bytes());
+        let pipe = self.meter.series.pipe();
+        (pipe.waiting_packets, pipe.waiting_bytes) = (packets, bytes);
         for channel in 0..self.links.len() {
             let link = &self.links[channel];
             let (queue_bytes, queue_wait) = (link.backlog_bytes(self.now), link.wait(self.now));

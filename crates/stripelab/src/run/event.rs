@@ -20,8 +20,8 @@ pub(crate) enum Event {
     /// Something arrives back at the sender.
     Return { channel: u8, number: u64, slot: u32 },
     /// An acknowledgement reaches its source: everything before a segment has come, and another
-    /// one.
-    Acknowledge { source: u16, number: u64, expected: u64, got: u64 },
+    /// one, marked or not.
+    Acknowledge { source: u16, number: u64, expected: u64, got: u64, marked: bool },
     /// A transport may have waited for too long.
     Timeout { source: u16 },
     /// A source sends.

@@ -10,6 +10,7 @@
 //! cut into calls.
 
 mod engine;
+mod entry;
 mod event;
 mod link;
 mod receiving;

@@ -24,6 +24,7 @@
 mod channel;
 mod choice;
 mod control;
+mod entry;
 mod measure;
 mod queue;
 mod source;
@@ -34,6 +35,7 @@ pub use channel::{
     Spacing,
 };
 pub use control::{Control, Order, Rule};
+pub use entry::{Entry, EntryQueue};
 pub use gingham_input::Overrides;
 pub use measure::{Measure, Stop};
 pub use queue::QueueLength;
@@ -63,6 +65,9 @@ pub struct Scenario {
     pub stripe: Stripe,
     /// The channels, 1 to 64.
     pub channel: Vec<Channel>,
+    /// What waits before the sender.
+    #[serde(default)]
+    pub entry: Entry,
     /// What is sent.
     #[serde(default = "one_backlogged")]
     #[schemars(extend("default" = [{ "kind": "backlogged" }]))]

@@ -76,6 +76,9 @@ pub struct Transport {
     pub ack_delay: Option<Span>,
     /// The most that is under way, the window of its receiver; 4 MB unless given.
     pub window: Option<Bytes>,
+    /// Whether it reads marks (ECN, RFC 3168): a mark reduces its window as a loss does, and nothing
+    /// is sent again.
+    pub ecn: bool,
 }
 
 /// Parameters of a film.

@@ -56,9 +56,6 @@ pub struct Stripe {
     /// be above the skew, which is what the channels differ by in delay, jitter and queues; twice
     /// that is ample.
     pub wait: Span,
-    /// The queue before the sender; a packet that finds no room is refused. A backlogged source
-    /// needs none.
-    pub queue: Bytes,
     /// Whether the sender sees the queues of its channels, as of network interfaces of its own
     /// machine, and waits for room. Otherwise what finds a queue full is lost. It does unless it
     /// has windows, which are for queues that nobody sees.
@@ -85,7 +82,6 @@ impl Default for Stripe {
             resets: Vec::new(),
             buffer_packets: 8_192,
             wait: Span::from_ps(200 * MS),
-            queue: Bytes(250_000),
             backpressure: None,
         }
     }

@@ -19,6 +19,7 @@ mod window;
 pub(crate) use source::Source;
 pub(crate) use transport::Transport;
 
+use gingham_entry::Ecn;
 use gingham_kernel::Time;
 use gingham_stripe::{TAG_BYTES, TAG_BYTES_MAX, Tag};
 
@@ -36,6 +37,8 @@ pub(crate) struct Packet {
     pub(crate) of_source: u64,
     /// The frame that it is a part of, from 1; 0 where there are none.
     pub(crate) frame: u32,
+    /// Whether it can be marked, and is.
+    pub(crate) ecn: Ecn,
     /// When its source gave it.
     pub(crate) created: Time,
     /// When it went on its channel.

@@ -1,11 +1,12 @@
 //! How long an acknowledgement takes, and how long it is waited for.
 //!
-//! Source: RFC 6298, sections 2 and 5, with Linux's least of 200 ms in place of a second.
+//! Source: RFC 6298, sections 2 and 5; in place of its least of a second, Linux's: what is added to
+//! the smoothed time for its variation is 200 ms at least (`tcp_rtt_estimator`).
 
 use gingham_kernel::Span;
 
 const MS: u64 = 1_000_000_000;
-const TIMEOUT_PS_MIN: u64 = 200 * MS;
+const VARIATION_PS_MIN: u64 = 200 * MS;
 const TIMEOUT_PS_FIRST: u64 = 1_000 * MS;
 const TIMEOUT_PS_MAX: u64 = 60_000 * MS;
 
@@ -45,8 +46,8 @@ impl RoundTrip {
             ),
         };
         (self.smoothed_ps, self.variation_ps) = (Some(smoothed_ps), variation_ps);
-        let timeout_ps = smoothed_ps + 4 * variation_ps;
-        self.timeout = Span::from_ps(timeout_ps.clamp(TIMEOUT_PS_MIN, TIMEOUT_PS_MAX));
+        let timeout_ps = smoothed_ps + (4 * variation_ps).max(VARIATION_PS_MIN);
+        self.timeout = Span::from_ps(timeout_ps.min(TIMEOUT_PS_MAX));
     }
 
     /// It was waited for in vain: the next wait is twice as long.

@@ -3,6 +3,7 @@
 use super::lengths::Drawn;
 use super::{Packet, Transport};
 use crate::plan::{SourceKind, SourcePlan};
+use gingham_entry::Ecn;
 use gingham_kernel::{Purpose, Rate, Span, Stream, Time};
 
 /// A source under way.
@@ -34,7 +35,7 @@ impl Source {
         let name = format!("source {}", plan.name);
         let stream = |purpose| Stream::new(seed, &name, purpose);
         let transport = match plan.kind {
-            SourceKind::Transport { rule, ack_delay, window_bytes } => {
+            SourceKind::Transport { rule, ack_delay, window_bytes, .. } => {
                 let segment_bytes = plan.lengths.longest_bytes();
                 Some(Transport::new(rule, segment_bytes, window_bytes, ack_delay))
             }
@@ -177,7 +178,16 @@ impl Source {
         let (number, channel) = (0, 0);
         let (source, of_source) = (self.id, self.given);
         let (created, sent) = (now, now);
-        Packet { number, source, channel, bytes, of_source, frame: 0, created, sent, tag: None }
+        let (frame, ecn, tag) = (0, self.ecn(), None);
+        Packet { number, source, channel, bytes, of_source, frame, ecn, created, sent, tag }
+    }
+
+    /// What packets say of who sends them: ECT(0), as RFC 3168, section 5, asks of TCP.
+    const fn ecn(&self) -> Ecn {
+        match self.kind {
+            SourceKind::Transport { ecn: true, .. } => Ecn::Ect0,
+            _ => Ecn::NotEct,
+        }
     }
 
     fn exponential(&mut self, mean: Span) -> Span {

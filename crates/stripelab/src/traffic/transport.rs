@@ -3,18 +3,20 @@
 //!
 //! ```text
 //!   fast recovery   what three later segments have overtaken is lost: the window shrinks, and lost
-//!                   segments go again as far as it lets them
+//!                   segments go again, the first at once and others as far as it lets them
+//!   mark            the window shrinks as by a loss, and nothing goes again
 //!   timeout         a window of one segment, and everything again that has not come
 //!   otherwise       the window grows with each acknowledgement
 //! ```
 //!
 //! By how much the window shrinks and grows is the rule of its [`Window`], Reno's or CUBIC's.
 //!
-//! Source: RFC 6675 (recovery), RFC 6298 (timeouts). Every segment is acknowledged by itself, at
+//! Source: RFC 6675 (recovery), RFC 6298 (timeouts; they begin anew when the first segment
+//! goes again, as Linux's do), RFC 3168 (marks). Every segment is acknowledged by itself, at
 //! once; a segment that was sent again is found lost by the timeout alone.
 //!
-//! Invariants: new segments go only while less than the window is under way; a window shrinks at
-//! most once for all that was under way.
+//! Invariants: segments but the first of a recovery go only while less than the window is under way;
+//! a window shrinks at most once for all that was under way.
 
 use super::far_end::FarEnd;
 use super::round_trip::RoundTrip;
@@ -32,6 +34,8 @@ pub(crate) struct TransportCounts {
     pub(crate) retransmissions: u64,
     pub(crate) fast_recoveries: u64,
     pub(crate) timeouts: u64,
+    /// Times that a mark reduced the window.
+    pub(crate) marks_heeded: u64,
 }
 
 /// A segment that is not acknowledged.
@@ -73,6 +77,8 @@ pub(crate) struct Transport {
     /// Lost segments that have not gone again, ascending.
     lost: VecDeque<u64>,
     recovering: bool,
+    /// The loss that began a recovery goes again whatever is under way (RFC 6675, section 5, 4.3).
+    first_loss: bool,
     /// Everything before this was sent when the last recovery or timeout began.
     recover: u64,
     round_trip: RoundTrip,
@@ -101,6 +107,7 @@ impl Transport {
             judged: 1,
             lost: VecDeque::new(),
             recovering: false,
+            first_loss: false,
             recover: 1,
             round_trip: RoundTrip::default(),
             timeout_at: None,
@@ -136,7 +143,8 @@ impl Transport {
         may_begin: bool,
         length: impl FnOnce() -> u32,
     ) -> Option<(u64, u32)> {
-        if self.flight_bytes + self.segment_bytes > self.window_bytes() {
+        let within_window = self.flight_bytes + self.segment_bytes <= self.window_bytes();
+        if !within_window && !std::mem::take(&mut self.first_loss) {
             return None;
         }
         let (segment, bytes) = match self.lost.pop_front() {
@@ -160,8 +168,8 @@ impl Transport {
         self.far_end.take(segment, bytes)
     }
 
-    /// The far end expects a segment, and has just got another.
-    pub(crate) fn acknowledge(&mut self, now: Time, expected: u64, got: u64) {
+    /// The far end expects a segment, and has just got another, which was `marked` or not.
+    pub(crate) fn acknowledge(&mut self, now: Time, expected: u64, got: u64, marked: bool) {
         let (before, mut acknowledged_bytes) = (self.first, 0);
         while self.first < expected
             && let Some(segment) = self.segments.pop_front()
@@ -175,6 +183,9 @@ impl Transport {
         }
         self.mark_come(now, got);
         self.find_lost();
+        if marked {
+            self.counts.marks_heeded += u64::from(self.begin_recovery());
+        }
         if self.first > before {
             self.open_window(now, acknowledged_bytes);
             let under_way = !self.segments.is_empty();
@@ -217,6 +228,9 @@ impl Transport {
     fn send_again(&mut self, now: Time, segment: u64) -> u32 {
         let index = self.index(segment).expect("what is lost was sent and has not come");
         self.counts.retransmissions += 1;
+        if index == 0 {
+            self.timeout_at = Some(now + self.round_trip.timeout());
+        }
         let segment = &mut self.segments[index];
         (segment.sent, segment.again, segment.standing) = (now, true, Standing::UnderWay);
         segment.bytes
@@ -256,7 +270,9 @@ impl Transport {
                 && self.segments[index].standing == Standing::UnderWay
             {
                 self.segments[index].standing = Standing::Lost;
-                self.begin_recovery();
+                let begins = self.begin_recovery();
+                self.first_loss |= begins;
+                self.counts.fast_recoveries += u64::from(begins);
                 self.flight_bytes -= u64::from(self.segments[index].bytes);
                 self.lost.push_back(self.judged);
             }
@@ -264,14 +280,16 @@ impl Transport {
         }
     }
 
-    fn begin_recovery(&mut self) {
+    /// A loss or a mark reduces the window, once for all that was under way (RFC 3168, section
+    /// 6.1.2); tells whether this one did.
+    fn begin_recovery(&mut self) -> bool {
         if self.recovering || self.first < self.recover {
-            return;
+            return false;
         }
-        self.counts.fast_recoveries += 1;
         self.window.lose(self.outstanding());
         self.recovering = true;
         self.recover = self.first + self.segments.len() as u64;
+        true
     }
 
     fn open_window(&mut self, now: Time, acknowledged_bytes: u64) {
@@ -307,33 +325,51 @@ mod tests {
         for segment in 2..=4 {
             let (expected, _) = reno.deliver(segment, 1_000);
             assert_eq!(expected, 1);
-            reno.acknowledge(at(20), expected, segment);
+            reno.acknowledge(at(20), expected, segment, false);
         }
         assert_eq!(
             (reno.window.threshold_bytes(), reno.window_bytes(), reno.flight_bytes),
             (3_500, 3_500, 6_000)
         );
-        // With 5 to 8 come, 2,000 are under way, and 1 finds room.
+        // 1 goes again whatever is under way; with 5 to 8 come, 9, 10 and 1 are.
+        assert_eq!(fill(&mut reno, at(20)), [1]);
         for segment in 5..=8 {
             reno.deliver(segment, 1_000);
-            reno.acknowledge(at(20), 1, segment);
+            reno.acknowledge(at(20), 1, segment, false);
         }
-        assert_eq!(fill(&mut reno, at(20)), [1]);
+        assert_eq!((reno.flight_bytes, fill(&mut reno, at(20))), (3_000, vec![]));
         assert_eq!(reno.deliver(1, 1_000), (9, 8_000));
-        reno.acknowledge(at(40), 9, 1);
+        reno.acknowledge(at(40), 9, 1, false);
         // 9 and 10 are under way, and end the recovery; then avoidance: a segment for a window.
         assert!(reno.recovering);
-        reno.acknowledge(at(40), 10, 9);
-        reno.acknowledge(at(40), 11, 10);
+        reno.acknowledge(at(40), 10, 9, false);
+        reno.acknowledge(at(40), 11, 10, false);
         assert_eq!((reno.recovering, reno.window_bytes(), reno.flight_bytes), (false, 3_500, 0));
+    }
+
+    /// RFC 3168, section 6.1.2: a mark halves the window, once for all that was under way, and nothing
+    /// goes again.
+    #[test]
+    fn a_mark_halves_the_window_and_nothing_goes_again() {
+        let mut reno = Transport::new(WindowRule::Reno, 1_000, 1_000_000, Span::ZERO);
+        fill(&mut reno, at(0));
+        reno.acknowledge(at(20), 2, 1, true);
+        // 9,000 of 10,000 are under way, half of which is 4,500.
+        assert_eq!((reno.window_bytes(), reno.counts.marks_heeded), (4_500, 1));
+        for segment in 2..=10 {
+            reno.acknowledge(at(20), segment + 1, segment, true);
+        }
+        assert_eq!((reno.window_bytes(), reno.counts.marks_heeded), (4_500, 1));
+        assert_eq!(fill(&mut reno, at(20)), [11, 12, 13, 14]);
+        assert_eq!(reno.counts.retransmissions, 0);
     }
 
     #[test]
     fn two_later_segments_are_nothing() {
         let mut reno = Transport::new(WindowRule::Reno, 1_000, 1_000_000, Span::ZERO);
         fill(&mut reno, at(0));
-        reno.acknowledge(at(20), 1, 2);
-        reno.acknowledge(at(20), 1, 3);
+        reno.acknowledge(at(20), 1, 2, false);
+        reno.acknowledge(at(20), 1, 3, false);
         assert_eq!((reno.window_bytes(), reno.counts.fast_recoveries), (10_000, 0));
         // Two have come, so two more may go.
         assert_eq!(fill(&mut reno, at(20)), [11, 12]);
@@ -350,7 +386,7 @@ mod tests {
         assert_eq!(fill(&mut reno, at(1_000)), [1]);
         // The next wait is twice as long.
         assert_eq!(reno.timeout_at(), Some(at(3_000)));
-        reno.acknowledge(at(1_020), 2, 1);
+        reno.acknowledge(at(1_020), 2, 1, false);
         assert_eq!(fill(&mut reno, at(1_020)), [2, 3]);
     }
 }

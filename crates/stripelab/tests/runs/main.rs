@@ -1,6 +1,7 @@
 //! Runs of scenarios: stories that can be worked out on paper, and what holds for every run.
 
 mod always;
+mod entry;
 mod links;
 mod stories;
 mod support;

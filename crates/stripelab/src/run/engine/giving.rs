@@ -6,6 +6,7 @@ use crate::measure::Loss;
 use crate::run::event::{Cargo, Event, Load};
 use crate::run::wire::{damaged, length_of, marker_number, small};
 use crate::traffic::Packet;
+use gingham_entry::Ecn;
 use gingham_fairq::Number;
 use gingham_kernel::Span;
 
@@ -77,8 +78,8 @@ impl Engine {
         let at = self.now + transport.ack_delay();
         self.meter.useful(self.now, packet.source, handed_on);
         self.offered += 1;
-        let (source, got) = (packet.source, packet.of_source);
-        let event = Event::Acknowledge { source, number: self.offered, expected, got };
+        let (source, got, marked) = (packet.source, packet.of_source, packet.ecn == Ecn::Ce);
+        let event = Event::Acknowledge { source, number: self.offered, expected, got, marked };
         self.wheel.schedule(at.as_ps(), event);
     }
 }

@@ -27,14 +27,12 @@ impl Engine {
 
     /// The packet that is sent next, which stays where it is.
     fn next_packet(&mut self) -> Option<Packet> {
-        if self.queue.is_empty()
+        if self.entry.is_empty()
             && let Some(packet) = self.turn.pull(&mut self.sources, self.now)
         {
-            self.meter.offered(&packet, true);
-            self.queue_bytes += u64::from(packet.bytes);
-            self.queue.push_back(packet);
+            self.entry.pull(self.now, &packet, &mut self.meter);
         }
-        self.queue.front().copied()
+        self.entry.peek(self.now, &mut self.meter)
     }
 
     /// Whether the packet may go on the channel now: after the copies that wait for that.
@@ -63,8 +61,8 @@ impl Engine {
 
     /// The first packet of the queue goes on its channel.
     fn send(&mut self, channel: usize) {
-        let packet = self.queue.pop_front().expect("there is a packet to send");
-        self.queue_bytes -= u64::from(packet.bytes);
+        let next = self.entry.take(self.now, &mut self.meter);
+        let packet = next.expect("there is a packet to send");
         let number = self.meter.sent_packets + 1;
         let mut packet = Packet { number, channel: small(channel), sent: self.now, ..packet };
         let place = self.sender.send(&mut packet, self.now);
@@ -135,6 +133,7 @@ impl Engine {
         if let Load::Message(message) = cargo.load {
             let bytes = damaged(message, cargo.flipped_bit);
             self.sender.take_message(self.now, channel, &bytes);
+            self.entry.follow(&self.sender, self.links.len());
         }
         self.pump();
     }

@@ -1,0 +1,188 @@
+//! CoDel by hand, by its published schedule, and beside the RFC's own words.
+
+use super::*;
+use proptest::prelude::*;
+use std::iter::{once, repeat};
+
+const MS: u64 = 1_000_000;
+const PLAN: CoDelPlan =
+    CoDelPlan { target_ns: 5 * MS, interval_ns: 100 * MS, longest_bytes: 1_500 };
+
+/// A queue that stands: each packet was there for so long, and much is left behind it.
+fn standing(sojourn_ns: u64, markable: bool) -> impl FnMut() -> Option<Popped<u32>> {
+    move || Some(Popped { packet: 0, sojourn_ns, left_bytes: 100_000, markable })
+}
+
+/// When packets are dropped, and when marked, of a standing queue that is asked each millisecond.
+fn signals(codel: &mut CoDel, from_ms: u64, to_ms: u64, markable: bool) -> (Vec<u64>, Vec<u64>) {
+    let (mut drops, mut marks) = (Vec::new(), Vec::new());
+    for ms in from_ms..to_ms {
+        let pop = standing(6 * MS, markable);
+        let judged = codel.dequeue(ms * MS, &PLAN, pop, |_| drops.push(ms));
+        if judged.expect("it stands").marked {
+            marks.push(ms);
+        }
+    }
+    (drops, marks)
+}
+
+/// From 0 on above the target: a drop at 100 ms, then an interval by √1, √2, √3 ... later: 200,
+/// 270.7, 328.4, 378.4, 423.2, 464.0, 501.8 ms, each at the next whole millisecond.
+#[test]
+fn drops_come_faster_by_the_square_root_of_their_number() {
+    let mut codel = CoDel::NEW;
+    let (drops, marks) = signals(&mut codel, 0, 502, false);
+    assert_eq!(drops, [100, 200, 271, 329, 379, 424, 464]);
+    assert!(marks.is_empty());
+}
+
+/// Packets that can be marked are, at the same instants, and none is lost.
+#[test]
+fn marks_take_the_place_of_drops() {
+    let mut codel = CoDel::NEW;
+    let (drops, marks) = signals(&mut codel, 0, 502, true);
+    assert_eq!(marks, [100, 200, 271, 329, 379, 424, 464]);
+    assert!(drops.is_empty());
+}
+
+/// 100 ms / √n in whole nanoseconds, by more digits than a double has.
+#[test]
+fn the_control_law_is_exact() {
+    let spans: Vec<_> = [1, 2, 3, 4, 5, 10, 100].map(|n| control_law(0, 100 * MS, n)).to_vec();
+    let expected =
+        [100_000_000, 70_710_678, 57_735_026, 50_000_000, 44_721_359, 31_622_776, 10_000_000];
+    assert_eq!(spans, expected);
+}
+
+/// Below the target once within the interval, and the interval begins anew.
+#[test]
+fn a_queue_that_empties_now_and_then_is_left_alone() {
+    let mut codel = CoDel::NEW;
+    for ms in 0..1_000 {
+        let sojourn_ns = if ms % 100 == 99 { 4 * MS } else { 50 * MS };
+        let judged = codel.dequeue(ms * MS, &PLAN, standing(sojourn_ns, false), |_| panic!("{ms}"));
+        assert!(!judged.expect("it stands").marked);
+    }
+}
+
+/// A packet that waits alone, however long, is no standing queue.
+#[test]
+fn no_more_than_a_packet_is_left_alone() {
+    let mut codel = CoDel::NEW;
+    for ms in 0..1_000 {
+        let pop =
+            || Some(Popped { packet: 0, sojourn_ns: 900 * MS, left_bytes: 1_500, markable: false });
+        codel.dequeue(ms * MS, &PLAN, pop, |_| panic!("{ms}"));
+    }
+}
+
+/// Seven drops until 502 ms; below the target at 502; above again from 503 on, so that dropping
+/// begins at 603, within 16 intervals. The last time began with 1, so that 7 - 1 = 6 is where this one
+/// begins: the next drop comes 100 / √6 = 40.8 ms later, at 644, then 100 / √7 = 37.8 at 682.
+#[test]
+fn a_queue_that_stands_again_soon_is_held_at_the_rate_that_held_it() {
+    let mut codel = CoDel::NEW;
+    signals(&mut codel, 0, 502, false);
+    assert_eq!((codel.count, codel.dropping), (7, true));
+    codel.dequeue(502 * MS, &PLAN, standing(4 * MS, false), |_| panic!("below the target"));
+    assert!(!codel.dropping);
+    let (drops, _) = signals(&mut codel, 503, 690, false);
+    assert_eq!(drops, [603, 644, 682]);
+    // 16 intervals after the next drop that was due, at 717, nothing is known of it any more.
+    codel.dequeue(690 * MS, &PLAN, standing(4 * MS, false), |_| panic!("below the target"));
+    let (drops, _) = signals(&mut codel, 2_300, 2_502, false);
+    assert_eq!(drops, [2_400, 2_500]);
+}
+
+/// The RFC's section 5, written down once more: 0 is no time, and what is popped comes from a list of
+/// sojourns. The root is a double's, whose whole nanoseconds are the same.
+#[derive(Default)]
+struct Pseudocode {
+    first_above_time: u64,
+    drop_next: u64,
+    count: u32,
+    lastcount: u32,
+    dropping: bool,
+}
+
+impl Pseudocode {
+    fn dodequeue(&mut self, now: u64, packet: Option<(u64, u64)>) -> bool {
+        match packet {
+            Some((sojourn, bytes)) if sojourn >= PLAN.target_ns && bytes > 1_500 => {
+                if self.first_above_time == 0 {
+                    self.first_above_time = now + PLAN.interval_ns;
+                    return false;
+                }
+                now >= self.first_above_time
+            }
+            _ => {
+                self.first_above_time = 0;
+                false
+            }
+        }
+    }
+
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below 1e8")]
+    fn control_law(t: u64, count: u32) -> u64 {
+        t + (1e8 / f64::from(count).sqrt()) as u64
+    }
+
+    /// How many packets are dropped.
+    fn dequeue(&mut self, now: u64, mut pop: impl FnMut() -> Option<(u64, u64)>) -> u32 {
+        let mut drops = 0;
+        let mut ok_to_drop = self.dodequeue(now, pop());
+        if self.dropping {
+            if !ok_to_drop {
+                self.dropping = false;
+            }
+            while now >= self.drop_next && self.dropping {
+                drops += 1;
+                self.count += 1;
+                ok_to_drop = self.dodequeue(now, pop());
+                if ok_to_drop {
+                    self.drop_next = Self::control_law(self.drop_next, self.count);
+                } else {
+                    self.dropping = false;
+                }
+            }
+        } else if ok_to_drop {
+            drops += 1;
+            self.dodequeue(now, pop());
+            self.dropping = true;
+            let delta = self.count - self.lastcount;
+            let is_recent = now < self.drop_next + 16 * PLAN.interval_ns;
+            self.count = if delta > 1 && is_recent { delta } else { 1 };
+            self.drop_next = Self::control_law(now, self.count);
+            self.lastcount = self.count;
+        }
+        drops
+    }
+}
+
+proptest! {
+    /// Phases of a queue that stands, empties or is short, behind its first packet otherwise than
+    /// before: both drop as many at each instant.
+    #[test]
+    fn drops_are_those_of_the_pseudocode(
+        phases in prop::collection::vec((1_u64..400, 0_u64..40, 0_u64..40, 0_u64..6_000), 1..20),
+        step_ns in 300_007_u64..3_000_000,
+    ) {
+        let (mut codel, mut pseudocode, mut now_ns) = (CoDel::NEW, Pseudocode::default(), step_ns);
+        for (calls, first_ms, later_ms, left_bytes) in phases {
+            for _ in 0..calls {
+                now_ns += step_ns;
+                let sojourns = || once(first_ms * MS).chain(repeat(later_ms * MS));
+                let (mut one, mut other) = (sojourns(), sojourns());
+                let pop = || {
+                    let sojourn_ns = one.next()?;
+                    Some(Popped { packet: (), sojourn_ns, left_bytes, markable: false })
+                };
+                let mut drops = 0;
+                codel.dequeue(now_ns, &PLAN, pop, |()| drops += 1);
+                let expected =
+                    pseudocode.dequeue(now_ns, || Some((other.next()?, left_bytes)));
+                prop_assert_eq!(drops, expected);
+            }
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! Flows: their queues, and whose turn it is.
+//!
+//! Source: RFC 8290, sections 4.1 and 4.2: deficit round robin (Shreedhar and Varghese 1995) with a
+//! list of new flows that goes before that of the old.
+//!
+//! Invariant: a flow is in one of both lists exactly if it has been given packets since it was last
+//! found empty.
+
+use crate::codel::CoDel;
+use crate::slab::{List, NONE};
+
+/// In which list a flow is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Listed {
+    Nowhere,
+    New,
+    Old,
+}
+
+/// A flow, or those whose hashes meet.
+#[derive(Clone, Debug)]
+pub(crate) struct Flow {
+    pub(crate) queue: List,
+    pub(crate) bytes: u64,
+    pub(crate) packets: u32,
+    /// What it may still send in its turn.
+    credits: i64,
+    pub(crate) codel: CoDel,
+    listed: Listed,
+    /// The next flow of its list.
+    next: u32,
+}
+
+impl Flow {
+    const IDLE: Self = Self {
+        queue: List::EMPTY,
+        bytes: 0,
+        packets: 0,
+        credits: 0,
+        codel: CoDel::NEW,
+        listed: Listed::Nowhere,
+        next: NONE,
+    };
+}
+
+/// A list of flows.
+#[derive(Clone, Copy, Debug)]
+struct Turn {
+    first: u32,
+    last: u32,
+}
+
+/// All flows.
+#[derive(Debug)]
+pub(crate) struct Flows {
+    all: Vec<Flow>,
+    quantum_bytes: i64,
+    new: Turn,
+    old: Turn,
+}
+
+impl Flows {
+    pub(crate) fn new(flows: u32, quantum_bytes: u32) -> Self {
+        let empty = Turn { first: NONE, last: NONE };
+        let all = vec![Flow::IDLE; flows as usize];
+        Self { all, quantum_bytes: i64::from(quantum_bytes), new: empty, old: empty }
+    }
+
+    pub(crate) fn flow(&mut self, flow: u32) -> &mut Flow {
+        &mut self.all[flow as usize]
+    }
+
+    /// A flow has got a packet: if it had none for a while it is new.
+    pub(crate) fn activate(&mut self, flow: u32) {
+        if self.flow(flow).listed == Listed::Nowhere {
+            self.flow(flow).credits = self.quantum_bytes;
+            self.append(flow, Listed::New);
+        }
+    }
+
+    /// The flow whose turn it is: the first of the new, then of the old, that has credits left.
+    pub(crate) fn current(&mut self) -> Option<u32> {
+        loop {
+            let flow = if self.new.first == NONE { self.old.first } else { self.new.first };
+            if flow == NONE {
+                return None;
+            }
+            if self.flow(flow).credits > 0 {
+                return Some(flow);
+            }
+            self.flow(flow).credits += self.quantum_bytes;
+            self.remove_first(flow);
+            self.append(flow, Listed::Old);
+        }
+    }
+
+    /// The flow whose turn it is has sent so many bytes.
+    pub(crate) fn charge(&mut self, flow: u32, bytes: u32) {
+        self.flow(flow).credits -= i64::from(bytes);
+    }
+
+    /// The flow whose turn it is has nothing: a new one goes to the end of the old, lest flows that
+    /// come and go keep those from their turn; an old one is not listed any more.
+    pub(crate) fn retire(&mut self, flow: u32) {
+        let was_new = self.flow(flow).listed == Listed::New;
+        self.remove_first(flow);
+        if was_new {
+            self.append(flow, Listed::Old);
+        }
+    }
+
+    /// The flow with the most bytes.
+    pub(crate) fn fattest(&self) -> Option<u32> {
+        let most = (0..).zip(&self.all).max_by_key(|(_, flow)| (flow.bytes, flow.packets))?;
+        (most.1.packets > 0).then_some(most.0)
+    }
+
+    fn append(&mut self, flow: u32, listed: Listed) {
+        let turn = if listed == Listed::New { &mut self.new } else { &mut self.old };
+        let last = turn.last;
+        turn.last = flow;
+        if turn.first == NONE {
+            turn.first = flow;
+        } else {
+            self.all[last as usize].next = flow;
+        }
+        let flow = self.flow(flow);
+        (flow.listed, flow.next) = (listed, NONE);
+    }
+
+    fn remove_first(&mut self, flow: u32) {
+        let next = self.flow(flow).next;
+        let is_new = self.flow(flow).listed == Listed::New;
+        let turn = if is_new { &mut self.new } else { &mut self.old };
+        assert_eq!(turn.first, flow, "the turn is the first one's");
+        turn.first = next;
+        if next == NONE {
+            turn.last = NONE;
+        }
+        self.flow(flow).listed = Listed::Nowhere;
+    }
+}

@@ -1,0 +1,54 @@
+//! Whose turn it is.
+
+use crate::support::{MS, fill, go, plan, refuse_drops};
+use gingham_entry::FqCodel;
+
+/// Quantum 1,000. Flow 1 has packets of 1,000, flow 2 of 400. Both are new: flow 1 sends one, has 0
+/// credits left and goes to the old with 1,000; flow 2 sends 400, 400 and 400 (credits 600, 200, -200)
+/// and goes to the old with 800. Then one, then two (400, 0), and so on.
+#[test]
+fn deficit_round_robin_by_hand() {
+    let mut queue = FqCodel::new(plan());
+    fill(&mut queue, 0, 1, &[1_000; 5]);
+    fill(&mut queue, 0, 2, &[400; 12]);
+    let flows: Vec<_> = go(&mut queue, MS, 13).iter().map(|packet| packet.0).collect();
+    // Credits of flow 2 after each turn: -200, 0, -200 + ... : three, two, three, two.
+    assert_eq!(flows, [1, 2, 2, 2, 1, 2, 2, 1, 2, 2, 2, 1, 2]);
+}
+
+/// A flow that has nothing waiting and sends a packet goes before a hundred of another.
+#[test]
+fn a_sparse_flow_goes_first() {
+    let mut queue = FqCodel::new(plan());
+    fill(&mut queue, 0, 1, &[1_000; 100]);
+    assert_eq!(go(&mut queue, MS, 3), [(1, 0), (1, 1), (1, 2)]);
+    fill(&mut queue, MS, 2, &[100]);
+    assert_eq!(go(&mut queue, MS, 2), [(2, 0), (1, 3)]);
+}
+
+/// Flow 1, with packets of 400, sends three in its first turn (credits 600, 200, -200) and is old; flow 2
+/// sends its only one, is found empty and is old, too, behind flow 1, which sends its fourth (credits
+/// 400). Another packet of flow 2 comes: it is no new flow's, and waits until flow 1's turn is over.
+#[test]
+fn a_flow_that_comes_and_goes_does_not_keep_others_from_their_turn() {
+    let mut queue = FqCodel::new(plan());
+    fill(&mut queue, 0, 1, &[400; 100]);
+    assert_eq!(go(&mut queue, MS, 1), [(1, 0)]);
+    fill(&mut queue, MS, 2, &[100]);
+    assert_eq!(go(&mut queue, MS, 4), [(1, 1), (1, 2), (2, 0), (1, 3)]);
+    fill(&mut queue, MS, 2, &[100]);
+    assert_eq!(go(&mut queue, MS, 2), [(1, 4), (2, 0)]);
+}
+
+/// What was looked at goes next, though a sparse flow comes in between.
+#[test]
+fn what_was_told_is_what_is_given() {
+    let mut queue = FqCodel::new(plan());
+    fill(&mut queue, 0, 1, &[1_000, 800]);
+    let told = |queue: &mut FqCodel<_>| queue.peek(MS, refuse_drops).map(|next| next.bytes);
+    assert_eq!(told(&mut queue), Some(1_000));
+    fill(&mut queue, MS, 2, &[100]);
+    assert_eq!(told(&mut queue), Some(1_000));
+    assert_eq!(go(&mut queue, MS, 3), [(1, 0), (2, 0), (1, 1)]);
+    assert_eq!(told(&mut queue), None);
+}

@@ -1,0 +1,102 @@
+//! Where there is no room, and where a queue stands.
+
+use crate::support::{MS, fill, go, offer, plan};
+use gingham_entry::{CoDelPlan, DropReason, Dropped, Ecn, FqCodel, FqCodelPlan};
+
+/// Room for 10 packets. Flow 1 has 8 of 1,000 bytes, flow 2 has 2 of 100, and another of flow 2 finds
+/// no room: half of flow 1's go, from its head.
+#[test]
+fn half_of_the_longest_queue_makes_room() {
+    let mut queue = FqCodel::new(FqCodelPlan { limit_packets: 10, ..plan() });
+    fill(&mut queue, 0, 1, &[1_000; 8]);
+    fill(&mut queue, 0, 2, &[100; 2]);
+    let mut dropped = Vec::new();
+    queue.enqueue(0, offer(2, 2, 100, Ecn::Ect0), |one| dropped.push(one));
+    let by_limit = |number| Dropped { packet: (1, number), reason: DropReason::Limit };
+    assert_eq!(dropped, [0, 1, 2, 3].map(by_limit));
+    assert_eq!((queue.backlog_bytes(), queue.backlog_packets()), (4_300, 7));
+    assert_eq!(queue.counters().dropped_limit_packets, 4);
+    // Flow 1, with 1,000 credits, sends its fifth; then flow 2 all three.
+    assert_eq!(go(&mut queue, 0, 4), [(1, 4), (2, 0), (2, 1), (2, 2)]);
+}
+
+/// Of 200 packets of one flow, 64 at once and not 100.
+#[test]
+fn no_more_than_64_at_once() {
+    let mut queue = FqCodel::new(FqCodelPlan { limit_bytes: 200_000, ..plan() });
+    fill(&mut queue, 0, 1, &[1_000; 200]);
+    let mut dropped = 0;
+    queue.enqueue(0, offer(1, 200, 1_000, Ecn::NotEct), |_| dropped += 1);
+    assert_eq!((dropped, queue.backlog_packets()), (64, 137));
+}
+
+/// Longer than all that may wait: nothing else is left, and in the end it goes itself.
+#[test]
+fn a_packet_longer_than_the_limit_is_dropped() {
+    let mut queue = FqCodel::new(FqCodelPlan { limit_bytes: 900, ..plan() });
+    let mut dropped = Vec::new();
+    queue.enqueue(0, offer(1, 0, 1_000, Ecn::NotEct), |one| dropped.push(one.packet));
+    assert_eq!((dropped, queue.is_empty()), (vec![(1, 0)], true));
+}
+
+/// When packets are dropped and marked of a queue to which two come and from which one goes each
+/// millisecond, in milliseconds.
+fn stand(ecn: Ecn, target_ns: u64) -> (Vec<u64>, Vec<u64>) {
+    let mut queue = FqCodel::new(plan());
+    queue.set_target(target_ns);
+    assert_eq!(queue.target_ns(), target_ns);
+    let (mut drops, mut marks) = (Vec::new(), Vec::new());
+    for ms in 0..250 {
+        queue.enqueue(ms * MS, offer(1, 2 * ms, 1_000, ecn), |_| panic!("there is room"));
+        queue.enqueue(ms * MS, offer(1, 2 * ms + 1, 1_000, ecn), |_| panic!("there is room"));
+        let drop = |one: Dropped<_>| {
+            assert_eq!(one.reason, DropReason::Target);
+            drops.push(ms);
+        };
+        if queue.dequeue(ms * MS, drop).expect("it stands").marked {
+            marks.push(ms);
+        }
+    }
+    let counters = queue.counters();
+    assert_eq!(counters.dropped_target_packets, drops.len() as u64);
+    assert_eq!(counters.marked_packets, marks.len() as u64);
+    (drops, marks)
+}
+
+/// Two packets come and one goes each millisecond: the one that goes at n ms came at n / 2, rounded
+/// down, so that the sojourn is 5 ms at 9 ms first. Signals an interval later, and another after
+/// that.
+#[test]
+fn a_standing_queue_is_signalled_by_what_its_packets_can_carry() {
+    assert_eq!(stand(Ecn::NotEct, 5 * MS), (vec![109, 209], vec![]));
+    assert_eq!(stand(Ecn::Ect0, 5 * MS), (vec![], vec![109, 209]));
+    assert_eq!(stand(Ecn::Ect1, 5 * MS), (vec![], vec![109, 209]));
+    assert_eq!(stand(Ecn::Ce, 5 * MS), (vec![], vec![109, 209]));
+}
+
+/// The sojourn is 40 ms at 79 ms first.
+#[test]
+fn a_later_target_is_met_later() {
+    assert_eq!(stand(Ecn::NotEct, 40 * MS).0, [179]);
+}
+
+#[test]
+fn a_target_before_a_pipe_is_its_round_trip_or_5_ms() {
+    assert_eq!(CoDelPlan::target_before(0), 5 * MS);
+    assert_eq!(CoDelPlan::target_before(20 * MS), 20 * MS);
+}
+
+/// Without ECN everything is dropped, whatever its field.
+#[test]
+fn without_ecn_nothing_is_marked() {
+    let mut queue = FqCodel::new(FqCodelPlan { ecn: false, ..plan() });
+    let mut drops = 0;
+    for ms in 0..250 {
+        for number in 0..2 {
+            queue.enqueue(ms * MS, offer(1, number, 1_000, Ecn::Ect0), |_| panic!("room"));
+        }
+        let next = queue.dequeue(ms * MS, |_| drops += 1).expect("it stands");
+        assert!(!next.marked);
+    }
+    assert_eq!(drops, 2);
+}

@@ -1,0 +1,52 @@
+//! What waits before the sender, as a scenario writes it.
+
+use gingham_entry::{CoDelPlan, FqCodelPlan};
+use gingham_kernel::{Bytes, Span};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What waits before the sender.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Entry {
+    /// In which order packets wait, and what keeps them from waiting long.
+    pub queue: EntryQueue,
+    /// What waits at the most: 250 kB in one queue, 15 MB in queues by flow unless given. A backlogged
+    /// source needs no room.
+    pub limit: Option<Bytes>,
+    /// How long packets may wait in a queue that stands before some are marked or dropped, with `queue =
+    /// "fq-codel"`: the round trip of the longest channel without its queue, as the sender knows it, and
+    /// 5 ms at the least, unless given.
+    pub target: Option<Span>,
+    /// For how long it must have stood, about a round trip of a transport (RFC 8290, section 5.2.1).
+    pub interval: Span,
+    /// Queues among which sources are spread by their hashes (RFC 8290, section 5.2.5).
+    pub flows: u32,
+    /// Whether packets of sources that read marks are marked and not dropped (RFC 8290, section
+    /// 5.2.6).
+    pub ecn: bool,
+}
+
+impl Default for Entry {
+    fn default() -> Self {
+        Self {
+            queue: EntryQueue::Fifo,
+            limit: None,
+            target: None,
+            interval: Span::from_ps(CoDelPlan::INTERVAL_NS * 1_000),
+            flows: FqCodelPlan::FLOWS,
+            ecn: true,
+        }
+    }
+}
+
+/// In which order packets wait before the sender.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum EntryQueue {
+    /// One queue, in the order of their coming; a packet that finds no room is refused.
+    #[default]
+    Fifo,
+    /// A queue for each flow, in turn, each held short by itself: FQ-CoDel (RFC 8290).
+    FqCodel,
+}

@@ -1,0 +1,107 @@
+//! What waits before the sender: refused, dropped or marked, and what a transport behind it gets.
+
+use crate::support::{integers, reals, refused, run};
+use gingham_stripelab::Record;
+
+/// 20 Mbit/s, 10 ms, and 10 Mbit/s, 60 ms, both with jitter and losses that are repaired.
+const JITTER: &str = "stripe.repair = {}\n\
+    [[channel]]\nrate = \"20 Mbit/s\"\ndelay = \"10 ms\"\njitter = \"10 ms\"\nloss = 0.005\nqueue = \"256 kB\"\n\
+    [[channel]]\nrate = \"10 Mbit/s\"\ndelay = \"60 ms\"\njitter = \"10 ms\"\nloss = 0.005\nqueue = \"256 kB\"\n";
+
+/// 10 and 20 Mbit/s, 10 ms.
+const UNEQUAL: &str = "[[channel]]\nrate = \"10 Mbit/s\"\ndelay = \"10 ms\"\nqueue = \"256 kB\"\n\
+    [[channel]]\nrate = \"20 Mbit/s\"\ndelay = \"10 ms\"\nqueue = \"256 kB\"\n";
+
+fn scenario(top: &str, channels: &str, sources: &str) -> String {
+    format!(
+        "{top}\nstripe.order = \"free\"\nstop = {{ time = \"8 s\", warm_up = \"3 s\" }}\n{channels}{sources}"
+    )
+}
+
+const FLOWS: &str = "entry.queue = \"fq-codel\"";
+const CUBIC: &str = "[[source]]\nkind.cubic = {}\n";
+const MARKED: &str = "[[source]]\nkind.cubic.ecn = true\n";
+
+fn share(record: &Record) -> f64 {
+    record.goodput_bits_per_s.expect("there is some") / record.capacity_bits_per_s
+}
+
+#[track_caller]
+fn assert_all_counted(record: &Record) {
+    let before = record.packets_refused + record.packets_dropped_before;
+    assert_eq!(record.packets_offered, before + record.packets_sent);
+    let dropped: u64 = integers(record, "pipe", "entry_dropped").iter().sum();
+    let marked: u64 = integers(record, "pipe", "packets_marked").iter().sum();
+    assert_eq!((dropped, marked), (before, record.packets_marked));
+}
+
+/// Queues by flow hold a transport by drops alone, far below their limit, and carry nearly all.
+#[test]
+fn a_transport_is_told_by_drops_and_not_refused() {
+    let record = run(&scenario(FLOWS, UNEQUAL, CUBIC));
+    assert_all_counted(&record);
+    assert_eq!((record.packets_refused, record.packets_marked), (0, 0));
+    assert!(record.packets_dropped_before > 0);
+    assert!(share(&record) > 0.95, "{}", share(&record));
+    let half = record.sojourn_p50_ns.expect("packets were sent");
+    assert!(half < 40_000_000, "{half} ns, twice the target at the most");
+    let waiting = integers(&record, "pipe", "entry_bytes");
+    assert!(waiting.iter().max().copied() <= Some(record.entry_bytes_max));
+    assert!(reals(&record, "pipe", "sojourn_p50_ns").iter().any(|ns| *ns > 0.0));
+}
+
+/// Who reads marks is marked, and sends nothing again for it.
+#[test]
+fn a_transport_that_reads_marks_loses_nothing() {
+    let record = run(&scenario(FLOWS, UNEQUAL, MARKED));
+    assert_all_counted(&record);
+    assert_eq!((record.packets_refused, record.packets_dropped_before), (0, 0));
+    let source = &record.sources[0];
+    assert!(record.packets_marked > 0 && source.marks_heeded > Some(0));
+    assert_eq!((source.retransmissions, source.timeouts), (Some(0), Some(0)));
+    assert!(share(&record) > 0.95, "{}", share(&record));
+    let unread = run(&scenario(&format!("{FLOWS}\nentry.ecn = false"), UNEQUAL, MARKED));
+    assert!(unread.packets_marked == 0 && unread.packets_dropped_before > 0);
+}
+
+/// Jitter and losses below: more than half again of what one queue of 250 kB leaves a transport.
+#[test]
+fn queues_by_flow_give_a_transport_more_over_lossy_channels() {
+    let flows = run(&scenario(FLOWS, JITTER, CUBIC));
+    let one = run(&scenario("", JITTER, CUBIC));
+    assert_all_counted(&flows);
+    assert_all_counted(&one);
+    assert!(share(&flows) > 1.2 * share(&one), "{} and {}", share(&flows), share(&one));
+}
+
+/// Two transports share alike, and a call of 64 kbit/s beside them hardly waits: each of its packets
+/// goes before theirs, behind one that was chosen and what is left of a quantum.
+#[test]
+fn a_sparse_flow_hardly_waits_behind_others() {
+    let call = "[[source]]\nkind.constant.rate = \"64 kbit/s\"\npackets.fixed = \"160 B\"\n";
+    let sources = format!("{CUBIC}{CUBIC}{call}");
+    let flows = run(&scenario(FLOWS, UNEQUAL, &sources));
+    let one = run(&scenario("", UNEQUAL, &sources));
+    let delay = |record: &Record| record.sources[2].delay_mean_ns.expect("it was carried");
+    assert!(delay(&flows) < delay(&one) - 20e6, "{} and {}", delay(&flows), delay(&one));
+    let rate = |index: usize| flows.sources[index].goodput_bits_per_s.expect("it was carried");
+    assert!((0.9..1.1).contains(&(rate(0) / rate(1))), "{} and {}", rate(0), rate(1));
+    assert_eq!(flows.sources[2].packets_dropped_before, 0);
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_by_its_key() {
+    for (entry, message) in [
+        ("entry.target = \"5 ms\"", "`entry`: one queue has a `limit` and nothing else"),
+        (
+            "entry = { queue = \"fq-codel\", limit = \"1499 B\" }",
+            "`entry.limit`: expected at least",
+        ),
+        ("entry = { queue = \"fq-codel\", flows = 0 }", "`entry.flows`: expected 1 to"),
+        ("entry = { queue = \"fq-codel\", interval = \"0 s\" }", "`entry.interval`: expected 1 ns"),
+        ("entry = { queue = \"fq-codel\", target = \"61 s\" }", "`entry.target`: expected 1 ns"),
+    ] {
+        let error = refused(&scenario(entry, UNEQUAL, CUBIC)).expect("refused");
+        assert!(error.contains(message), "{error}");
+    }
+}
