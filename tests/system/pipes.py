@@ -129,7 +129,7 @@ def _run_once(
                 pipe.wait()
         told: dict[str, Any] = {end: json.loads(out) for end, (out, _) in said.items()}
         ways = [_ended(one)[way] for one in emulators for way in ("forth", "back")]
-    late, moved = (sum(way[key] for way in ways) for key in ("late_over_1_ms", "delivered"))
+    late, moved = (sum(way[key] for way in ways) for key in ("late", "delivered"))
     told["emulated_late_share"] = late / moved if moved else 0.0
     told["share"] = told["right"]["goodput_bits_per_s"] / sum_of(lines)
     cpu_seconds = sum(told[end]["cpu_seconds"] for end in ENDS)

@@ -5,6 +5,7 @@ use gingham_stripe::{SendError, Tag};
 use super::{End, Source};
 use crate::clock::now;
 use crate::framing::{DATA_HEADER_BYTES, Frame, data_header};
+use crate::socket::ChannelSocket;
 
 impl End {
     /// Sends what is to be said and, as far as windows and paces let them go, copies and packets.
@@ -68,7 +69,7 @@ impl End {
     fn write(&mut self, channel: usize, tag: Tag, length: usize, source: &mut impl Source) {
         let datagram_bytes = DATA_HEADER_BYTES + length;
         let socket = self.channels[channel].socket.as_ref();
-        let segments_max = socket.map_or(1, |socket| socket.segments_max());
+        let segments_max = socket.map_or(1, ChannelSocket::segments_max);
         if !self.run.takes(channel, datagram_bytes, segments_max) {
             self.flush();
         }
