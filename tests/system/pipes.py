@@ -56,6 +56,11 @@ class Programs:
     emulator: Path
 
     @classmethod
+    def of(cls, folder: Path) -> Programs:
+        """Take those that were built into a folder such as `target/release`."""
+        return cls(folder / "examples" / "pipe", folder / "gingham-linkemu")
+
+    @classmethod
     def built(cls) -> Programs:
         """Build both, as the tests of the crates build them."""
         command = ["cargo", "build", "--locked", "--message-format", "json"]
@@ -107,27 +112,8 @@ def _run_once(
     priority: bool,
 ) -> dict[str, Any]:
     with network(programs, lines) as (names, emulators):
-        pipes = {}
-        for end, other in (("right", "left"), ("left", "right")):
-            command = ["ip", "netns", "exec", names[end], str(programs.pipe), *options]
-            for channel in range(len(lines)):
-                ends = f"{_address(channel, end)}:7000,{_address(channel, other)}:7000"
-                command += ["--channel", ends]
-            if end == "left":
-                command += ["--offer", "all"]
-            pipes[end] = subprocess.Popen(
-                [*command, "--time", f"{seconds} s"],
-                stdout=subprocess.PIPE,
-                text=True,
-                preexec_fn=_go_first if priority else None,  # noqa: PLW1509 - no thread here
-            )
-        try:
-            said = {end: pipe.communicate(timeout=seconds + TIMEOUT_S) for end, pipe in pipes.items()}
-        finally:
-            for pipe in pipes.values():
-                pipe.kill()
-                pipe.wait()
-        told: dict[str, Any] = {end: json.loads(out) for end, (out, _) in said.items()}
+        pipes = started(programs, names, lines, seconds, options, priority=priority)
+        told = told_by(pipes, seconds)
         ways = [_ended(one)[way] for one in emulators for way in ("forth", "back")]
     late, moved = (sum(way[key] for way in ways) for key in ("late", "delivered"))
     told["emulated_late_share"] = late / moved if moved else 0.0
@@ -135,6 +121,44 @@ def _run_once(
     cpu_seconds = sum(told[end]["cpu_seconds"] for end in ENDS)
     told["cpu_seconds_per_gb"] = cpu_seconds * 1e9 / max(told["right"]["bytes"], 1)
     return told
+
+
+def started(
+    programs: Programs,
+    names: dict[str, str],
+    lines: list[Line],
+    seconds: float,
+    options: tuple[str, ...],
+    *,
+    priority: bool = True,
+) -> dict[str, subprocess.Popen[str]]:
+    """Start both ends, which stop by themselves; the left one sends all that goes."""
+    pipes = {}
+    for end, other in (("right", "left"), ("left", "right")):
+        command = ["ip", "netns", "exec", names[end], str(programs.pipe), *options]
+        for channel in range(len(lines)):
+            ends = f"{_address(channel, end)}:7000,{_address(channel, other)}:7000"
+            command += ["--channel", ends]
+        if end == "left":
+            command += ["--offer", "all"]
+        pipes[end] = subprocess.Popen(
+            [*command, "--time", f"{seconds} s"],
+            stdout=subprocess.PIPE,
+            text=True,
+            preexec_fn=_go_first if priority else None,  # noqa: PLW1509 - no thread here
+        )
+    return pipes
+
+
+def told_by(pipes: dict[str, subprocess.Popen[str]], seconds: float) -> dict[str, Any]:
+    """Return what both ends tell when they stop."""
+    try:
+        said = {end: pipe.communicate(timeout=seconds + TIMEOUT_S) for end, pipe in pipes.items()}
+    finally:
+        for pipe in pipes.values():
+            pipe.kill()
+            pipe.wait()
+    return {end: json.loads(out) for end, (out, _) in said.items()}
 
 
 def _go_first() -> None:
@@ -150,8 +174,8 @@ def network(
     with ExitStack() as stack:
         for name in names.values():
             # Interfaces and queues go with it.
-            stack.callback(_ip, "netns", "del", name)
-            _ip("netns", "add", name)
+            stack.callback(ip, "netns", "del", name)
+            ip("netns", "add", name)
             # Nothing but what the ends send: no neighbour discovery of IPv6.
             quiet = "cd /proc/sys/net; ! test -d ipv6 || echo 1 > ipv6/conf/default/disable_ipv6"
             _told("ip", "netns", "exec", name, "sh", "-c", quiet)
@@ -186,7 +210,7 @@ def _emulated(
 def _shaped(names: dict[str, str], channel: int, line: Line) -> None:
     device = f"wan{channel}"
     peer = ["peer", "name", device, "netns", names["right"]]
-    _ip("-n", names["left"], "link", "add", device, "type", "veth", *peer)
+    ip("-n", names["left"], "link", "add", device, "type", "veth", *peer)
     # Two milliseconds at once, so that what goes in a call passes in one piece, as through the
     # segmentation of a network card: where tbf cuts it, that is two thirds of all that is computed.
     burst_bytes = max(10_000, int(line.rate * 1e6 / 8 * 2e-3))
@@ -199,14 +223,14 @@ def _shaped(names: dict[str, str], channel: int, line: Line) -> None:
 def _addressed(names: dict[str, str], channel: int) -> None:
     device = f"wan{channel}"
     link = {
-        end: json.loads(_ip("-n", name, "-j", "link", "show", device))[0]
+        end: json.loads(ip("-n", name, "-j", "link", "show", device))[0]
         for end, name in names.items()
     }
     for end, other in (ENDS, ENDS[::-1]):
-        _ip("-n", names[end], "addr", "add", f"{_address(channel, end)}/24", "dev", device)
-        _ip("-n", names[end], "link", "set", device, "up")
+        ip("-n", names[end], "addr", "add", f"{_address(channel, end)}/24", "dev", device)
+        ip("-n", names[end], "link", "set", device, "up")
         hardware = ["lladdr", link[other]["address"], "dev", device, "nud", "permanent"]
-        _ip("-n", names[end], "neigh", "replace", _address(channel, other), *hardware)
+        ip("-n", names[end], "neigh", "replace", _address(channel, other), *hardware)
 
 
 def _address(channel: int, end: str) -> str:
@@ -224,7 +248,8 @@ def _stopped(emulator: subprocess.Popen[str]) -> None:
     emulator.wait()
 
 
-def _ip(*words: str) -> str:
+def ip(*words: str) -> str:
+    """Run `ip` and return what it says."""
     return _told("ip", *words)
 
 

@@ -61,7 +61,7 @@ mod tests {
     #[test]
     fn the_age_of_a_datagram_is_taken_from_now() {
         let at = |milliseconds: u64| Instant::from_nanoseconds(milliseconds * 1_000_000);
-        let moment = Moment { now: at(100), realtime: Duration::from_millis(7_000) };
+        let moment = Moment { now: at(100), realtime: Duration::from_secs(7) };
         let came = |stamp_ms| moment.of_stamp(Some(Duration::from_millis(stamp_ms)), at(95));
         assert_eq!(came(6_997), at(97));
         assert_eq!(came(6_000), at(95));

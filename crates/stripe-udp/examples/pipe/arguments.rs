@@ -65,12 +65,12 @@ impl Arguments {
     pub(crate) fn channels(&self) -> Vec<ChannelPlan> {
         self.channels.iter().map(|Channel(plan)| plan.clone()).collect()
     }
+}
 
-    /// The milliseconds that the machine has been running: later than any before.
-    pub(crate) fn epoch(&self) -> Epoch {
-        let milliseconds = gingham_stripe_udp::now().nanoseconds() / 1_000_000;
-        Epoch::new(u32::try_from(milliseconds % (1 << 32)).expect("below 2^32"))
-    }
+/// The milliseconds that the machine has been running: later than any before.
+pub(crate) fn epoch() -> Epoch {
+    let milliseconds = gingham_stripe_udp::now().nanoseconds() / 1_000_000;
+    Epoch::new(u32::try_from(milliseconds % (1 << 32)).expect("below 2^32"))
 }
 
 fn span(text: &str) -> Result<Duration, String> {

@@ -33,7 +33,7 @@ fn run(arguments: &arguments::Arguments) -> Result<serde_json::Value, Box<dyn st
 
     let started_at = now();
     let ends_at = started_at.after(arguments.time);
-    let mut end = End::open(&arguments.plan(), arguments.channels(), arguments.epoch())?;
+    let mut end = End::open(&arguments.plan(), arguments.channels(), arguments::epoch())?;
     let mut packets = packets::Packets::new(arguments, ends_at);
     let mut measured = measure::Measured::new(arguments.from, arguments.packet_bytes);
     loop {

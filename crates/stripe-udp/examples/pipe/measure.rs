@@ -6,6 +6,7 @@ use gingham_stripe::Instant;
 use gingham_stripe_udp::End;
 use hdrhistogram::Histogram;
 use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeValLike;
 use serde_json::{Value, json};
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -112,12 +113,10 @@ fn of_channel(end: &End, channel: usize) -> Value {
 }
 
 /// What both the program and the kernel on its behalf have computed.
+#[expect(clippy::cast_precision_loss, reason = "numbers of a report")]
 fn cpu_seconds() -> f64 {
     let usage = getrusage(UsageWho::RUSAGE_SELF).expect("the kernel counts");
-    [usage.user_time(), usage.system_time()]
-        .map(|time| time.tv_sec() as f64 + time.tv_usec() as f64 / 1e6)
-        .iter()
-        .sum()
+    (usage.user_time() + usage.system_time()).num_microseconds() as f64 / 1e6
 }
 
 #[expect(clippy::cast_precision_loss, reason = "numbers of a report")]
