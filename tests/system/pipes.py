@@ -246,6 +246,8 @@ def _ended(emulator: subprocess.Popen[str]) -> dict[str, Any]:
 def _stopped(emulator: subprocess.Popen[str]) -> None:
     emulator.kill()
     emulator.wait()
+    if emulator.stdout is not None:
+        emulator.stdout.close()
 
 
 def ip(*words: str) -> str:
