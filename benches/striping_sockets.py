@@ -21,8 +21,8 @@ from tests.system.pipes import LateError, Line, Programs, run  # noqa: E402 - it
 
 # Lines, and what they carry in virtual time, where they were run there.
 ROWS: dict[str, tuple[list[Line], float | None]] = {
-    "10 + 20, tbf": ([Line(10), Line(20)], None),
-    "100 + 300, tbf": ([Line(100), Line(300)], None),
+    "10 + 20, tbf, 64 kB": ([Line(10), Line(20)], None),
+    "100 + 300, tbf, 256 kB": ([Line(100, 0, 256_000), Line(300, 0, 256_000)], None),
     "100 + 300, 10 ms, 64 kB": ([Line(100, 10), Line(300, 10)], 0.975),
     "100 + 300, 25 ms, 128 kB": ([Line(100, 25, 128_000), Line(300, 25, 128_000)], 0.968),
     "100 + 300, 25 ms, 64 kB": ([Line(100, 25), Line(300, 25)], 0.948),

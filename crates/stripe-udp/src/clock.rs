@@ -13,6 +13,11 @@ use std::time::Duration;
 use gingham_stripe::Instant;
 use nix::time::{ClockId, clock_gettime};
 
+/// Clocks that are read within this are read at one moment: a hundred times what it takes.
+const TOGETHER: Duration = Duration::from_micros(10);
+/// Nobody is interrupted so often in a row but where it is of no use.
+const TRIES_MAX: u32 = 4;
+
 /// The monotonic clock, whose origin all processes of a machine share.
 pub fn now() -> Instant {
     Instant::from_nanoseconds(nanoseconds(read(ClockId::CLOCK_MONOTONIC)))
@@ -26,9 +31,16 @@ pub(crate) struct Moment {
 }
 
 impl Moment {
-    /// This one.
+    /// This one. If we are interrupted between the two, they are read again.
     pub(crate) fn read() -> Self {
-        Self { realtime: read(ClockId::CLOCK_REALTIME), now: now() }
+        let mut tries = 1..=TRIES_MAX;
+        loop {
+            let before = now();
+            let moment = Self { realtime: read(ClockId::CLOCK_REALTIME), now: now() };
+            if since(moment.now, before) <= TOGETHER || tries.next().is_none() {
+                return moment;
+            }
+        }
     }
 
     /// When something came that the kernel stamped, if it did, on a socket that was empty then.

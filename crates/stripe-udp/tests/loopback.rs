@@ -6,7 +6,7 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::time::Duration;
 
 use gingham_stripe::{Epoch, RepairPlan, RepairRequests};
-use gingham_stripe_udp::{ChannelPlan, End, EndPlan, Source, now};
+use gingham_stripe_udp::{ChannelPlan, End, EndPlan, OpenError, Source, now};
 
 const LONGEST_BYTES: usize = 1_400;
 const PACKETS: usize = 5_000;
@@ -121,6 +121,41 @@ fn an_end_that_begins_anew_is_heard() {
     let numbers = &mut Numbers((60..100_000).collect());
     let came = pumped(&mut left, &mut right, numbers, 100);
     assert!(came.is_sorted_by(|one, next| one < next), "{came:?}");
+}
+
+/// The kernel had it before we slept.
+#[test]
+fn a_packet_came_when_the_kernel_had_it_and_not_when_it_was_read() {
+    let (mut left, mut right) = (end(&any()), end(&any()));
+    join(&mut left, &mut right);
+    assert_eq!(pumped(&mut left, &mut right, &mut Numbers((0..5).collect()), 5).len(), 5);
+    let (ends_at, numbers) = (now().after(TIMEOUT), &mut Numbers([5].into()));
+    while !numbers.0.is_empty() {
+        assert!(now() < ends_at, "it never went");
+        left.receive();
+        left.transmit(numbers);
+    }
+    let sent_by = now();
+    std::thread::sleep(Duration::from_millis(50));
+    right.receive();
+    let packet = right.next_packet().expect("it is the next, and there");
+    assert!(packet.came_at < sent_by.after(Duration::from_millis(25)), "{:?}", packet.came_at);
+}
+
+#[test]
+fn an_interface_that_is_not_there_is_told_with_its_channel() {
+    let channel = |interface: &str| ChannelPlan {
+        local: any()[0],
+        interface: Some(interface.into()),
+        remote: any()[0],
+    };
+    let open = |interface| {
+        let channels = vec![channel("lo"), channel(interface)];
+        End::open(&EndPlan::free(1_400), channels, Epoch::new(1))
+    };
+    assert_eq!(open("lo").expect("every machine has it").channels(), 2);
+    let error = open("nowhere").expect_err("there is none");
+    assert!(matches!(error, OpenError::Socket { channel: 1, .. }), "{error}");
 }
 
 #[test]
