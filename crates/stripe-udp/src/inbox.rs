@@ -38,7 +38,6 @@ impl<'a> Batch<'a> {
 }
 
 /// What has come on a channel.
-#[derive(Debug)]
 pub(crate) struct Inbox {
     bytes: Vec<u8>,
     metas: [RecvMeta; BATCHES],
@@ -46,6 +45,18 @@ pub(crate) struct Inbox {
     next: usize,
     filled: usize,
     empty_at: Instant,
+}
+
+impl std::fmt::Debug for Inbox {
+    /// Without the megabyte of buffers.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { next, filled, empty_at, .. } = self;
+        f.debug_struct("Inbox")
+            .field("next", next)
+            .field("filled", filled)
+            .field("empty_at", empty_at)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Inbox {

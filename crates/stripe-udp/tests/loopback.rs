@@ -92,14 +92,14 @@ fn packets_of_all_lengths_come_in_order_over_both_families() {
     assert_eq!((left.too_long(), right.counts(0).strange), (0, 0));
 }
 
-/// Datagrams of a stranger, and some of the other end that are no frames: counted, and no more.
+/// Messages, as far as their first byte says, of a stranger: counted, and no more.
 #[test]
 fn what_comes_from_elsewhere_is_counted_and_not_taken() {
     let (mut left, mut right) = (end(&any()), end(&any()));
     join(&mut left, &mut right);
     let stranger = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).expect("a socket");
     let to = right.local(0).expect("a socket");
-    (0..10).for_each(|_| assert!(stranger.send_to(&[1; 40], to).is_ok()));
+    (0..10).for_each(|_| assert!(stranger.send_to(&[3; 40], to).is_ok()));
     let came = pumped(&mut left, &mut right, &mut Numbers((0..100).collect()), 100);
     assert!(came.into_iter().eq(0..100));
     assert_eq!(right.counts(0).strange, 10);
@@ -121,6 +121,29 @@ fn an_end_that_begins_anew_is_heard() {
     let numbers = &mut Numbers((60..100_000).collect());
     let came = pumped(&mut left, &mut right, numbers, 100);
     assert!(came.is_sorted_by(|one, next| one < next), "{came:?}");
+}
+
+/// Both channels lead elsewhere for fifteen packets; then they are asked for.
+#[test]
+fn what_is_lost_is_sent_again_as_it_was() {
+    let (mut left, mut right) = (end(&any()), end(&any()));
+    join(&mut left, &mut right);
+    assert_eq!(pumped(&mut left, &mut right, &mut Numbers((0..5).collect()), 5).len(), 5);
+    let elsewhere = any().map(|address| UdpSocket::bind(address).expect("a socket"));
+    for (channel, socket) in elsewhere.iter().enumerate() {
+        left.set_remote(channel, socket.local_addr().expect("an address"));
+    }
+    let (ends_at, numbers) = (now().after(TIMEOUT), &mut Numbers((5..20).collect()));
+    while !numbers.0.is_empty() {
+        assert!(now() < ends_at, "they never went");
+        left.receive();
+        left.transmit(numbers);
+    }
+    join(&mut left, &mut right);
+    let came = pumped(&mut left, &mut right, &mut Numbers((20..60).collect()), 55);
+    assert!(came.into_iter().eq(5..60));
+    let reception = right.reception();
+    assert_eq!((reception.repaired, reception.given_up), (15, 0));
 }
 
 /// The kernel had it before we slept.
@@ -177,7 +200,9 @@ fn what_is_longer_than_the_longest_does_not_go() {
     join(&mut left, &mut right);
     assert_eq!(pumped(&mut left, &mut right, &mut Numbers((0..5).collect()), 5).len(), 5);
     let mut source = TooLong(Numbers((5..10).collect()), true);
+    let ends_at = now().after(TIMEOUT);
     while left.too_long() == 0 {
+        assert!(now() < ends_at, "it was not found");
         left.receive();
         left.transmit(&mut source);
     }
