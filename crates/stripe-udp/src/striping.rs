@@ -11,9 +11,9 @@
 
 use gingham_fairq::{CHANNELS_MAX, SurplusRoundRobin};
 use gingham_stripe::{
-    ControlPlan, Discard, Epoch, Flight, Guarantee, Instant, Kept, Message, Order, Receiver,
-    ReceiverOptions, Reception, Repair, ReportPlan, SendError, Sender, SenderOptions, Sending, Tag,
-    Transmit,
+    ControlPlan, Discard, Epoch, Flight, Guarantee, Instant, Message, Order, Receiver,
+    ReceiverOptions, Reception, Repair, ReportPlan, RetransmissionBuffer, SendError, Sender,
+    SenderOptions, Sending, Tag, Transmit,
 };
 
 use crate::error::OpenError;
@@ -78,7 +78,7 @@ pub(crate) struct Striping {
     sender: Sender<Scheduler>,
     receiver: Receiver<Scheduler, Packet>,
     /// What copies are made of, where lost packets are sent again.
-    kept: Option<Kept<Vec<u8>>>,
+    kept: Option<RetransmissionBuffer<Vec<u8>>>,
     /// Buffers of packets that have been given out.
     spare: Vec<Vec<u8>>,
     longest_bytes: usize,
@@ -93,7 +93,8 @@ impl Striping {
         now: Instant,
     ) -> Result<Self, OpenError> {
         let scheduler = Scheduler::new(plan.longest_bytes, &vec![plan.longest_bytes; channels])?;
-        let kept = plan.sender.repair.map(|repair| Kept::new(repair.packets * channels));
+        let kept =
+            plan.sender.repair.map(|repair| RetransmissionBuffer::new(repair.packets * channels));
         Ok(Self {
             sender: Sender::new(scheduler.clone(), plan.sender, epoch, now)?,
             receiver: Receiver::new(scheduler, plan.receiver)?,
@@ -170,8 +171,9 @@ impl Striping {
         }
     }
 
-    /// Where packets may go next, and how many.
-    pub(crate) fn next_run(&self) -> Option<Transmit> {
+    /// Where packets may go next, and how many. Where it is nowhere, there may be a message that is
+    /// to go first.
+    pub(crate) fn next_run(&mut self) -> Option<Transmit> {
         self.sender.poll_transmit(self.now)
     }
 

@@ -11,16 +11,19 @@ impl End {
     /// Sends what is to be said and, as far as windows and paces let them go, copies and packets.
     pub fn transmit(&mut self, source: &mut impl Source) {
         self.striping.advance(now());
+        self.send_messages();
         loop {
-            self.send_messages();
             self.send_copies();
-            if !self.send_run(source) {
+            let went = self.send_run(source);
+            if !self.send_messages() && !went {
                 return;
             }
         }
     }
 
-    fn send_messages(&mut self) {
+    /// Whether anything was to be said.
+    fn send_messages(&mut self) -> bool {
+        let mut spoke = false;
         while let Some(said) = self.striping.next_message() {
             let bytes = said.message.to_bytes();
             let frame = if said.is_to_receiver {
@@ -33,7 +36,9 @@ impl End {
             frame.write(&mut self.run.bytes);
             self.run.bytes.resize(length, 0);
             self.flush();
+            spoke = true;
         }
+        spoke
     }
 
     fn send_copies(&mut self) {
