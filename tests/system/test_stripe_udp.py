@@ -1,7 +1,9 @@
 """Two ends of a pipe over UDP between real network namespaces, joined by shaped and emulated links.
 
-What is asserted of rates has the machine in it: emulators say when they were late, and such a run
-is begun again. Shares are of what lines carry of packets, without their headers.
+What is asserted of rates has the machine in it: both ends and emulators go before all others, and
+emulators say when they were late all the same; such a run is begun again. What ends of normal
+priority carry, `benches/striping_sockets.py --normal` tells. Shares are of what lines carry of
+packets, without their headers.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ def programs() -> Programs:
 
 
 def test_unequal_lines_add_up_in_order(programs: Programs) -> None:
-    told = run(programs, [Line(10), Line(20)], 6, priority=False)
+    told = run(programs, [Line(10), Line(20)], 6)
     assert told["right"]["out_of_order"] == 0
     assert told["share"] >= 0.96, told
 

@@ -33,15 +33,16 @@ pub struct EndPlan {
 }
 
 impl EndPlan {
-    /// The free order, for packets of at most this length; half a millisecond between wake-ups, half
-    /// of what goes at once (`ControlPlan::burst`). Over 100 + 300 Mbit/s and 10 ms it carries .958
-    /// at 9.7 CPU seconds a gigabyte, a quarter .956 at 12.5, and a whole one .901 at 6.5, since any
-    /// delay is then more than the burst makes good (`benches/striping_sockets.py`).
+    /// The free order, for packets of at most this length; a quarter of a millisecond between
+    /// wake-ups, a quarter of what goes at once (`ControlPlan::burst`). Over 100 + 300 Mbit/s, 10 ms
+    /// and 64 kB that carried .945 to .956 in four runs at 12 CPU seconds a gigabyte, half a
+    /// millisecond .932 to .958 at 8, and a whole one .901 at 6.5, since any delay is then more than
+    /// the burst makes good (`benches/striping_sockets.py`).
     pub fn free(longest_bytes: u32) -> Self {
         Self {
             striping: StripingPlan::free(longest_bytes),
             buffers: BufferPlan::default(),
-            granule: Duration::from_micros(500),
+            granule: Duration::from_micros(250),
         }
     }
 }
