@@ -3,8 +3,8 @@
     left   pipe ══ 0: veth, tbf at both ends              (where there is no delay) ══ pipe   right
                 ══ 1: TAP ══ gingham-linkemu ══ TAP       (where there is)          ══
 
-A run in which an emulator moved more than a hundredth of its frames more than a millisecond too
-late measured the machine: it is repeated.
+A run in which emulators moved more than two in a thousand of the frames more than a millisecond
+too late measured the machine: it is repeated.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ ROOT = Path(__file__).parents[2]
 SEARCH = f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin"
 ENDS = ("left", "right")
 # An emulator that is late more often than this spoils the run, which is begun again so often.
-LATE_SHARE_MAX = 0.01
+# With 6 of 1,000 late 100 + 300, 10 ms, 64 kB carried .913, with 2 .940, with fewer .945 to .958.
+LATE_SHARE_MAX = 0.002
 RUNS_MAX = 4
 # Ethernet's header, those of IPv4 and UDP, and what stands before a packet.
 HEADER_BYTES = 14 + 20 + 8 + 13

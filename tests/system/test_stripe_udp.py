@@ -14,7 +14,7 @@ import time
 import pytest
 
 from tests.conftest import require_programs
-from tests.system.pipes import Line, Programs, ip, network, run, started, told_by
+from tests.system.pipes import LateError, Line, Programs, ip, network, run, started, told_by
 from tests.system.test_linkemu import require_root
 
 # What the same row carries in virtual time (docs/concepts/striping-rates.md), and how much less it
@@ -45,7 +45,12 @@ def test_queues_shorter_than_a_round_trip_carry_what_they_do_in_virtual_time(
 ) -> None:
     lines, virtual, seconds = SHORT_QUEUES[row]
     # Slow start takes 2 s of those where a round trip is 300 ms.
-    told = run(programs, lines, seconds, "--from", f"{seconds - 3} s")
+    try:
+        told = run(programs, lines, seconds, "--from", f"{seconds - 3} s")
+    except LateError as error:
+        if os.environ.get("GINGHAM_REQUIRE_SYSTEM_TESTS") == "1":
+            raise
+        pytest.skip(f"the machine is too busy: {error}")
     assert told["right"]["out_of_order"] == 0
     assert told["share"] >= virtual - LESS_MAX, told
 
