@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   | 1 | tag, 12 bytes | packet        data
-//!   | 2 | tag, 12 bytes | packet        a copy of data that was lost
+//!   | 2 | tag, 20 bytes | packet        a copy of data that was lost
 //!   | 3 | message                       to the receiver of the other end
 //!   | 4 | message                       to its sender
 //! ```
@@ -13,7 +13,7 @@
 
 use gingham_stripe::{TAG_BYTES, Tag};
 
-/// What stands before a packet.
+/// What stands before a packet that was not sent before.
 pub const DATA_HEADER_BYTES: usize = 1 + TAG_BYTES;
 
 const DATA: u8 = 1;
@@ -52,7 +52,7 @@ impl<'a> Frame<'a> {
     pub fn write(&self, buffer: &mut Vec<u8>) {
         let rest = match self {
             Self::Data(tag, packet) => {
-                buffer.extend(data_header(*tag));
+                write_header(*tag, buffer);
                 packet
             }
             Self::ToReceiver(message) => {
@@ -68,15 +68,16 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// What stands before a packet with this tag.
-pub(crate) fn data_header(tag: Tag) -> [u8; DATA_HEADER_BYTES] {
-    let mut header = [if tag.repair_of.is_some() { COPY } else { DATA }; DATA_HEADER_BYTES];
-    header[1..].copy_from_slice(&tag.to_bytes());
-    header
+/// Writes what stands before a packet with this tag.
+pub(crate) fn write_header(tag: Tag, buffer: &mut Vec<u8>) {
+    buffer.push(if tag.repair_of.is_some() { COPY } else { DATA });
+    buffer.extend_from_slice(&tag.to_bytes());
 }
 
 #[cfg(test)]
 mod tests {
+    use gingham_stripe::RepairOf;
+
     use super::*;
 
     fn written(frame: &Frame<'_>) -> Vec<u8> {
@@ -88,10 +89,10 @@ mod tests {
     #[test]
     fn what_is_written_is_read() {
         let tag = Tag { sequence: 7, channel_sequence: 3, epoch: 9, repair_of: None };
-        let copy = Tag { repair_of: Some(2), ..tag };
+        let copy = Tag { repair_of: Some(RepairOf::default()), ..tag };
         for (frame, first, length) in [
             (Frame::Data(tag, b"data"), 1, 17),
-            (Frame::Data(copy, b""), 2, 13),
+            (Frame::Data(copy, b""), 2, 21),
             (Frame::ToReceiver(b"marker"), 3, 7),
             (Frame::ToSender(b"report"), 4, 7),
         ] {

@@ -4,7 +4,7 @@ use gingham_stripe::{SendError, Tag};
 
 use super::{End, Source};
 use crate::clock::now;
-use crate::framing::{DATA_HEADER_BYTES, Frame, data_header};
+use crate::framing::{DATA_HEADER_BYTES, Frame, write_header};
 use crate::socket::ChannelSocket;
 
 impl End {
@@ -43,7 +43,8 @@ impl End {
 
     fn send_copies(&mut self) {
         while let Some((repair, bytes)) = self.striping.next_copy() {
-            self.run.begin(repair.channel, DATA_HEADER_BYTES + bytes.len());
+            let header_bytes = 1 + repair.tag.to_bytes().len();
+            self.run.begin(repair.channel, header_bytes + bytes.len());
             Frame::Data(repair.tag, bytes).write(&mut self.run.bytes);
             self.flush();
         }
@@ -80,7 +81,7 @@ impl End {
         }
         self.run.begin(channel, datagram_bytes);
         let buffer = &mut self.run.bytes;
-        buffer.extend(data_header(tag));
+        write_header(tag, buffer);
         let from = buffer.len();
         source.take(buffer);
         debug_assert_eq!(buffer.len(), from + length, "a source writes what it says");
