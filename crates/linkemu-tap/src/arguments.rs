@@ -87,6 +87,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "TIME=RATE", help_heading = "The way back")]
     back_rate_at: Vec<Step>,
 
+    /// A frame that is moved so much after its time counts as late; a run in which many are has
+    /// measured the machine
+    #[arg(long, default_value = "1 ms", value_name = "TIME")]
+    pub(crate) late: Span,
     /// The longest packet that the interfaces take, without Ethernet's header
     #[arg(long, default_value_t = 1_500, value_parser = clap::value_parser!(u16).range(68..))]
     pub(crate) mtu: u16,

@@ -31,7 +31,8 @@ fn way(way: &Way) -> Value {
         "delivered": delivered.frames,
         "delivered_bytes": delivered.bytes,
         "refused": delivered.refused,
-        "late_over_1_ms": delivered.late,
+        "late": delivered.late,
+        "late_after_us": way.late_after().as_ps() / 1_000_000,
         "late_us_max": delivered.latest.as_ps() / 1_000_000,
     })
 }

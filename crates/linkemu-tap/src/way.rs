@@ -22,7 +22,7 @@ struct Frame {
 pub(crate) struct Delivered {
     pub(crate) frames: u64,
     pub(crate) bytes: u64,
-    /// Of those: more than a millisecond late.
+    /// Of those: later than what counts as late.
     pub(crate) late: u64,
     pub(crate) latest: Span,
     /// Those that the kernel did not take.
@@ -39,13 +39,18 @@ pub(crate) struct Way {
     number: u64,
     /// Buffers of frames that have arrived.
     spare: Vec<Vec<u8>>,
+    late_after: Span,
     pub(crate) delivered: Delivered,
 }
 
-const MILLISECOND: Span = Span::from_ns(1_000_000);
-
 impl Way {
-    pub(crate) fn new(plan: WayPlan, seed: u64, name: &str) -> Result<Self, ParameterError> {
+    /// A frame that is handed over so much after its time counts as late.
+    pub(crate) fn new(
+        plan: WayPlan,
+        seed: u64,
+        name: &str,
+        late_after: Span,
+    ) -> Result<Self, ParameterError> {
         let mut steps = plan.steps;
         steps.reverse();
         Ok(Self {
@@ -54,6 +59,7 @@ impl Way {
             frames: EventQueue::new(),
             number: 0,
             spare: Vec::new(),
+            late_after,
             delivered: Delivered::default(),
         })
     }
@@ -99,7 +105,7 @@ impl Way {
             Ok(true) => {
                 self.delivered.frames += 1;
                 self.delivered.bytes += bytes.len() as u64;
-                self.delivered.late += u64::from(late > MILLISECOND);
+                self.delivered.late += u64::from(late > self.late_after);
                 self.delivered.latest = self.delivered.latest.max(late);
             }
             _ => self.delivered.refused += 1,
@@ -111,6 +117,10 @@ impl Way {
     /// Frames that are on their way.
     pub(crate) fn under_way(&self) -> usize {
         self.frames.len()
+    }
+
+    pub(crate) const fn late_after(&self) -> Span {
+        self.late_after
     }
 
     pub(crate) const fn counters(&self) -> Counters {
@@ -132,7 +142,9 @@ mod tests {
     }
 
     fn way(parameters: Parameters, steps: Vec<Step>) -> Way {
-        Way::new(WayPlan { parameters, steps }, 1, "forth").expect("parameters that make sense")
+        let late_after = Span::from_ns(1_900_000);
+        Way::new(WayPlan { parameters, steps }, 1, "forth", late_after)
+            .expect("parameters that make sense")
     }
 
     const fn us(microseconds: u64) -> Time {

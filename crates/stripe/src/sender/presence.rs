@@ -179,6 +179,14 @@ impl<S: Numbered> Sender<S> {
         self.presence.dead & (1 << channel) != 0
     }
 
+    /// A channel is known to be gone, for instance since its interface is: it goes out without
+    /// waiting for silence, unless it is the last, and comes in when a probe on it is answered.
+    /// Whether it is out.
+    pub fn lose_channel(&mut self, now: Instant, channel: usize) -> bool {
+        let is_there = self.is_open() && channel < self.scheduler.channels();
+        is_there && (self.is_dead(channel) || self.lose(channel, now))
+    }
+
     pub(super) fn poll_left(&mut self) -> Option<(usize, Kind)> {
         self.presence.next_told().map(|(on, departure)| (on, Kind::Left(departure)))
     }

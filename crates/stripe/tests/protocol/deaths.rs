@@ -53,6 +53,26 @@ fn a_channel_that_is_silent_goes_out_and_the_receiver_stops_waiting_a_delay_late
     assert_eq!((reception.departures, reception.passed, sending.deaths), (1, 0, 1));
 }
 
+/// Channel 1 is known to be gone at 100 ms: nothing goes there from then on, the receiver knows it a
+/// delay later, and the last channel stays in. It answers from 300 ms on, and is probed at 180, 260
+/// and 420 ms.
+#[test]
+fn a_channel_that_is_known_to_be_gone_goes_out_at_once() {
+    let mut pair = pair(2);
+    send_until(&mut pair, 100);
+    pair.dead = 0b10;
+    assert!(pair.sender.lose_channel(at(100), 1) && pair.sender.lose_channel(at(100), 1));
+    assert!(!pair.sender.lose_channel(at(100), 0) && !pair.sender.lose_channel(at(100), 2));
+    let (sent, last) = (pair.sender.sent(1).packets, pair.sent);
+    send_until(&mut pair, 300);
+    pair.run_for(milliseconds(10));
+    assert_eq!((pair.sender.sent(1).packets, pair.sender.sending().deaths), (sent, 1));
+    assert_eq!(pair.delivered_after(last), (last + 1..=last + 200).collect::<Vec<_>>());
+    pair.dead = 0;
+    send_until(&mut pair, 600);
+    assert!(!pair.sender.is_dead(1) && pair.sender.sent(1).packets > sent);
+}
+
 /// Channel 1 dies at 100 ms and is found dead at 360 ms: what went there since 90 ms, 90 packets, goes
 /// again on the others, and nobody asks for it. So nothing is lost.
 #[test]

@@ -1,0 +1,70 @@
+"""What a pipe over UDP carries of what its channels do, row by row, in network namespaces.
+
+    sudo .venv/bin/python benches/striping_sockets.py [--seconds 13] [--only NAME]
+
+It takes root. Nobody tells the ends anything of the channels. Shares are of what the lines carry of
+packets, without headers, from 3 s on after the first; beside them stands what the row carries in
+virtual time (`benches/striping.py`). Then the delay that 99 % of packets stay below, what both ends
+and the kernel for them computed, how many wake-ups were late, and which run it was: runs in which
+an emulator was late do not count.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+from tests.system.pipes import LateError, Line, Programs, run  # noqa: E402 - it is no package
+
+# Lines, and what they carry in virtual time, where they were run there.
+ROWS: dict[str, tuple[list[Line], float | None]] = {
+    "10 + 20, tbf, 64 kB": ([Line(10), Line(20)], None),
+    "100 + 300, tbf, 256 kB": ([Line(100, 0, 256_000), Line(300, 0, 256_000)], None),
+    "100 + 300, 10 ms, 64 kB": ([Line(100, 10), Line(300, 10)], 0.975),
+    "100 + 300, 25 ms, 128 kB": ([Line(100, 25, 128_000), Line(300, 25, 128_000)], 0.968),
+    "100 + 300, 25 ms, 64 kB": ([Line(100, 25), Line(300, 25)], 0.948),
+    "100 + 300, 50 ms, 256 kB": ([Line(100, 50, 256_000), Line(300, 50, 256_000)], 0.936),
+    "20 + 20, 150 ms, 64 kB": ([Line(20, 150), Line(20, 150)], 0.946),
+}
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=13)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--normal", action="store_true", help="the ends at normal priority")
+    parser.add_argument("--programs", type=Path, help="where pipe and gingham-linkemu are built")
+    arguments = parser.parse_args()
+    programs = Programs.of(arguments.programs) if arguments.programs else Programs.built()
+    print("| channels | share | virtual | 99 % of delays | out of order | CPU s/GB | late | run |")
+    print("|---|---|---|---|---|---|---|---|")
+    for name, (lines, virtual) in ROWS.items():
+        if arguments.only not in name:
+            continue
+        try:
+            told = run(
+                programs, lines, arguments.seconds, "--from", "3 s", priority=not arguments.normal
+            )
+        except LateError as error:
+            print(f"| {name} | void: {error} |")
+            continue
+        right, late = told["right"], [told[end]["wakeups"]["late"] for end in ("left", "right")]
+        cells = [
+            name,
+            f"{told['share']:.3f}",
+            f"{virtual}" if virtual else "",
+            f"{right['delay_ms']['p99']:.0f} ms",
+            f"{right['out_of_order']}",
+            f"{told['cpu_seconds_per_gb']:.1f}",
+            f"{late[0]}, {late[1]}",
+            f"{told['runs']}",
+        ]
+        print(f"| {' | '.join(cells)} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

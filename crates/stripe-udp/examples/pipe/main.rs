@@ -1,0 +1,52 @@
+//! One end of a pipe over UDP: it sends synthetic packets, or receives them and says how they came.
+//!
+//! ```text
+//!   ip netns exec left  pipe --channel 10.0.0.1:7000,10.0.0.2:7000 --channel ... --offer all --time 10s
+//!   ip netns exec right pipe --channel 10.0.0.2:7000,10.0.0.1:7000 --channel ... --time 11s
+//! ```
+//!
+//! Neither crypto nor TUN; packets have a number and the time at which they went, by the clock that
+//! all processes of a machine share.
+
+#[cfg(target_os = "linux")]
+mod arguments;
+#[cfg(target_os = "linux")]
+mod measure;
+#[cfg(target_os = "linux")]
+mod packets;
+
+#[cfg(target_os = "linux")]
+#[expect(clippy::print_stdout, reason = "what it measured is what it is for")]
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    use clap::Parser;
+
+    println!("{}", run(&arguments::Arguments::parse())?);
+    Ok(())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn main() {}
+
+#[cfg(target_os = "linux")]
+fn run(arguments: &arguments::Arguments) -> Result<serde_json::Value, Box<dyn std::error::Error>> {
+    use gingham_stripe_udp::{End, now};
+
+    let started_at = now();
+    let ends_at = started_at.after(arguments.time);
+    let mut end = End::open(&arguments.plan(), arguments.channels(), arguments::epoch())?;
+    let mut packets = packets::Packets::new(arguments, ends_at);
+    let mut measured = measure::Measured::new(arguments.from, arguments.packet_bytes);
+    loop {
+        end.receive();
+        while let Some(packet) = end.next_packet() {
+            measured.take(now(), &packet.bytes);
+            end.recycle(packet);
+        }
+        packets.refill(now());
+        end.transmit(&mut packets);
+        if now() >= ends_at {
+            return Ok(measured.told(&end, packets.taken));
+        }
+        end.wait(Some(packets.next_at().unwrap_or(ends_at).min(ends_at)), &[])?;
+    }
+}

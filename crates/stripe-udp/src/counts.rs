@@ -1,0 +1,26 @@
+//! What an end has counted.
+
+/// What has been counted of the socket of a channel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ChannelCounts {
+    /// Datagrams that went.
+    pub sent: u64,
+    /// Calls that it took.
+    pub sends: u64,
+    /// Those that a queue of ours had no room for.
+    pub full: u64,
+    /// Those that were refused by somebody on the way, as an ICMP message or a filter said.
+    pub refused: u64,
+    /// Those for which there was no socket.
+    pub unsent: u64,
+    /// Datagrams that came.
+    pub came: u64,
+    /// Batches in which they came.
+    pub batches: u64,
+    /// Those that came from elsewhere, or were no frame.
+    pub strange: u64,
+    /// Times that the interface, its address or its route was gone.
+    pub gone: u64,
+    /// Times that a socket was opened anew.
+    pub reopened: u64,
+}

@@ -1,0 +1,216 @@
+//! An end of the pipe: its channels, both ends of the protocol, and the clock.
+
+mod sending;
+
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::time::Duration;
+
+use gingham_stripe::{Epoch, Flight, Instant, Reception, Sending};
+
+use crate::channel::Channel;
+use crate::clock::{Moment, now};
+use crate::counts::ChannelCounts;
+use crate::error::OpenError;
+use crate::run::Run;
+use crate::socket::{BufferPlan, ChannelPlan};
+use crate::striping::{Packet, Striping, StripingPlan};
+use crate::wait::{Waiting, Wakeups};
+
+/// Datagrams that are taken before anything goes: 4 ms at 10 Gbit/s.
+const DATAGRAMS_A_TURN: usize = 4_096;
+
+/// What an end is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EndPlan {
+    /// What both ends of the protocol are told.
+    pub striping: StripingPlan,
+    /// How long the buffers of sockets are.
+    pub buffers: BufferPlan,
+    /// Between two wake-ups there is so much time at least.
+    pub granule: Duration,
+}
+
+impl EndPlan {
+    /// The free order, for packets of at most this length; a quarter of a millisecond between
+    /// wake-ups, a quarter of what goes at once (`ControlPlan::burst`). Over 100 + 300 Mbit/s, 10 ms
+    /// and 64 kB that carried .945 to .956 in four runs at 12 CPU seconds a gigabyte, half a
+    /// millisecond .932 to .958 at 8, and a whole one .901 at 6.5, since any delay is then more than
+    /// the burst makes good (`benches/striping_sockets.py`).
+    pub fn free(longest_bytes: u32) -> Self {
+        Self {
+            striping: StripingPlan::free(longest_bytes),
+            buffers: BufferPlan::default(),
+            granule: Duration::from_micros(250),
+        }
+    }
+}
+
+/// Where the packets come from that are to be sent.
+pub trait Source {
+    /// How long the next one is, if there is one: at least a byte.
+    fn next_bytes(&mut self) -> Option<usize>;
+
+    /// Writes it behind what the buffer holds.
+    fn take(&mut self, buffer: &mut Vec<u8>);
+}
+
+/// An end of the pipe.
+///
+/// ```no_run
+/// use gingham_stripe::Epoch;
+/// use gingham_stripe_udp::{ChannelPlan, End, EndPlan, Source};
+///
+/// # fn run(channels: Vec<ChannelPlan>, mut packets: impl Source) -> Result<(), Box<dyn std::error::Error>> {
+/// let mut end = End::open(&EndPlan::free(1_459), channels, Epoch::new(1))?;
+/// loop {
+///     end.receive();
+///     while let Some(packet) = end.next_packet() {
+///         // It is the next in order.
+///         end.recycle(packet);
+///     }
+///     end.transmit(&mut packets);
+///     end.wait(None, &[])?;
+/// }
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct End {
+    channels: Vec<Channel>,
+    striping: Striping,
+    run: Run,
+    waiting: Waiting,
+    /// Packets that were longer than the longest.
+    too_long: u64,
+}
+
+impl End {
+    /// Opens sockets, and begins with an epoch later than any that the other end remembers. The
+    /// calling thread is woken to the nanosecond from then on.
+    pub fn open(
+        plan: &EndPlan,
+        channels: Vec<ChannelPlan>,
+        epoch: Epoch,
+    ) -> Result<Self, OpenError> {
+        let now = now();
+        let striping = Striping::new(&plan.striping, channels.len(), epoch, now)?;
+        let open = |(channel, one)| {
+            Channel::open(one, plan.buffers, now)
+                .map_err(|error| OpenError::Socket { channel, error })
+        };
+        let channels = channels.into_iter().enumerate().map(open).collect::<Result<_, _>>()?;
+        let waiting = Waiting::new(plan.granule).map_err(OpenError::Timer)?;
+        Ok(Self { channels, striping, run: Run::new(), waiting, too_long: 0 })
+    }
+
+    /// Takes what has come on all channels, in the order of time.
+    pub fn receive(&mut self) {
+        let moment = Moment::read();
+        for channel in 0..self.channels.len() {
+            self.fill(channel, &moment);
+        }
+        let mut left = DATAGRAMS_A_TURN;
+        while let Some(channel) = self.first_come() {
+            let one = &mut self.channels[channel];
+            let mut strange = 0;
+            if let Some(batch) = one.take() {
+                for datagram in batch.datagrams() {
+                    left = left.saturating_sub(1);
+                    strange += u64::from(!self.striping.take(batch.at, channel, datagram));
+                }
+            }
+            one.counts.strange += strange;
+            if one.may_have_more() && left > 0 {
+                self.fill(channel, &Moment::read());
+            }
+        }
+        self.striping.advance(moment.now);
+    }
+
+    /// The channel on which something came first of what is not taken.
+    fn first_come(&self) -> Option<usize> {
+        let come = |(number, channel): (usize, &Channel)| Some((channel.next_at()?, number));
+        let first = self.channels.iter().enumerate().filter_map(come).min();
+        first.map(|(_, number)| number)
+    }
+
+    fn fill(&mut self, channel: usize, moment: &Moment) {
+        if self.channels[channel].receive(moment) {
+            self.striping.lose(channel);
+        }
+    }
+
+    /// The next packet in the order of the other end.
+    pub fn next_packet(&mut self) -> Option<Packet> {
+        self.striping.next_packet()
+    }
+
+    /// A packet that was given out is not needed any more.
+    pub fn recycle(&mut self, packet: Packet) {
+        self.striping.recycle(packet.bytes);
+    }
+
+    /// Waits until something is to be done, one of these is readable, or it is so late.
+    pub fn wait(&mut self, until: Option<Instant>, also: &[BorrowedFd<'_>]) -> io::Result<()> {
+        let sockets = self.channels.iter().filter_map(|channel| channel.socket.as_ref());
+        let fds: Vec<_> = sockets.map(AsFd::as_fd).chain(also.iter().copied()).collect();
+        let timeout = self.striping.poll_timeout();
+        self.waiting.wait(until.map_or(timeout, |until| until.min(timeout)), &fds)
+    }
+
+    /// The channel's other end has this address from now on.
+    pub fn set_remote(&mut self, channel: usize, remote: SocketAddr) {
+        self.channels[channel].plan.remote = remote;
+    }
+
+    /// How many channels there are.
+    pub fn channels(&self) -> usize {
+        self.channels.len()
+    }
+
+    /// The address of a channel's socket, as long as it has one.
+    pub fn local(&self, channel: usize) -> Option<SocketAddr> {
+        self.channels[channel].socket.as_ref()?.local().ok()
+    }
+
+    /// Whether packets are taken: the other end has answered.
+    pub fn is_open(&self) -> bool {
+        self.striping.is_open()
+    }
+
+    /// Whether packets go on a channel.
+    pub fn is_in(&self, channel: usize) -> bool {
+        self.striping.is_in(channel)
+    }
+
+    /// What has been found out of a channel.
+    pub fn flight(&self, channel: usize) -> Option<Flight> {
+        self.striping.flight(channel)
+    }
+
+    /// What was counted of a channel's socket.
+    pub fn counts(&self, channel: usize) -> &ChannelCounts {
+        &self.channels[channel].counts
+    }
+
+    /// What the sender has counted.
+    pub fn sending(&self) -> &Sending {
+        self.striping.sending()
+    }
+
+    /// What the receiver has counted.
+    pub fn reception(&self) -> &Reception {
+        self.striping.reception()
+    }
+
+    /// What has been counted of wake-ups.
+    pub const fn wakeups(&self) -> &Wakeups {
+        &self.waiting.wakeups
+    }
+
+    /// Packets that were longer than the longest, and did not go.
+    pub const fn too_long(&self) -> u64 {
+        self.too_long
+    }
+}

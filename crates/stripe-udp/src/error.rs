@@ -1,0 +1,60 @@
+//! What can go wrong, and what is made of it.
+//!
+//! | the kernel says | that is | and then |
+//! |---|---|---|
+//! | `EAGAIN`, `ENOBUFS` | a queue of ours is full | as lost on the way: the controller hears of it |
+//! | `ENETDOWN`, `ENODEV`, `ENXIO`, `EADDRNOTAVAIL`, `ENETUNREACH`, `EINVAL` | the interface, its address or its route is gone | the channel goes out, its socket is opened anew when it is probed |
+//! | all else: `ECONNREFUSED`, `EHOSTUNREACH`, `EPERM`, ... | somebody on the way says no | counted; silence takes the channel out if it lasts |
+
+use std::io;
+
+use gingham_fairq::SchedulerError;
+use gingham_stripe::OptionsError;
+use nix::errno::Errno;
+
+/// Why there is no end.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// There are none, or too many.
+    #[error("channels: {0}")]
+    Channels(#[from] SchedulerError),
+    /// What the protocol is told makes no sense.
+    #[error(transparent)]
+    Options(#[from] OptionsError),
+    /// A socket cannot be opened.
+    #[error("channel {channel}: {error}")]
+    Socket {
+        /// Of which channel.
+        channel: usize,
+        /// What the kernel says.
+        error: io::Error,
+    },
+    /// The kernel does not wake this thread in time.
+    #[error("timer slack: {0}")]
+    Timer(#[source] io::Error),
+}
+
+/// What an error of a socket means for its channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Meaning {
+    Full,
+    Gone,
+    Refused,
+}
+
+impl Meaning {
+    pub(crate) fn of(error: &io::Error) -> Self {
+        match error.raw_os_error().map(Errno::from_raw) {
+            Some(Errno::EAGAIN | Errno::ENOBUFS) => Self::Full,
+            Some(
+                Errno::ENETDOWN
+                | Errno::ENODEV
+                | Errno::ENXIO
+                | Errno::EADDRNOTAVAIL
+                | Errno::ENETUNREACH
+                | Errno::EINVAL,
+            ) => Self::Gone,
+            _ => Self::Refused,
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Datagrams that go on one channel in one call: all of one length, but the last, which may be
+//! shorter.
+
+/// The longest run, as UDP and IPv4 have it, without their headers.
+const RUN_BYTES_MAX: usize = 65_535 - 20 - 8;
+
+/// Datagrams of one length, on one channel.
+#[derive(Debug, Default)]
+pub(crate) struct Run {
+    pub(crate) channel: usize,
+    pub(crate) bytes: Vec<u8>,
+    /// How long a datagram is.
+    pub(crate) segment_bytes: usize,
+    pub(crate) datagrams: usize,
+}
+
+impl Run {
+    pub(crate) fn new() -> Self {
+        Self { bytes: Vec::with_capacity(RUN_BYTES_MAX), ..Self::default() }
+    }
+
+    /// Whether one more of this length goes along.
+    pub(crate) fn takes(&self, channel: usize, length: usize, datagrams_max: usize) -> bool {
+        let is_like = self.channel == channel
+            && length <= self.segment_bytes
+            && self.bytes.len() == self.datagrams * self.segment_bytes;
+        let has_room = self.datagrams < datagrams_max && self.bytes.len() + length <= RUN_BYTES_MAX;
+        self.datagrams == 0 || (is_like && has_room)
+    }
+
+    /// One of this length is written next.
+    pub(crate) fn begin(&mut self, channel: usize, length: usize) {
+        if self.datagrams == 0 {
+            (self.channel, self.segment_bytes) = (channel, length);
+        }
+        self.datagrams += 1;
+    }
+
+    /// It has gone.
+    pub(crate) fn clear(&mut self) {
+        self.bytes.clear();
+        self.datagrams = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn push(run: &mut Run, length: usize) {
+        run.begin(0, length);
+        run.bytes.resize(run.bytes.len() + length, 0);
+    }
+
+    #[test]
+    fn a_run_is_of_one_length_and_ends_with_a_shorter_one() {
+        let mut run = Run::new();
+        assert!(run.takes(0, 1_000, 64));
+        push(&mut run, 1_000);
+        assert!(run.takes(0, 1_000, 64) && run.takes(0, 10, 64));
+        assert!(!run.takes(0, 1_001, 64) && !run.takes(1, 1_000, 64) && !run.takes(0, 1_000, 1));
+        push(&mut run, 1_000);
+        push(&mut run, 999);
+        assert!(!run.takes(0, 999, 64));
+        run.clear();
+        assert!(run.takes(1, 1_001, 64));
+    }
+
+    #[test]
+    fn a_run_is_no_longer_than_a_datagram_of_ip() {
+        let mut run = Run::new();
+        (0..43).for_each(|_| push(&mut run, 1_500));
+        assert_eq!((run.takes(0, 1_007, 64), run.takes(0, 1_008, 64)), (true, false));
+    }
+}

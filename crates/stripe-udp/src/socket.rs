@@ -1,0 +1,144 @@
+//! The socket of a channel: bound to an address or an interface, with batches both ways.
+//!
+//! Runs of datagrams of one length go as one (`UDP_SEGMENT`), and what the kernel has put together
+//! comes as one (`UDP_GRO`), many of those in a call (`recvmmsg`).
+//!
+//! Sockets are not connected: peers move. What comes from elsewhere is not taken.
+
+use std::io::{self, IoSliceMut};
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::time::Duration;
+
+use quinn_udp::{RecvMeta, Transmit, UdpSockRef, UdpSocketState};
+use socket2::{Domain, Protocol, Socket, Type};
+
+/// Where a channel begins and ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChannelPlan {
+    /// The address here; unspecified where the interface or the route says it.
+    pub local: SocketAddr,
+    /// The interface that all goes through, if it is to be one.
+    pub interface: Option<String>,
+    /// The address at the other end.
+    pub remote: SocketAddr,
+}
+
+/// How long the buffers of sockets are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BufferPlan {
+    /// What a channel carries at most.
+    pub bytes_per_second: u64,
+    /// For so long nobody may come to read or the interface to send.
+    pub delay: Duration,
+    /// No buffer is longer.
+    pub bytes_max: usize,
+}
+
+impl Default for BufferPlan {
+    /// 1 Gbit/s for 20 ms, as late as a process of normal priority has been seen to wake up beside
+    /// busy ones; 4 MiB, as a privileged process may have without asking the administrator.
+    fn default() -> Self {
+        Self { bytes_per_second: 125_000_000, delay: Duration::from_millis(20), bytes_max: 4 << 20 }
+    }
+}
+
+impl BufferPlan {
+    fn bytes(&self) -> usize {
+        let bytes = u128::from(self.bytes_per_second) * self.delay.as_nanos() / 1_000_000_000;
+        usize::try_from(bytes).unwrap_or(usize::MAX).clamp(BUFFER_BYTES_MIN, self.bytes_max)
+    }
+}
+
+/// What one run may be.
+const BUFFER_BYTES_MIN: usize = 1 << 16;
+
+/// An open socket.
+#[derive(Debug)]
+pub(crate) struct ChannelSocket {
+    socket: Socket,
+    state: UdpSocketState,
+}
+
+impl ChannelSocket {
+    pub(crate) fn open(plan: &ChannelPlan, buffers: &BufferPlan) -> io::Result<Self> {
+        let domain = Domain::for_address(plan.local);
+        let socket = Socket::new(domain, Type::DGRAM, Some(Protocol::UDP))?;
+        if let Some(interface) = &plan.interface {
+            socket.bind_device(Some(interface.as_bytes()))?;
+        }
+        let bytes = buffers.bytes();
+        // As much of it as the machine lets us have.
+        socket.set_recv_buffer_size(bytes)?;
+        socket.set_send_buffer_size(bytes)?;
+        socket.bind(&plan.local.into())?;
+        let state = UdpSocketState::new(UdpSockRef::from(&socket))?;
+        Ok(Self { socket, state })
+    }
+
+    /// How many datagrams may go as one.
+    pub(crate) fn segments_max(&self) -> usize {
+        self.state.max_gso_segments()
+    }
+
+    /// Sends datagrams of a length, of which the last may be shorter.
+    pub(crate) fn send(&self, to: SocketAddr, run: &[u8], segment_bytes: usize) -> io::Result<()> {
+        let sent = self.send_as_one(to, run, segment_bytes);
+        if sent.is_err() && run.len() > segment_bytes && self.segments_max() == 1 {
+            // It was found out just now that this interface does not take them as one.
+            return run
+                .chunks(segment_bytes)
+                .try_for_each(|one| self.send_as_one(to, one, segment_bytes));
+        }
+        sent
+    }
+
+    fn send_as_one(&self, to: SocketAddr, run: &[u8], segment_bytes: usize) -> io::Result<()> {
+        let transmit = Transmit {
+            destination: to,
+            ecn: None,
+            contents: run,
+            segment_size: (run.len() > segment_bytes).then_some(segment_bytes),
+            src_ip: None,
+        };
+        self.state.try_send(UdpSockRef::from(&self.socket), &transmit)
+    }
+
+    /// Takes what has come, as many batches as there are buffers.
+    pub(crate) fn receive(
+        &self,
+        buffers: &mut [IoSliceMut<'_>],
+        metas: &mut [RecvMeta],
+    ) -> io::Result<usize> {
+        self.state.recv(UdpSockRef::from(&self.socket), buffers, metas)
+    }
+
+    /// The address that it has.
+    pub(crate) fn local(&self) -> io::Result<SocketAddr> {
+        let address = self.socket.local_addr()?;
+        address.as_socket().ok_or_else(|| io::ErrorKind::Unsupported.into())
+    }
+}
+
+impl AsFd for ChannelSocket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_buffer_holds_what_comes_in_the_delay_but_no_more_than_the_cap() {
+        let plan = BufferPlan {
+            bytes_per_second: 10_000_000,
+            delay: Duration::from_millis(30),
+            bytes_max: 1_000_000,
+        };
+        assert_eq!(plan.bytes(), 300_000);
+        assert_eq!(BufferPlan { bytes_per_second: u64::MAX, ..plan }.bytes(), 1_000_000);
+        assert_eq!(BufferPlan { delay: Duration::ZERO, ..plan }.bytes(), BUFFER_BYTES_MIN);
+    }
+}

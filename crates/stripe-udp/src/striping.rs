@@ -1,0 +1,225 @@
+//! Both ends of the protocol as this end of the pipe has them: all that touches the core.
+//!
+//! ```text
+//!              packets ──► Sender ──► data, markers ──►            Receiver of the other end
+//!                            ▲ reports                                  │
+//!                            └──────────────────────────────────────────┘
+//!   and the same the other way, over the same channels
+//! ```
+//!
+//! Invariant: the time that the core is told never goes back.
+
+use gingham_fairq::{CHANNELS_MAX, SurplusRoundRobin};
+use gingham_stripe::{
+    ControlPlan, Discard, Epoch, Flight, Guarantee, Instant, Message, Order, Receiver,
+    ReceiverOptions, Reception, Repair, ReportPlan, RetransmissionBuffer, SendError, Sender,
+    SenderOptions, Sending, Tag, Transmit,
+};
+
+use crate::error::OpenError;
+use crate::framing::Frame;
+
+/// The scheduler of a pipe. Where the order is free it only says which channels are in.
+pub(crate) type Scheduler = SurplusRoundRobin<CHANNELS_MAX>;
+
+/// A packet that came.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Packet {
+    /// The packet.
+    pub bytes: Vec<u8>,
+    /// When the kernel had it.
+    pub came_at: Instant,
+}
+
+/// What both ends of the protocol are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StripingPlan {
+    /// The longest packet, in bytes.
+    pub longest_bytes: u32,
+    /// The sender of this end.
+    pub sender: SenderOptions,
+    /// Its receiver.
+    pub receiver: ReceiverOptions,
+}
+
+impl StripingPlan {
+    /// The free order, under BBR, for packets of at most this length.
+    pub fn free(longest_bytes: u32) -> Self {
+        let sender = SenderOptions {
+            order: Order::Free,
+            control: Some(ControlPlan::default()),
+            ..SenderOptions::default()
+        };
+        let receiver = ReceiverOptions {
+            order: Order::Free,
+            guaranteed: Some(Guarantee::default()),
+            // 50 ms at 10 Gbit/s and 1,000 bytes a packet; 1.5 MB of places a channel.
+            buffer_packets_max: 65_536,
+            reports: Some(ReportPlan::default()),
+            ..ReceiverOptions::default()
+        };
+        Self { longest_bytes, sender, receiver }
+    }
+}
+
+/// A message that is to go.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Said {
+    pub(crate) channel: usize,
+    pub(crate) message: Message,
+    pub(crate) is_to_receiver: bool,
+    /// It is padded to this length.
+    pub(crate) bytes_min: usize,
+}
+
+/// Both ends of the protocol.
+#[derive(Debug)]
+pub(crate) struct Striping {
+    sender: Sender<Scheduler>,
+    receiver: Receiver<Scheduler, Packet>,
+    /// What copies are made of, where lost packets are sent again.
+    kept: Option<RetransmissionBuffer<Vec<u8>>>,
+    /// Buffers of packets that have been given out.
+    spare: Vec<Vec<u8>>,
+    longest_bytes: usize,
+    now: Instant,
+}
+
+impl Striping {
+    pub(crate) fn new(
+        plan: &StripingPlan,
+        channels: usize,
+        epoch: Epoch,
+        now: Instant,
+    ) -> Result<Self, OpenError> {
+        let scheduler = Scheduler::new(plan.longest_bytes, &vec![plan.longest_bytes; channels])?;
+        let kept =
+            plan.sender.repair.map(|repair| RetransmissionBuffer::new(repair.packets * channels));
+        Ok(Self {
+            sender: Sender::new(scheduler.clone(), plan.sender, epoch, now)?,
+            receiver: Receiver::new(scheduler, plan.receiver)?,
+            kept,
+            spare: Vec::new(),
+            longest_bytes: plan.longest_bytes as usize,
+            now,
+        })
+    }
+
+    /// The time that was told last.
+    pub(crate) const fn now(&self) -> Instant {
+        self.now
+    }
+
+    /// It is so late at least.
+    pub(crate) fn advance(&mut self, now: Instant) -> Instant {
+        self.now = self.now.max(now);
+        self.now
+    }
+
+    /// A datagram has come; whether it is one of ours.
+    pub(crate) fn take(&mut self, at: Instant, channel: usize, datagram: &[u8]) -> bool {
+        let now = self.advance(at);
+        let Some(frame) = Frame::parse(datagram) else { return false };
+        // What an end does not use it counts.
+        let _: Result<(), Discard> = match frame {
+            Frame::Data(tag, bytes) => {
+                let length_bytes = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+                let packet = Packet { bytes: self.copy(bytes), came_at: at };
+                self.receiver.handle_tagged(now, channel, tag, length_bytes, packet)
+            }
+            Frame::ToReceiver(bytes) => self.receiver.handle_bytes(now, channel, bytes),
+            Frame::ToSender(bytes) => self.sender.handle_bytes(now, channel, bytes),
+        };
+        true
+    }
+
+    fn copy(&mut self, bytes: &[u8]) -> Vec<u8> {
+        let mut copy = self.spare.pop().unwrap_or_else(|| Vec::with_capacity(self.longest_bytes));
+        copy.clear();
+        copy.extend_from_slice(bytes);
+        copy
+    }
+
+    /// A buffer is free again.
+    pub(crate) fn recycle(&mut self, bytes: Vec<u8>) {
+        self.spare.push(bytes);
+    }
+
+    /// The next packet in the order of the other end.
+    pub(crate) fn next_packet(&mut self) -> Option<Packet> {
+        self.receiver.poll_packet(self.now)
+    }
+
+    /// The next message of either end.
+    pub(crate) fn next_message(&mut self) -> Option<Said> {
+        if let Some((channel, message)) = self.receiver.poll_message(self.now) {
+            return Some(Said { channel, message, is_to_receiver: false, bytes_min: 0 });
+        }
+        let (channel, message) = self.sender.poll_message(self.now)?;
+        let bytes_min = self.sender.padded_bytes(channel);
+        Some(Said { channel, message, is_to_receiver: true, bytes_min })
+    }
+
+    /// The next copy of a lost packet, and the packet.
+    pub(crate) fn next_copy(&mut self) -> Option<(Repair, &[u8])> {
+        let kept = self.kept.as_ref()?;
+        loop {
+            let repair = self.sender.poll_repair(self.now)?;
+            if let Some(bytes) = kept.get(repair.tag.sequence) {
+                return Some((repair, bytes));
+            }
+        }
+    }
+
+    /// Where packets may go next, and how many. Where it is nowhere, there may be a message that is
+    /// to go first.
+    pub(crate) fn next_run(&mut self) -> Option<Transmit> {
+        self.sender.poll_transmit(self.now)
+    }
+
+    /// A packet goes: on which channel, and with which tag.
+    pub(crate) fn send(&mut self, length: usize) -> Result<(usize, Tag), SendError> {
+        self.sender.handle_tagged(self.now, u32::try_from(length).unwrap_or(u32::MAX))
+    }
+
+    /// It is kept, in case that it is lost.
+    pub(crate) fn keep(&mut self, tag: Tag, bytes: &[u8]) {
+        if self.kept.is_some() {
+            let copy = self.copy(bytes);
+            let old = self.kept.as_mut().and_then(|kept| kept.keep(tag.sequence, copy));
+            self.spare.extend(old);
+        }
+    }
+
+    /// When something is to be done though nothing comes.
+    pub(crate) fn poll_timeout(&self) -> Instant {
+        let sender = self.sender.poll_timeout();
+        self.receiver.poll_timeout().map_or(sender, |receiver| receiver.min(sender))
+    }
+
+    /// A channel has no socket any more: whether it is out.
+    pub(crate) fn lose(&mut self, channel: usize) -> bool {
+        self.sender.lose_channel(self.now, channel)
+    }
+
+    pub(crate) fn sending(&self) -> &Sending {
+        self.sender.sending()
+    }
+
+    pub(crate) fn reception(&self) -> &Reception {
+        self.receiver.reception()
+    }
+
+    pub(crate) fn is_open(&self) -> bool {
+        self.sender.is_open()
+    }
+
+    /// Whether a channel takes packets of this end.
+    pub(crate) fn is_in(&self, channel: usize) -> bool {
+        self.sender.scheduler().standing(channel).is_in()
+    }
+
+    pub(crate) fn flight(&self, channel: usize) -> Option<Flight> {
+        self.sender.flight(channel)
+    }
+}

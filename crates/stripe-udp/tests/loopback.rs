@@ -1,0 +1,211 @@
+//! Two ends in one process, over sockets of both families of addresses.
+#![cfg(target_os = "linux")]
+
+use std::collections::VecDeque;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::time::Duration;
+
+use gingham_stripe::{Epoch, RepairPlan, RepairRequests};
+use gingham_stripe_udp::{ChannelPlan, End, EndPlan, OpenError, Source, now};
+
+const LONGEST_BYTES: usize = 1_400;
+const PACKETS: usize = 5_000;
+/// Far longer than it takes, also beside busy neighbours.
+const TIMEOUT: Duration = Duration::from_secs(100);
+
+/// Packets that begin with their number, of all lengths.
+#[derive(Default)]
+struct Numbers(VecDeque<usize>);
+
+impl Numbers {
+    const fn length(number: usize) -> usize {
+        8 + (number * 7_919) % (LONGEST_BYTES - 7)
+    }
+}
+
+impl Source for Numbers {
+    fn next_bytes(&mut self) -> Option<usize> {
+        self.0.front().map(|number| Self::length(*number))
+    }
+
+    fn take(&mut self, buffer: &mut Vec<u8>) {
+        let number = self.0.pop_front().expect("it was asked for");
+        let end = buffer.len() + Self::length(number);
+        buffer.extend(number.to_be_bytes());
+        buffer.resize(end, 0);
+    }
+}
+
+/// An end on these addresses, that asks for what is lost on loopback when its buffers are full.
+fn end(locals: &[SocketAddr]) -> End {
+    let longest_bytes = u32::try_from(LONGEST_BYTES).expect("it is short");
+    let mut plan = EndPlan::free(longest_bytes);
+    plan.striping.sender.repair = Some(RepairPlan::default());
+    let guaranteed = plan.striping.receiver.guaranteed.as_mut().expect("the order is free");
+    guaranteed.repair = Some(RepairRequests::default());
+    let channel =
+        |local: &SocketAddr| ChannelPlan { local: *local, interface: None, remote: *local };
+    End::open(&plan, locals.iter().map(channel).collect(), Epoch::new(1)).expect("sockets")
+}
+
+fn join(one: &mut End, other: &mut End) {
+    for channel in 0..one.channels() {
+        one.set_remote(channel, other.local(channel).expect("a socket"));
+        other.set_remote(channel, one.local(channel).expect("a socket"));
+    }
+}
+
+/// Any port of both families.
+fn any() -> [SocketAddr; 2] {
+    [(Ipv4Addr::LOCALHOST, 0).into(), (Ipv6Addr::LOCALHOST, 0).into()]
+}
+
+/// Works at both ends until so many packets have come at the second: their numbers.
+fn pumped(one: &mut End, other: &mut End, numbers: &mut Numbers, count: usize) -> Vec<usize> {
+    let (ends_at, mut came) = (now().after(TIMEOUT), Vec::new());
+    while came.len() < count {
+        assert!(now() < ends_at, "{} of {count} came", came.len());
+        one.receive();
+        one.transmit(numbers);
+        other.receive();
+        while let Some(packet) = other.next_packet() {
+            let number = packet.bytes.first_chunk().expect("a number");
+            assert_eq!(packet.bytes.len(), Numbers::length(usize::from_be_bytes(*number)));
+            came.push(usize::from_be_bytes(*number));
+            other.recycle(packet);
+        }
+        other.transmit(&mut Numbers::default());
+        one.wait(Some(now().after(Duration::from_millis(1))), &[]).expect("it waits");
+    }
+    came
+}
+
+#[test]
+fn packets_of_all_lengths_come_in_order_over_both_families() {
+    let (mut left, mut right) = (end(&any()), end(&any()));
+    join(&mut left, &mut right);
+    let came = pumped(&mut left, &mut right, &mut Numbers((0..PACKETS).collect()), PACKETS);
+    assert!(came.into_iter().eq(0..PACKETS));
+    for channel in 0..2 {
+        assert!(right.counts(channel).came > 0, "channel {channel} carried nothing");
+    }
+    assert_eq!((left.too_long(), right.counts(0).strange), (0, 0));
+}
+
+/// Messages, as far as their first byte says, of a stranger: counted, and no more.
+#[test]
+fn what_comes_from_elsewhere_is_counted_and_not_taken() {
+    let (mut left, mut right) = (end(&any()), end(&any()));
+    join(&mut left, &mut right);
+    let stranger = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).expect("a socket");
+    let to = right.local(0).expect("a socket");
+    (0..10).for_each(|_| assert!(stranger.send_to(&[3; 40], to).is_ok()));
+    let came = pumped(&mut left, &mut right, &mut Numbers((0..100).collect()), 100);
+    assert!(came.into_iter().eq(0..100));
+    assert_eq!(right.counts(0).strange, 10);
+}
+
+/// One end ends and another begins on the same ports, in a later epoch, as a process that is
+/// started again; meanwhile nobody listens, which the kernel may say.
+#[test]
+fn an_end_that_begins_anew_is_heard() {
+    let (mut left, mut right) = (end(&any()), end(&any()));
+    join(&mut left, &mut right);
+    let locals: Vec<_> = (0..2).map(|channel| right.local(channel).expect("a socket")).collect();
+    assert_eq!(pumped(&mut left, &mut right, &mut Numbers((0..50).collect()), 50).len(), 50);
+    drop(right);
+    left.transmit(&mut Numbers((50..60).collect()));
+    left.receive();
+    let mut right = end(&locals);
+    join(&mut left, &mut right);
+    let numbers = &mut Numbers((60..100_000).collect());
+    let came = pumped(&mut left, &mut right, numbers, 100);
+    assert!(came.is_sorted_by(|one, next| one < next), "{came:?}");
+}
+
+/// Both channels lead elsewhere for fifteen packets; then they are asked for.
+#[test]
+fn what_is_lost_is_sent_again_as_it_was() {
+    let (mut left, mut right) = (end(&any()), end(&any()));
+    join(&mut left, &mut right);
+    assert_eq!(pumped(&mut left, &mut right, &mut Numbers((0..5).collect()), 5).len(), 5);
+    let elsewhere = any().map(|address| UdpSocket::bind(address).expect("a socket"));
+    for (channel, socket) in elsewhere.iter().enumerate() {
+        left.set_remote(channel, socket.local_addr().expect("an address"));
+    }
+    let (ends_at, numbers) = (now().after(TIMEOUT), &mut Numbers((5..20).collect()));
+    while !numbers.0.is_empty() {
+        assert!(now() < ends_at, "they never went");
+        left.receive();
+        left.transmit(numbers);
+    }
+    join(&mut left, &mut right);
+    let came = pumped(&mut left, &mut right, &mut Numbers((20..60).collect()), 55);
+    assert!(came.into_iter().eq(5..60));
+    let reception = right.reception();
+    assert_eq!((reception.repaired, reception.given_up), (15, 0));
+}
+
+/// The kernel had it before we slept.
+#[test]
+fn a_packet_came_when_the_kernel_had_it_and_not_when_it_was_read() {
+    let (mut left, mut right) = (end(&any()), end(&any()));
+    join(&mut left, &mut right);
+    assert_eq!(pumped(&mut left, &mut right, &mut Numbers((0..5).collect()), 5).len(), 5);
+    let (ends_at, numbers) = (now().after(TIMEOUT), &mut Numbers([5].into()));
+    while !numbers.0.is_empty() {
+        assert!(now() < ends_at, "it never went");
+        left.receive();
+        left.transmit(numbers);
+    }
+    let sent_by = now();
+    std::thread::sleep(Duration::from_millis(50));
+    right.receive();
+    let packet = right.next_packet().expect("it is the next, and there");
+    assert!(packet.came_at < sent_by.after(Duration::from_millis(25)), "{:?}", packet.came_at);
+}
+
+#[test]
+fn an_interface_that_is_not_there_is_told_with_its_channel() {
+    let channel = |interface: &str| ChannelPlan {
+        local: any()[0],
+        interface: Some(interface.into()),
+        remote: any()[0],
+    };
+    let open = |interface| {
+        let channels = vec![channel("lo"), channel(interface)];
+        End::open(&EndPlan::free(1_400), channels, Epoch::new(1))
+    };
+    assert_eq!(open("lo").expect("every machine has it").channels(), 2);
+    let error = open("nowhere").expect_err("there is none");
+    assert!(matches!(error, OpenError::Socket { channel: 1, .. }), "{error}");
+}
+
+#[test]
+fn what_is_longer_than_the_longest_does_not_go() {
+    struct TooLong(Numbers, bool);
+    impl Source for TooLong {
+        fn next_bytes(&mut self) -> Option<usize> {
+            if self.1 { Some(LONGEST_BYTES + 1) } else { self.0.next_bytes() }
+        }
+        fn take(&mut self, buffer: &mut Vec<u8>) {
+            if std::mem::take(&mut self.1) {
+                buffer.resize(buffer.len() + LONGEST_BYTES + 1, 0);
+            } else {
+                self.0.take(buffer);
+            }
+        }
+    }
+    let (mut left, mut right) = (end(&any()), end(&any()));
+    join(&mut left, &mut right);
+    assert_eq!(pumped(&mut left, &mut right, &mut Numbers((0..5).collect()), 5).len(), 5);
+    let mut source = TooLong(Numbers((5..10).collect()), true);
+    let ends_at = now().after(TIMEOUT);
+    while left.too_long() == 0 {
+        assert!(now() < ends_at, "it was not found");
+        left.receive();
+        left.transmit(&mut source);
+    }
+    let came = pumped(&mut left, &mut right, &mut source.0, 5);
+    assert_eq!(came, [5, 6, 7, 8, 9]);
+}

@@ -1,0 +1,82 @@
+"""Two ends of a pipe over UDP between real network namespaces, joined by shaped and emulated links.
+
+What is asserted of rates has the machine in it: both ends and emulators go before all others, and
+emulators say when they were late all the same; such a run is begun again. What ends of normal
+priority carry, `benches/striping_sockets.py --normal` tells. Shares are of what lines carry of
+packets, without their headers.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+import pytest
+
+from tests.conftest import require_programs
+from tests.system.pipes import LateError, Line, Programs, ip, network, run, started, told_by
+from tests.system.test_linkemu import require_root
+
+# What the same row carries in virtual time (docs/concepts/striping-rates.md), and how much less it
+# may be over sockets.
+SHORT_QUEUES = {
+    "100 + 300, 10 ms, 64 kB": ([Line(100, 10), Line(300, 10)], 0.975, 5),
+    "20 + 20, 150 ms, 64 kB": ([Line(20, 150), Line(20, 150)], 0.946, 9),
+}
+LESS_MAX = 0.04
+
+
+@pytest.fixture(scope="module")
+def programs() -> Programs:
+    require_programs("iproute2", "ip", "tc")
+    require_root()
+    return Programs.built()
+
+
+def test_unequal_lines_add_up_in_order(programs: Programs) -> None:
+    told = run(programs, [Line(10), Line(20)], 6)
+    assert told["right"]["out_of_order"] == 0
+    assert told["share"] >= 0.96, told
+
+
+@pytest.mark.parametrize("row", SHORT_QUEUES)
+def test_queues_shorter_than_a_round_trip_carry_what_they_do_in_virtual_time(
+    programs: Programs, row: str
+) -> None:
+    lines, virtual, seconds = SHORT_QUEUES[row]
+    # Slow start takes 2 s of those where a round trip is 300 ms.
+    try:
+        told = run(programs, lines, seconds, "--from", f"{seconds - 3} s")
+    except LateError as error:
+        if os.environ.get("GINGHAM_REQUIRE_SYSTEM_TESTS") == "1":
+            raise
+        pytest.skip(f"the machine is too busy: {error}")
+    assert told["right"]["out_of_order"] == 0
+    assert told["share"] >= virtual - LESS_MAX, told
+
+
+def test_an_interface_goes_and_comes_back_and_the_pipe_goes_on(programs: Programs) -> None:
+    lines = [Line(10), Line(10)]
+    with network(programs, lines) as (names, _):
+        pipes = started(programs, names, lines, 6, ())
+        time.sleep(2)
+        ip("-n", names["left"], "link", "set", "wan1", "down")
+        time.sleep(1.5)
+        ip("-n", names["left"], "link", "set", "wan1", "up")
+        told = told_by(pipes, 6)
+    gone, stayed = told["left"]["channels"][1], told["left"]["channels"][0]
+    assert gone["gone"] >= 1, told["left"]
+    assert gone["reopened"] >= 1, told["left"]
+    assert stayed["gone"] == 0
+    # It carries packets again, and nothing came out of order.
+    assert gone["is_in"], told["left"]
+    assert told["right"]["out_of_order"] == 0
+    # Every second had packets, that in which there was one channel too.
+    assert all(bits > 0 for bits in told["right"]["seconds_bits"][:5])
+
+
+def test_nothing_is_left(programs: Programs) -> None:
+    with network(programs, [Line(10), Line(10, 5)]) as (names, emulators):
+        assert all(name in ip("netns") for name in names.values())
+    assert emulators[0].poll() is not None
+    assert f"gingham-{os.getpid()}-" not in ip("netns")
