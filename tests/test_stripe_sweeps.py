@@ -13,6 +13,7 @@ from gingham.sweeps import Sweep, keys_of, run_sweep
 PAIR = """
 title = "two links"
 stop.time = "200 ms"
+stripe.order = "strict"
 [[channel]]
 name = "wire"
 rate = "8 Mbit/s"
