@@ -38,13 +38,21 @@ const AHEAD_ROUNDS_MIN: u32 = 4;
 const AHEAD_ROUNDS_MAX: u32 = 1 << 14;
 
 /// What is announced of a channel.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Announced {
     change: Change,
     /// In which round it was announced.
     at: Round,
     /// When the first marker went that says it.
     told_at: Option<Instant>,
+}
+
+impl Announced {
+    /// Nothing, in an epoch that begins in this round.
+    const fn nothing(round: Round) -> Self {
+        let change = Change { from: round, quantum_bytes: 0 };
+        Self { change, at: round, told_at: None }
+    }
 }
 
 /// What is to become of the quanta.
@@ -99,7 +107,7 @@ impl Changes {
             targets: (0..channels)
                 .map(|channel| scheduler.standing(channel).quantum_bytes)
                 .collect(),
-            announced: vec![Announced::default(); channels],
+            announced: vec![Announced::nothing(scheduler.round()); channels],
             pending: 0,
             agreed: 0,
             ahead_rounds: AHEAD_ROUNDS_MIN,
@@ -132,9 +140,11 @@ impl Changes {
         self.agreed &= !(1 << channel);
     }
 
-    /// A new epoch.
-    pub(super) fn restart(&mut self) {
+    /// A new epoch, which begins in this round: markers of the one before are no longer heeded, and
+    /// what they announced need not be told from what will be.
+    pub(super) fn restart(&mut self, round: Round) {
         (self.pending, self.agreed, self.ahead_rounds) = (0, 0, AHEAD_ROUNDS_MIN);
+        self.announced.fill(Announced::nothing(round));
     }
 
     /// The receiver knew of a change after so many rounds.

@@ -59,7 +59,7 @@ impl<S: Numbered> Sender<S> {
     pub(super) fn start_reset(&mut self, epoch: Epoch, now: Instant) {
         self.epoch = epoch;
         self.restart_scheduler();
-        self.changes.restart();
+        self.changes.restart(self.scheduler.round());
         let (again_at, open_at) = (now, now.after(self.options.reset_wait));
         let awaited = first_channels(self.scheduler.channels()) & !self.presence.dead();
         self.state = State::Resetting { acknowledged: 0, awaited, again_at, open_at };
