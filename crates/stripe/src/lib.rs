@@ -51,7 +51,7 @@ mod time;
 mod wire;
 
 pub use discard::{Discard, Discards};
-pub use error::{OptionsError, QuantaError, SendError};
+pub use error::{ChannelError, OptionsError, QuantaError, SendError};
 pub use gingham_congestion::Thousandths;
 pub use message::{Departure, Epoch, Kind, Marker, Message, Nack, Report};
 pub use numbered::{Numbered, PacketRounds};

@@ -31,6 +31,7 @@ use core::time::Duration;
 use gingham_fairq::{Change, Round, Standing};
 
 use super::Sender;
+use super::presence::Life;
 use crate::{ChannelSet, Instant, Numbered, Order, QuantaError, first_channels, take_lowest};
 
 /// A change is announced for so many rounds ahead at least, and at most.
@@ -230,7 +231,7 @@ impl<S: Numbered> Sender<S> {
         let (quantum, bit) = (self.changes.targets[channel], 1 << channel);
         let present = self.scheduler.standing(channel).quantum_bytes;
         let is_pending = self.changes.is_pending(channel);
-        if self.changes.agreed & bit != 0 || self.is_dead(channel) {
+        if self.changes.agreed & bit != 0 || !self.presence.is(channel, Life::Alive) {
             return;
         }
         if quantum == present && is_pending {

@@ -42,7 +42,7 @@ impl<S: Numbered> Sender<S> {
     /// Markers go on all channels that are in or are to come in.
     pub(super) fn mark_all(&mut self, now: Instant) {
         let is_marked = |channel: &usize| {
-            self.scheduler.standing(*channel).is_in() || self.changes.is_pending(*channel)
+            self.carries(*channel) || self.changes.is_pending(*channel)
         };
         let marked = (0..self.scheduler.channels()).filter(is_marked);
         self.due |= marked.fold(0, |set, channel| set | 1 << channel);

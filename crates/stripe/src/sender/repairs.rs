@@ -291,7 +291,7 @@ impl<S: Numbered> Sender<S> {
     /// sound and not avoided, if there is any.
     fn fastest(&self, now: Instant, avoided: Option<usize>) -> Option<usize> {
         let repairs = self.repairs.as_ref().filter(|repairs| !repairs.queue.is_empty())?;
-        let is_in = |channel: &usize| self.scheduler.standing(*channel).is_in();
+        let is_in = |channel: &usize| self.carries(*channel);
         let is_sound = |channel| !self.passing.doubts(channel) && avoided != Some(channel);
         let some_is_sound = (0..self.scheduler.channels()).filter(is_in).any(is_sound);
         let has_room = |channel: &usize| {

@@ -187,6 +187,12 @@ impl Pair {
         }
     }
 
+    /// What is on its way on a channel, both ways, is lost.
+    pub(crate) fn cut(&mut self, channel: usize) {
+        self.there[channel].frames.clear();
+        self.back[channel].frames.clear();
+    }
+
     /// Puts a message on a channel, as if the sender had.
     pub(crate) fn inject(&mut self, channel: usize, message: Message) {
         self.there[channel].push(self.now, Frame::Message(message.to_bytes().to_vec()));
