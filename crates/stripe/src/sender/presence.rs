@@ -378,8 +378,8 @@ impl<S: Numbered> Sender<S> {
 
     /// Left goes on every other channel that is in.
     fn tell_left(&mut self, channel: usize) {
-        let others =
-            (0..self.scheduler.channels()).filter(|other| *other != channel && self.carries(*other));
+        let others = (0..self.scheduler.channels())
+            .filter(|other| *other != channel && self.carries(*other));
         self.presence.watches[channel].tell_on = others.fold(0, |set, other| set | 1 << other);
         self.presence.telling |= 1 << channel;
     }
