@@ -146,7 +146,7 @@ impl Case {
         let settled_ns = heal_ns + 4 * (wait_ns + 2 * way_ns + nanoseconds(sender.reset_interval));
         let silent_ns = settled_ns + 200 * gap_ns;
         let end_ns = silent_ns + 4 * (way_ns + nanoseconds(receiver.wait)) + SECOND_NS;
-        let mut story = story::draw(&mut draw, &quanta, heal_ns, silent_ns);
+        let mut story = story::draw(&mut draw, seed, &quanta, heal_ns, silent_ns);
         if sender.shares.is_some() {
             story.retain(|(_, happening)| !matches!(happening, Happening::Quanta(_)));
         }
