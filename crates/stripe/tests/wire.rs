@@ -89,7 +89,7 @@ fn parse_changed(message: Message, change: impl FnOnce(&mut [u8])) -> Result<Mes
 }
 
 fn assert_layout(kind: Kind, code: u8, flags: u8, body: &[u8]) {
-    let mut expected = b"GS\x02.\x02\x05\0.\xa0\xb0\xc0\xd0".to_vec();
+    let mut expected = b"GS\x03.\x02\x05\0.\xa0\xb0\xc0\xd0".to_vec();
     (expected[3], expected[7]) = (code, flags);
     expected.extend(body);
     expected.extend([0; 4]);
@@ -221,7 +221,7 @@ proptest! {
         begins: bool, fields in prop::array::uniform4(0_u8..10), sparse: bool, fits: bool,
     ) {
         if let Some(head) = bytes.first_chunk_mut::<12>().filter(|_| begins) {
-            head[..3].copy_from_slice(b"GS\x01");
+            head[..3].copy_from_slice(b"GS\x03");
             head[3..6].copy_from_slice(&fields[..3]);
             head[6..8].copy_from_slice(&[0, fields[3] % 2]);
         }

@@ -173,9 +173,12 @@ impl Case {
 }
 
 impl Case {
-    /// Whether quanta that do not fit the channels may hold for a while after the healing.
+    /// Whether quanta that do not fit the channels, or too few channels, may hold for a while after the
+    /// healing.
     pub(crate) fn is_overloaded(&self) -> bool {
-        let changes = |happening: &Happening| matches!(happening, Happening::Quanta(_));
+        let changes = |happening: &Happening| {
+            matches!(happening, Happening::Quanta(_) | Happening::Toggles(_))
+        };
         self.story.iter().any(|(at_ns, happening)| *at_ns < self.heal_ns && changes(happening))
     }
 }

@@ -163,7 +163,7 @@ impl<'a> World<'a> {
                 self.receiver.handle_packet(now, channel, packet.length_bytes, packet)
             }
             Frame::Tagged(tag, packet) => {
-                self.receiver.handle_tagged(now, channel, tag, packet.length_bytes, packet)
+                self.receiver.handle_tagged(now, tag, packet.length_bytes, packet)
             }
             Frame::Message(bytes) if forth => self.receiver.handle_bytes(now, channel, &bytes),
             Frame::Message(bytes) => self.sender.handle_bytes(now, channel, &bytes),
@@ -190,7 +190,7 @@ impl<'a> World<'a> {
         while let Some(ordered) = self.orders[channel].poll(now) {
             let _ = match ordered {
                 Ordered::Packet(tag, length_bytes, packet) => {
-                    self.receiver.handle_tagged(now, channel, tag, length_bytes, packet)
+                    self.receiver.handle_tagged(now, tag, length_bytes, packet)
                 }
                 Ordered::Message(message) => self.receiver.handle_message(now, channel, message),
             };

@@ -201,7 +201,7 @@ impl World {
         let _ = match frame {
             Frame::Message(bytes) => self.receiver.handle_bytes(self.now, channel, &bytes),
             Frame::Packet { number, length_bytes, tag: Some(tag) } => {
-                self.receiver.handle_tagged(self.now, channel, tag, length_bytes, number)
+                self.receiver.handle_tagged(self.now, tag, length_bytes, number)
             }
             Frame::Packet { number, length_bytes, tag: None } => {
                 self.receiver.handle_packet(self.now, channel, length_bytes, number)
@@ -322,9 +322,14 @@ impl World {
     fn packet_from_nowhere(&mut self, script: &mut Script<'_>, channel: usize) {
         self.honest = false;
         let (length_bytes, number) = (script.word() % 2_000, u32::MAX);
-        let _ = match Tag::parse(&script.bytes(TAG_BYTES_MAX)) {
+        let mut bytes = script.bytes(TAG_BYTES_MAX);
+        if let [first, named, ..] = &mut bytes[..] {
+            // Nearly right is worse than wrong.
+            (*first, *named) = (0x30 | *first & 1, u8::try_from(channel).expect("at most 5"));
+        }
+        let _ = match Tag::parse(&bytes) {
             Ok((tag, _)) if length_bytes % 2 == 0 => {
-                self.receiver.handle_tagged(self.now, channel, tag, length_bytes, number)
+                self.receiver.handle_tagged(self.now, tag, length_bytes, number)
             }
             _ => self.receiver.handle_packet(
                 self.now,

@@ -269,7 +269,7 @@ impl Pair {
                 self.receiver.handle_packet(self.now, wire, length_bytes, number)
             }
             Frame::Packet { number, length_bytes, tag: Some(tag) } => {
-                self.receiver.handle_tagged(self.now, wire, tag, length_bytes, number)
+                self.receiver.handle_tagged(self.now, tag, length_bytes, number)
             }
             Frame::Message(bytes) => self.receiver.handle_bytes(self.now, wire, &bytes),
         };
