@@ -68,8 +68,9 @@ struct Watch {
     /// called.
     unanswered_since: Option<Instant>,
     round_trip: Option<Duration>,
-    /// When it died, was added or moved: what is echoed of before says nothing of it as it is.
+    /// When it was added or moved: what is echoed of before says nothing of it as it is.
     since: Instant,
+    died_at: Instant,
     /// Of a channel that is out: when it is probed next, and the time to the probe after.
     probe_at: Instant,
     pause: Duration,
@@ -188,7 +189,7 @@ impl Presence {
             watch.tell_on &= all;
             watch.pause = watch.pause.min(pause_max);
             watch.round_trip = watch.round_trip.map(|span| span.min(ROUND_TRIP_MAX));
-            watch.since = watch.since.min(now);
+            (watch.since, watch.died_at) = (watch.since.min(now), watch.died_at.min(now));
             watch.unanswered_since = watch.unanswered_since.map(|since| since.min(now));
             not_after(&mut watch.probe_at, now, pause_max);
         }
@@ -242,7 +243,7 @@ impl<S: Numbered> Sender<S> {
         let round_trip_ns = answer_ns.saturating_sub(u64::from(report.held_ns));
         watch.round_trip = Some(Duration::from_nanos(round_trip_ns));
         watch.unanswered_since = None;
-        if report.echo > watch.since {
+        if report.echo > watch.died_at {
             self.revive(channel);
         }
     }
@@ -364,7 +365,7 @@ impl<S: Numbered> Sender<S> {
         self.due &= !(1 << channel);
         let watch = &mut self.presence.watches[channel];
         if watch.life != Life::Absent {
-            (watch.life, watch.since) = (Life::Dead, now);
+            (watch.life, watch.died_at) = (Life::Dead, now);
             self.sending.deaths += 1;
         }
         let (sent_packets, next_sequence) =

@@ -281,7 +281,7 @@ impl World {
         let now = self.now();
         // What an end refuses it counts.
         match event {
-            Event::Packet { channel, tag: Some(tag), packet } => {
+            Event::Packet { tag: Some(tag), packet, .. } => {
                 let length_bytes = packet.length_bytes;
                 let _ = self.receiver.handle_tagged(now, tag, length_bytes, packet);
             }

@@ -13,7 +13,7 @@ impl Presence {
             }
             let mut time = || Instant::from_nanoseconds(words());
             watch.unanswered_since = Some(time());
-            (watch.since, watch.probe_at) = (time(), time());
+            (watch.since, watch.died_at, watch.probe_at) = (time(), time(), time());
             (watch.round_trip, watch.pause) =
                 (Some(Duration::from_nanos(words())), Duration::from_nanos(words()));
             let mut word = || crate::corruption::word(words);
