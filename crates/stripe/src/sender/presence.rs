@@ -225,7 +225,7 @@ impl<S: Numbered> Sender<S> {
     /// waiting for silence, unless it is the last, and comes in when a probe on it is answered.
     /// Whether it is out.
     pub fn lose_channel(&mut self, now: Instant, channel: usize) -> bool {
-        let is_there = self.is_open() && channel < self.scheduler.channels();
+        let is_there = self.is_open() && self.is_there(channel);
         is_there && (self.is_dead(channel) || self.lose(channel, now))
     }
 
