@@ -64,7 +64,7 @@ pub enum QuantaError {
         /// The least that a channel may have that is in.
         quantum_min: u32,
     },
-    /// Every channel is to be out.
+    /// Every channel that is there is to be out.
     NoneIn,
 }
 
@@ -79,7 +79,9 @@ impl fmt::Display for QuantaError {
                 "the quantum of channel {channel} is {quantum}; it must be 0, so that the channel goes \
                  out, or at least {quantum_min}"
             ),
-            Self::NoneIn => write!(f, "every channel has a quantum of 0; one at least must be in"),
+            Self::NoneIn => {
+                write!(f, "every channel that is there has a quantum of 0; one at least must be in")
+            }
         }
     }
 }
@@ -106,7 +108,7 @@ pub enum ChannelError {
         /// The id.
         id: usize,
     },
-    /// No other channel is there.
+    /// No other channel is there that is to be in.
     Last {
         /// The id.
         id: usize,
@@ -124,7 +126,7 @@ impl fmt::Display for ChannelError {
             }
             Self::NotThere { id } => write!(f, "there is no channel {id}; add it first"),
             Self::Last { id } => {
-                write!(f, "channel {id} is the last that is there; add another first")
+                write!(f, "channel {id} is the last that is there and to be in; add another first")
             }
         }
     }

@@ -25,7 +25,7 @@
 //! In `tests/guarantees` each row is a test. Where order is guaranteed, a sender that restarts
 //! begins in a later epoch, for instance one from a clock. In quasi-FIFO no byte is added to a
 //! packet of data, in guaranteed order the twelve of a [`Tag`]: channels tell packets from
-//! [`Message`]s by other means, an Ethernet type or a port.
+//! [`Message`]s by other means, an Ethernet type or a port, or by a [`Header`] before both.
 //!
 //! Time is nanoseconds from whatever origin the caller likes ([`Instant`]); nothing here reads a
 //! clock, sends or receives. `handle_*` takes, `poll_*` gives, `now` is an argument and never goes

@@ -136,7 +136,8 @@ impl<S: Numbered> Sender<S> {
         Ok(sender)
     }
 
-    /// An end that sends at once, to a receiver that is known to have started in the same epoch.
+    /// An end that sends at once, to a receiver that is known to have started in the same epoch: that
+    /// by which a handshake named the session.
     pub fn synchronised(
         scheduler: S,
         options: SenderOptions,

@@ -44,7 +44,8 @@ impl<S: Numbered> Sender<S> {
     /// A channel is there no longer.
     pub fn remove_channel(&mut self, now: Instant, id: usize) -> Result<(), ChannelError> {
         self.check_there(id)?;
-        if (0..self.scheduler.channels()).all(|other| other == id || !self.is_there(other)) {
+        let is_to_be_in = |other: usize| self.is_there(other) && self.target_quantum(other) != 0;
+        if !(0..self.scheduler.channels()).any(|other| other != id && is_to_be_in(other)) {
             return Err(ChannelError::Last { id });
         }
         self.presence.remove(id);

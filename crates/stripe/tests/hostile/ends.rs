@@ -3,7 +3,8 @@
 //!
 //! ```text
 //!   options, then operations, a byte and its arguments each, until the bytes are used up:
-//!   send, arrive, lose, repeat, overtake, poll, pass time, change quanta, reset, start anew, and bytes from nowhere
+//!   send, arrive, lose, repeat, overtake, poll, pass time, change quanta, reset, start anew, bytes from
+//!   nowhere, and channels that come, go and move
 //! ```
 //!
 //! Invariants that are asserted: nothing panics; polling comes to an end, and what is due is not
@@ -157,6 +158,7 @@ impl World {
         let operation = script.byte();
         let channel = script.below(self.there.len());
         match operation % 32 {
+            _ if operation >= 0xf0 => self.change_slots(script, channel),
             0..=7 => self.send(1 + script.word() % LONGEST_BYTES),
             8..=13 => self.arrive(channel),
             14 => drop(self.there[channel].pop_front()),
@@ -278,6 +280,20 @@ impl World {
             .collect();
         // Quanta that cannot be are refused, and leave everything as it was.
         let _ = self.sender.change_quanta(&quanta);
+    }
+
+    /// A channel comes, goes or moves, or one that there is no room for; what cannot be is refused.
+    fn change_slots(&mut self, script: &mut Script<'_>, channel: usize) {
+        let id = if script.byte() == 0xff { self.there.len() + channel } else { channel };
+        let is_there = self.sender.is_there(id);
+        let (taken, right) = match script.byte() % 3 {
+            0 => (self.sender.add_channel(self.now, id), !is_there && id == channel),
+            1 => (self.sender.remove_channel(self.now, id), is_there),
+            _ => (self.sender.move_channel(self.now, id), is_there),
+        };
+        assert!(taken.is_err() || right, "channel {id}");
+        let some_is_there = (0..self.there.len()).any(|id| self.sender.is_there(id));
+        assert!(some_is_there, "the last was removed");
     }
 
     /// One end or the other starts anew, as after a crash.

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use gingham_stripe::{
-    ChannelError, ControlPlan, Epoch, Guarantee, Instant, OptionsError, Order, ReceiverOptions,
-    RepairPlan, RepairRequests, ReportPlan, Sender, SenderOptions,
+    ChannelError, ControlPlan, Epoch, Guarantee, Instant, OptionsError, Order, QuantaError,
+    ReceiverOptions, RepairPlan, RepairRequests, ReportPlan, Sender, SenderOptions,
 };
 
 use super::pair::{Pair, Scheduler, Words, at, milliseconds};
@@ -95,7 +95,12 @@ fn ids_that_cannot_be_are_refused() {
     assert_eq!(sender.move_channel(now, 2), Err(ChannelError::NotThere { id: 2 }));
     assert_eq!(sender.remove_channel(now, 0), Ok(()));
     assert_eq!(sender.remove_channel(now, 1), Err(ChannelError::Last { id: 1 }));
+    // Of the ids whose quantum is not 0 none is there.
+    assert_eq!(sender.change_quanta(&[0, 0, 9_000, 0, 0, 0, 0, 0]), Err(QuantaError::NoneIn));
     assert_eq!(sender.add_channel(now, 0), Ok(()));
+    let quanta = [1_500, 0, 1_500, 1_500, 1_500, 1_500, 1_500, 1_500];
+    assert_eq!(sender.change_quanta(&quanta), Ok(()));
+    assert_eq!(sender.remove_channel(now, 0), Err(ChannelError::Last { id: 0 }));
 }
 
 #[test]
