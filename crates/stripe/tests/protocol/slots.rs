@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use gingham_stripe::{
-    ChannelError, ControlPlan, Epoch, Guarantee, Instant, OptionsError, Order, QuantaError,
+    ChannelError, ControlPlan, Epoch, Guarantee, Instant, Kind, OptionsError, Order, QuantaError,
     ReceiverOptions, RepairPlan, RepairRequests, ReportPlan, Sender, SenderOptions,
 };
 
@@ -154,6 +154,17 @@ fn the_last_that_is_in_goes_once_another_has_come() {
     }
 }
 
+/// What the next marker on a channel will say of the time there and back.
+fn said_round_trip_ns(pair: &Pair, channel: usize) -> u32 {
+    let (mut sender, soon) = (pair.sender.clone(), pair.now.after(milliseconds(20)));
+    let said = std::iter::from_fn(|| sender.poll_message(soon));
+    let markers = said.filter_map(|(on, message)| match message.kind {
+        Kind::Marker(marker) if on == channel => Some(marker.round_trip_ns),
+        _ => None,
+    });
+    markers.last().expect("a marker goes each 20 ms")
+}
+
 /// What is learned of a channel, and what is on its way on it, is over when it moves; the other one
 /// keeps what it has.
 #[test]
@@ -172,6 +183,7 @@ fn a_channel_that_moves_begins_anew_and_nothing_is_lost() {
         pair.run_for(milliseconds(9));
         pair.cut(0);
         assert_eq!(learned(&pair, 0).round_trip, Duration::ZERO);
+        assert_eq!(said_round_trip_ns(&pair, 0), 0);
         send_for(&mut pair, &mut words, 300);
         assert_eq!(learned(&pair, 0).round_trip_least, milliseconds(10));
         assert_eq!((pair.sender.sending().deaths, pair.sender.sending().resets), (0, 0));
