@@ -36,6 +36,7 @@ mod retransmission_buffer;
 mod seen;
 mod sent;
 mod shares;
+mod slots;
 mod transmit;
 mod units;
 
@@ -60,7 +61,7 @@ use credit::has_credit;
 use idle::Idle;
 use passing::Passing;
 use paths::Paths;
-use presence::Presence;
+use presence::{Life, Presence};
 use repairs::Repairs;
 use reported::ReportedByChannel;
 use sent::SentByChannel;
@@ -135,7 +136,8 @@ impl<S: Numbered> Sender<S> {
         Ok(sender)
     }
 
-    /// An end that sends at once, to a receiver that is known to have started in the same epoch.
+    /// An end that sends at once, to a receiver that is known to have started in the same epoch: that
+    /// by which a handshake named the session.
     pub fn synchronised(
         scheduler: S,
         options: SenderOptions,
@@ -158,7 +160,7 @@ impl<S: Numbered> Sender<S> {
             due: 0,
             marker_at: now,
             idle: Idle::new(&options.markers),
-            presence: Presence::new(channels),
+            presence: Presence::new(channels, options.present(channels)),
             passing: Passing::new(channels),
             sent: SentByChannel::new(channels),
             reported: ReportedByChannel::new(channels),
@@ -180,7 +182,7 @@ impl<S: Numbered> Sender<S> {
         }
         let channel = self.scheduler.current();
         let is_full = self.paths.as_ref().is_some_and(|paths| !paths.admits(channel, now));
-        (self.has_credit(channel) && !is_full).then_some(channel)
+        (self.takes(channel) && !is_full).then_some(channel)
     }
 
     /// Why no packet may go.
@@ -196,9 +198,9 @@ impl<S: Numbered> Sender<S> {
         }
     }
 
-    /// Whether a channel is in and has credit.
+    /// Whether a channel is there and in, and has credit.
     fn takes(&self, channel: usize) -> bool {
-        self.scheduler.standing(channel).is_in() && self.has_credit(channel)
+        self.carries(channel) && self.has_credit(channel)
     }
 
     fn has_credit(&self, channel: usize) -> bool {
@@ -377,6 +379,7 @@ impl<S: Numbered> Sender<S> {
                 self.passing.hear(channel, &report);
                 self.hear(channel, reported);
                 self.agree(now, channel, report.coming_from);
+                self.let_go(now);
                 let can_be = self.follow_rates(now, channel, &report);
                 if can_be { Ok(()) } else { Err(Discard::BadCounts) }
             }
@@ -390,7 +393,6 @@ impl<S: Numbered> Sender<S> {
         if let Some(paths) = &mut self.paths {
             paths.handle_timeouts(now);
         }
-        let all = first_channels(self.scheduler.channels());
         self.check_reset(now);
         match &mut self.state {
             State::Open => {
@@ -408,7 +410,7 @@ impl<S: Numbered> Sender<S> {
                 self.open(now);
             }
             State::Resetting { acknowledged, again_at, .. } if *again_at <= now => {
-                self.due = all & !*acknowledged;
+                self.due = self.presence.all(Life::Alive) & !*acknowledged;
                 *again_at = now.after(self.options.reset_interval);
             }
             State::Resetting { .. } => {}

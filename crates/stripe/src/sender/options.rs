@@ -6,7 +6,7 @@ use super::RepairPlan;
 use super::control::{ControlPlan, Order, SharePlan};
 use super::paths::Paths;
 use crate::error::check_packets;
-use crate::{Discards, Numbered, OptionsError};
+use crate::{ChannelSet, Discards, Numbered, OptionsError, first_channels};
 
 /// What is taken for a long packet where a scheduler knows no longest: that of Ethernet.
 const USUAL_BYTES: u32 = 1_500;
@@ -52,6 +52,9 @@ pub struct SenderOptions {
     pub shares: Option<SharePlan>,
     /// Which lost packets are sent again, where the receiver asks for them.
     pub repair: Option<RepairPlan>,
+    /// The channels that are there at the start, a bit each, from the lowest; all where none are
+    /// given.
+    pub present: Option<u64>,
 }
 
 impl Default for SenderOptions {
@@ -76,6 +79,7 @@ impl Default for SenderOptions {
             control: None,
             shares: None,
             repair: None,
+            present: None,
         }
     }
 }
@@ -100,10 +104,27 @@ impl SenderOptions {
         } else if let (None, Some(option)) = (self.silence, self.held_back_by()) {
             Err(OptionsError::EndlessSilence { option })
         } else {
+            self.check_present(channels)?;
             let room = |plan: RepairPlan| check_packets("repair.packets", plan.packets);
             self.repair.map_or(Ok(()), room)?;
             self.shares.map_or(Ok(()), |plan| plan.check())
         }
+    }
+
+    fn check_present(&self, channels: usize) -> Result<(), OptionsError> {
+        match self.present {
+            Some(0) => Err(OptionsError::NonePresent),
+            Some(present) if present & !first_channels(channels) != 0 => {
+                let channel = ChannelSet::BITS - 1 - present.leading_zeros();
+                Err(OptionsError::NoSuchChannel { channel: channel as usize, count: channels })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The channels that are there at the start.
+    pub(super) fn present(&self, channels: usize) -> ChannelSet {
+        self.present.unwrap_or(first_channels(channels))
     }
 
     /// By which option reports hold the sender back, if by any.

@@ -250,7 +250,7 @@ impl<S: Numbered> Sender<S> {
         now: Instant,
         length_bytes: u32,
     ) -> Result<(usize, Tag), SendError> {
-        let (sequence, epoch) = (self.sent.next_sequence(), self.epoch.low());
+        let (sequence, session) = (self.sent.next_sequence(), self.epoch.low());
         self.passing.set_tagged(true);
         let channel = self.handle_packet(now, length_bytes)?;
         let channel_sequence = self.sent.on(channel).packets.wrapping_sub(1);
@@ -258,7 +258,9 @@ impl<S: Numbered> Sender<S> {
             repairs.sent((channel, channel_sequence), (sequence, length_bytes), None);
             repairs.make_room(channel);
         }
-        Ok((channel, Tag { sequence, channel_sequence, epoch, repair_of: None }))
+        let tag =
+            Tag { sequence, channel: small(channel), channel_sequence, session, repair_of: None };
+        Ok((channel, tag))
     }
 
     /// The next copy of a lost packet, which goes on its channel before any packet to come. One that
@@ -283,7 +285,8 @@ impl<S: Numbered> Sender<S> {
         let next_sequence = self.sent.next_sequence();
         let (channel, lost) = place;
         let repair_of = Some(RepairOf { channel, channel_sequence: lost, next_sequence });
-        let tag = Tag { sequence, channel_sequence, epoch: self.epoch.low(), repair_of };
+        let session = self.epoch.low();
+        let tag = Tag { sequence, channel: small(fastest), channel_sequence, session, repair_of };
         Some(Repair { channel: fastest, tag, length_bytes })
     }
 
@@ -291,7 +294,7 @@ impl<S: Numbered> Sender<S> {
     /// sound and not avoided, if there is any.
     fn fastest(&self, now: Instant, avoided: Option<usize>) -> Option<usize> {
         let repairs = self.repairs.as_ref().filter(|repairs| !repairs.queue.is_empty())?;
-        let is_in = |channel: &usize| self.scheduler.standing(*channel).is_in();
+        let is_in = |channel: &usize| self.carries(*channel);
         let is_sound = |channel| !self.passing.doubts(channel) && avoided != Some(channel);
         let some_is_sound = (0..self.scheduler.channels()).filter(is_in).any(is_sound);
         let has_room = |channel: &usize| {

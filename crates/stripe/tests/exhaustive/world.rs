@@ -291,7 +291,7 @@ impl World {
                 let _ = match flying.frame {
                     Frame::Message(message) => receiver.handle_message(now, channel, message),
                     Frame::Packet { number, length_bytes, tag: Some(tag) } => {
-                        receiver.handle_tagged(now, channel, tag, length_bytes, number)
+                        receiver.handle_tagged(now, tag, length_bytes, number)
                     }
                     Frame::Packet { number, length_bytes, tag: None } => {
                         receiver.handle_packet(now, channel, length_bytes, number)
