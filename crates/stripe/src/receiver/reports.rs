@@ -10,8 +10,12 @@
 //! flight no longer: counting from there, losses leak neither credit nor bytes in flight (FCVC of
 //! Kung and Chapman, with the marker as the credit check).
 //!
-//! A report is due after each marker. By choice also between markers: after so many packets, and so
-//! long after the first that was not reported, or that left the buffer and made room.
+//! A report is due after each marker. By choice also between markers, when something came, or left
+//! the buffer and made room: a quarter of the round trip after the last one at the earliest, so that
+//! reports cost the way back the same however fast packets come; sooner where a packet was lost.
+//!
+//! Source: RFC 9000, section 13.2, and draft-ietf-quic-ack-frequency, section 6, for the quarter of a
+//! round trip, in which a window is heard of four times, and for telling of losses without delay.
 //!
 //! Invariants: no more than one report a channel is due; counts follow from the last marker and
 //! what came since, so nothing that went wrong before lasts; nothing is reported again unless
@@ -28,32 +32,39 @@ use crate::{ChannelSet, Instant, Marker, OptionsError, Report, first_channels, t
 /// When reports go between markers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReportPlan {
-    /// After so many packets of a channel.
-    pub every_packets: u32,
-    /// At the latest so long after a change.
+    /// A change is reported at the latest so long after the last report: sooner where a quarter of
+    /// the round trip is shorter, but no sooner than a millisecond.
     pub interval: Duration,
 }
 
 impl Default for ReportPlan {
-    /// Each fourth packet and 5 ms: about a hundredth of what they report on, as an acknowledgement
-    /// of TCP is of the two segments that it answers (RFC 9293, section 3.8.6.3).
+    /// 5 ms: a fifth of the 25 ms that QUIC may hold back an acknowledgement (RFC 9000, section
+    /// 18.2), and a quarter of the 20 ms between markers.
     fn default() -> Self {
-        Self { every_packets: 4, interval: Duration::from_millis(5) }
+        Self { interval: Duration::from_millis(5) }
     }
 }
 
 impl ReportPlan {
     pub(super) fn check(&self) -> Result<(), OptionsError> {
-        let zero = |option| Err(OptionsError::Zero { option });
-        if self.every_packets == 0 {
-            zero("reports.every_packets")
-        } else if self.interval.is_zero() {
-            zero("reports.interval")
+        if self.interval.is_zero() {
+            Err(OptionsError::Zero { option: "reports.interval" })
         } else {
             Ok(())
         }
     }
+
+    /// So long after the last report the next may go: a quarter of the round trip within bounds, the
+    /// least where a loss is to be told of.
+    fn pause(&self, round_trip_ns: u32, is_lost: bool) -> Duration {
+        let quarter = Duration::from_nanos(u64::from(round_trip_ns) / 4);
+        if is_lost { PAUSE_MIN } else { quarter.max(PAUSE_MIN) }.min(self.interval)
+    }
 }
+
+/// A report follows another after a millisecond at the earliest: by then a source that is paced has
+/// sent its next burst, and 76 bytes each millisecond are .6 Mbit/s.
+const PAUSE_MIN: Duration = Duration::from_millis(1);
 
 /// Reports say of so much time at least which packet was the longest, so that nothing depends on one
 /// report.
@@ -66,9 +77,11 @@ struct Arrivals {
     report: Report,
     /// When the last marker came; nothing is reported before the first.
     marker_at: Option<Instant>,
-    /// Packets that came since the last report.
-    unreported_packets: u32,
-    /// When a change is to be reported at the latest.
+    /// The time there and back, as the last marker has it; 0 while the sender does not know it.
+    round_trip_ns: u32,
+    /// When the last report went.
+    reported_at: Instant,
+    /// When a change is to be reported.
     report_at: Option<Instant>,
     /// Whether the last packet that is accounted for did not come: then when the last one came says
     /// nothing of how long it took.
@@ -115,17 +128,17 @@ impl Reports {
         report.came_at = now;
         report.received_packets = report.received_packets.wrapping_add(1);
         report.received_bytes = report.received_bytes.wrapping_add(bytes);
-        if ahead(packets, report.accounted_packets) > 0 {
+        let newly_packets = ahead(packets, report.accounted_packets);
+        if newly_packets > 0 {
             report.accounted_packets = packets;
             report.accounted_bytes = report.accounted_bytes.wrapping_add(bytes);
         }
         arrivals.is_last_lost = false;
-        arrivals.unreported_packets = arrivals.unreported_packets.saturating_add(1);
-        let Some(plan) = self.plan.filter(|_| arrivals.marker_at.is_some()) else { return };
-        if arrivals.unreported_packets >= plan.every_packets {
-            self.due |= 1 << channel;
+        if newly_packets > 1 {
+            self.report_after(now, channel, true);
+        } else {
+            self.change(now, channel);
         }
-        self.change(now, channel);
     }
 
     /// A packet gets through on a channel, whatever becomes of it.
@@ -136,14 +149,20 @@ impl Reports {
 
     /// Something changed that is to be reported soon.
     pub(super) fn change(&mut self, now: Instant, channel: usize) {
+        if self.channels[channel].report_at.is_none() {
+            self.report_after(now, channel, false);
+        }
+    }
+
+    /// A change is to be reported when the pause after the last report is over.
+    fn report_after(&mut self, now: Instant, channel: usize, is_lost: bool) {
         let arrivals = &mut self.channels[channel];
         let Some(plan) = self.plan.filter(|_| arrivals.marker_at.is_some()) else { return };
-        if arrivals.report_at.is_none() {
-            let report_at = now.after(plan.interval);
-            arrivals.report_at = Some(report_at);
-            self.earliest =
-                Some(self.earliest.map_or(report_at, |earliest| earliest.min(report_at)));
-        }
+        let pause = plan.pause(arrivals.round_trip_ns, is_lost);
+        let report_at = arrivals.reported_at.after(pause).max(now);
+        let report_at = arrivals.report_at.map_or(report_at, |at| at.min(report_at));
+        arrivals.report_at = Some(report_at);
+        self.earliest = Some(self.earliest.map_or(report_at, |earliest| earliest.min(report_at)));
     }
 
     /// When a report is due though nothing happens.
@@ -158,6 +177,7 @@ impl Reports {
         for arrivals in &mut self.channels {
             arrivals.marker_at = arrivals.marker_at.map(|at| at.min(now));
             arrivals.report_at = arrivals.report_at.map(|at| at.min(latest));
+            arrivals.reported_at = arrivals.reported_at.min(now);
             arrivals.report.came_at = arrivals.report.came_at.min(now);
         }
         self.look_at_times(now);
@@ -171,6 +191,7 @@ impl Reports {
         arrivals.report.accounted_bytes = marker.sent_bytes;
         arrivals.report.coming_from = marker.standing.coming.map(|change| change.from);
         arrivals.report.echo = marker.sent_at;
+        arrivals.round_trip_ns = marker.round_trip_ns;
         arrivals.marker_at = Some(now);
         self.due |= 1 << channel;
     }
@@ -182,8 +203,7 @@ impl Reports {
         }
         self.due &= first_channels(self.channels.len());
         let channel = take_lowest(&mut self.due)?;
-        self.channels[channel].unreported_packets = 0;
-        self.channels[channel].report_at = None;
+        (self.channels[channel].reported_at, self.channels[channel].report_at) = (now, None);
         self.look_at_times(now);
         Some(channel)
     }

@@ -2,8 +2,8 @@
 
 use gingham_fairq::{Number, Round, Standing};
 use gingham_stripe::{
-    Epoch, Kind, Marker, Message, Receiver, ReceiverOptions, Report, ReportPlan, Sender,
-    SenderOptions,
+    Epoch, Guarantee, Kind, Marker, Message, Receiver, ReceiverOptions, Report, ReportPlan, Sender,
+    SenderOptions, Tag,
 };
 
 use super::pair::{Pair, Scheduler, at, milliseconds};
@@ -99,33 +99,47 @@ fn the_sender_keeps_the_last_report_of_each_channel() {
     assert_eq!(pair.sender.sent(0).bytes, 100);
 }
 
-/// Each third packet, and 5 ms after a change. Packets 1 to 4 come at 1 to 4 ms behind a marker at
-/// 0: reports at 0 for the marker, at 3 for the third packet, at 9 for the fourth.
-#[test]
-fn reports_go_between_markers_by_packets_and_by_time() {
-    let reports = Some(ReportPlan { every_packets: 3, interval: milliseconds(5) });
-    let options = ReceiverOptions { reports, ..ReceiverOptions::default() };
-    let mut receiver = Receiver::synchronised(scheduler(), options, Epoch::new(1)).unwrap();
-    let accounted = |receiver: &mut Receiver<Scheduler, u64>, now| {
-        let (channel, message) = receiver.poll_message(at(now))?;
-        let Kind::Report(report) = message.kind else { panic!("{message:?}") };
-        Some((channel, report.accounted_packets))
-    };
-    receiver.handle_packet(at(0), 1, 100, 0).unwrap();
-    assert_eq!(accounted(&mut receiver, 20), None, "nothing goes before a marker has come");
+/// What is reported on channel 1 behind a marker that tells a round trip of 12 ms and comes at
+/// 20 ms, with at most 5 ms between reports; a packet each millisecond from 21 ms on, but for those
+/// that are lost.
+fn reported_at(lost: &[u32], until_ms: u32) -> Vec<(u64, u32)> {
+    let reports = Some(ReportPlan { interval: milliseconds(5) });
+    let guaranteed = Some(Guarantee::default());
+    let options = ReceiverOptions { reports, guaranteed, ..ReceiverOptions::default() };
+    let mut receiver =
+        Receiver::<_, u32>::synchronised(scheduler(), options, Epoch::new(1)).unwrap();
     let next = Number { round: Round::FIRST, deficit_bytes: 100 };
     let standing = Standing { next, quantum_bytes: 200, coming: None };
-    let kind = Kind::Marker(Marker { standing, sent_packets: 1, ..Marker::default() });
-    let marker = Message { epoch: Epoch::new(1), channel: 1, channels: 2, kind };
-    receiver.handle_message(at(20), 1, marker).unwrap();
-    assert_eq!(accounted(&mut receiver, 20), Some((1, 1)));
-    for packet in 21..=24 {
-        receiver.handle_packet(at(packet), 1, 100, packet).unwrap();
-        let due = (packet == 23).then_some((1, 4));
-        assert_eq!(accounted(&mut receiver, packet), due);
+    let marker = Marker { standing, round_trip_ns: 12_000_000, ..Marker::default() };
+    let message =
+        Message { epoch: Epoch::new(1), channel: 1, channels: 2, kind: Kind::Marker(marker) };
+    receiver.handle_message(at(20), 1, message).unwrap();
+    let mut reported = Vec::new();
+    for ms in 20..until_ms {
+        if (21..30).contains(&ms) && !lost.contains(&(ms - 21)) {
+            let sequence = ms - 21;
+            let tag = Tag { sequence, epoch: 1, channel_sequence: sequence, repair_of: None };
+            receiver.handle_tagged(at(ms.into()), 1, tag, 100, 0).unwrap();
+        }
+        while let Some((_, message)) = receiver.poll_message(at(ms.into())) {
+            let Kind::Report(report) = message.kind else { panic!("{message:?}") };
+            reported.push((u64::from(ms), report.accounted_packets));
+        }
     }
-    assert_eq!(receiver.poll_timeout(), Some(at(29)));
-    assert_eq!(accounted(&mut receiver, 28), None);
-    assert_eq!(accounted(&mut receiver, 29), Some((1, 5)));
-    assert_eq!(accounted(&mut receiver, 1_000), None, "nothing has changed since");
+    reported
+}
+
+/// The marker is answered at once; then each 3 ms, a quarter of the round trip, what has come, and
+/// nothing when nothing has changed.
+#[test]
+fn a_report_goes_a_quarter_of_the_round_trip_after_the_last() {
+    assert_eq!(reported_at(&[], 60), [(20, 0), (23, 3), (26, 6), (29, 9)]);
+}
+
+/// Packets 1 and 3, due at 22 and 24 ms, are lost: the next ones tell, and are reported at once, or a
+/// millisecond after the last report.
+#[test]
+fn losses_are_reported_at_once() {
+    let reported = reported_at(&[1, 3], 60);
+    assert_eq!(reported, [(20, 0), (23, 3), (25, 5), (28, 8), (31, 9)]);
 }

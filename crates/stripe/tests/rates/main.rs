@@ -56,6 +56,19 @@ fn rates_that_nobody_told_are_found() {
     }
 }
 
+/// Reports of 200 Mbit/s go over a way back of 1 Mbit/s: each 5 ms, or each millisecond where the round
+/// trip is short.
+#[test]
+fn a_way_back_of_a_two_hundredth_is_enough() {
+    for delay_ms in [1, 10] {
+        let line = Line { back_mbit: 1, ..Line::new(200, delay_ms) };
+        for lines in [&[line][..], &[line, line]] {
+            let world = assert_reaches(lines, 970);
+            assert_eq!(world.out_of_order(), 0);
+        }
+    }
+}
+
 /// The slow link alone takes 40 ms, and 0.6 ms for a packet of 1,500 bytes at 20 Mbit/s. A source
 /// that leaves a fifth of the rates free waits for little more: a queue of the first, as long as
 /// what goes there arrives before what would go on the second.
