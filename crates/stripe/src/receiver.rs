@@ -46,6 +46,7 @@ use crate::{
 pub use evidence::Guarantee;
 pub use gaps::RepairRequests;
 pub use options::{ReceiverOptions, Reception};
+pub(crate) use reports::REPORT_PAUSE;
 pub use reports::ReportPlan;
 
 use buffer::Buffer;

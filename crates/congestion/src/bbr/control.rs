@@ -136,9 +136,11 @@ impl Bbr {
     /// `UpdateOffloadBudget`, as for QUIC: what goes at once, and what the other end keeps
     /// unacknowledged.
     fn offload_budget(&self) -> u64 {
-        let quarter_ns = self.probe_rtt.min_rtt_ns.unwrap_or(0) / 4;
-        let delay_ns = quarter_ns.min(self.parameters.acknowledgement_delay_ns);
-        let kept = carried(self.max_bw_filter.get(), delay_ns);
+        let kept = self
+            .parameters
+            .acknowledged_packets
+            .saturating_mul(self.longest_bytes)
+            .min(carried(self.max_bw_filter.get(), self.parameters.acknowledgement_delay_ns));
         self.window.send_quantum.saturating_add(kept)
     }
 

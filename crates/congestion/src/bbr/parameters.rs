@@ -76,8 +76,9 @@ pub struct BbrParameters {
     pub send_quantum_ns: u64,
     /// What goes at once at most.
     pub send_quantum_bytes_max: u64,
-    /// How long the other end waits at most before it acknowledges, where a quarter of the round
-    /// trip is not shorter.
+    /// Packets that the other end lets come before it acknowledges.
+    pub acknowledged_packets: u64,
+    /// How long the other end waits at most before it acknowledges.
     pub acknowledgement_delay_ns: u64,
     /// Whether steps between states are taken together with other paths (`keep_time`).
     pub shares_clock: bool,
@@ -111,6 +112,7 @@ impl Default for BbrParameters {
             min_pipe_cwnd_packets: 4,
             send_quantum_ns: MILLISECOND_NS,
             send_quantum_bytes_max: 64 * 1_024,
+            acknowledged_packets: 4,
             acknowledgement_delay_ns: 5 * MILLISECOND_NS,
             shares_clock: false,
             seed: 1,

@@ -99,10 +99,9 @@ fn the_sender_keeps_the_last_report_of_each_channel() {
     assert_eq!(pair.sender.sent(0).bytes, 100);
 }
 
-/// What is reported on channel 1 behind a marker that tells a round trip of 12 ms and comes at
-/// 20 ms, with at most 5 ms between reports; a packet each millisecond from 21 ms on, but for those
-/// that are lost.
-fn reported_at(lost: &[u32], until_ms: u32) -> Vec<(u64, u32)> {
+/// When which count is reported on channel 1, in microseconds from a marker on: then packets come so
+/// far apart, but for those that are lost.
+fn reported(apart_us: u64, packets: u32, lost: &[u32]) -> Vec<(u64, u32)> {
     let reports = Some(ReportPlan { interval: milliseconds(5) });
     let guaranteed = Some(Guarantee::default());
     let options = ReceiverOptions { reports, guaranteed, ..ReceiverOptions::default() };
@@ -110,36 +109,38 @@ fn reported_at(lost: &[u32], until_ms: u32) -> Vec<(u64, u32)> {
         Receiver::<_, u32>::synchronised(scheduler(), options, Epoch::new(1)).unwrap();
     let next = Number { round: Round::FIRST, deficit_bytes: 100 };
     let standing = Standing { next, quantum_bytes: 200, coming: None };
-    let marker = Marker { standing, round_trip_ns: 12_000_000, ..Marker::default() };
-    let message =
-        Message { epoch: Epoch::new(1), channel: 1, channels: 2, kind: Kind::Marker(marker) };
+    let kind = Kind::Marker(Marker { standing, ..Marker::default() });
+    let message = Message { epoch: Epoch::new(1), channel: 1, channels: 2, kind };
     receiver.handle_message(at(20), 1, message).unwrap();
     let mut reported = Vec::new();
-    for ms in 20..until_ms {
-        if (21..30).contains(&ms) && !lost.contains(&(ms - 21)) {
-            let sequence = ms - 21;
+    for us in (0..50_000).step_by(100) {
+        let now = at(20).after(std::time::Duration::from_micros(us));
+        let sequence = u32::try_from(us / apart_us).unwrap().wrapping_sub(1);
+        if us % apart_us == 0 && sequence < packets && !lost.contains(&sequence) {
             let tag = Tag { sequence, epoch: 1, channel_sequence: sequence, repair_of: None };
-            receiver.handle_tagged(at(ms.into()), 1, tag, 100, 0).unwrap();
+            receiver.handle_tagged(now, 1, tag, 100, 0).unwrap();
         }
-        while let Some((_, message)) = receiver.poll_message(at(ms.into())) {
+        while let Some((_, message)) = receiver.poll_message(now) {
             let Kind::Report(report) = message.kind else { panic!("{message:?}") };
-            reported.push((u64::from(ms), report.accounted_packets));
+            reported.push((us, report.accounted_packets));
         }
     }
     reported
 }
 
-/// The marker is answered at once; then each 3 ms, a quarter of the round trip, what has come, and
-/// nothing when nothing has changed.
+/// After the marker each fourth packet, or 5 ms after the first that was not reported; never again
+/// within a millisecond; and nothing when nothing has changed.
 #[test]
-fn a_report_goes_a_quarter_of_the_round_trip_after_the_last() {
-    assert_eq!(reported_at(&[], 60), [(20, 0), (23, 3), (26, 6), (29, 9)]);
+fn reports_go_between_markers_by_packets_and_by_time() {
+    assert_eq!(reported(100, 30, &[]), [(0, 0), (1_000, 10), (2_000, 20), (3_000, 30)]);
+    assert_eq!(reported(1_000, 8, &[]), [(0, 0), (4_000, 4), (8_000, 8)]);
+    assert_eq!(reported(2_000, 6, &[]), [(0, 0), (7_000, 3), (13_000, 6)]);
 }
 
-/// Packets 1 and 3, due at 22 and 24 ms, are lost: the next ones tell, and are reported at once, or a
-/// millisecond after the last report.
+/// What shows that packet 1 is lost is reported at once; where one was just reported, a millisecond
+/// after that.
 #[test]
 fn losses_are_reported_at_once() {
-    let reported = reported_at(&[1, 3], 60);
-    assert_eq!(reported, [(20, 0), (23, 3), (25, 5), (28, 8), (31, 9)]);
+    assert_eq!(reported(2_000, 3, &[1]), [(0, 0), (6_000, 3)]);
+    assert_eq!(reported(100, 3, &[1]), [(0, 0), (1_000, 3)]);
 }

@@ -207,8 +207,7 @@ impl Default for Markers {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Reports {
-    /// At the latest so long after the last report, when there is something new; sooner where a
-    /// quarter of the round trip is shorter.
+    /// At the latest so long after a change.
     pub interval: Span,
 }
 
