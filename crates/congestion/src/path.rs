@@ -133,6 +133,18 @@ impl Path {
         }
     }
 
+    /// Whether its window is small for a while, so that the least time there and back shows.
+    pub fn is_probing_round_trip(&self, now_ns: u64) -> bool {
+        matches!(&self.control, Control::Bbr(bbr) if bbr.is_probing_rtt(now_ns))
+    }
+
+    /// Whether another path that packets may take is at that: then this one waits with it, for a while.
+    pub fn see_others_probe(&mut self, others_probe: bool) {
+        if let Some(bbr) = self.bbr_mut() {
+            bbr.see_others_probe_rtt(others_probe);
+        }
+    }
+
     pub(crate) fn bbr_mut(&mut self) -> Option<&mut Bbr> {
         if let Control::Bbr(bbr) = &mut self.control { Some(bbr) } else { None }
     }

@@ -230,11 +230,23 @@ impl Paths {
             came_at_ns: report.came_at.nanoseconds(),
             held_ns: held_ns.map(u64::from),
         };
-        let can_be = path.acknowledged(now_ns, &said);
+        self.take_turns(now_ns, channel);
+        let can_be = self.channels[channel].acknowledged(now_ns, &said);
         if let Some(shares) = self.shares.as_mut().filter(|_| can_be) {
             shares.channels[channel].see(now_ns, report.received_bytes);
         }
         can_be
+    }
+
+    /// Where packets may take another channel, one at a time looks for its least round trip: the others
+    /// carry what it leaves.
+    fn take_turns(&mut self, now_ns: u64, channel: usize) {
+        if self.order == Order::Free {
+            let mut others =
+                self.channels.iter().enumerate().filter(|(other, _)| *other != channel);
+            let others_probe = others.any(|(_, path)| path.is_probing_round_trip(now_ns));
+            self.channels[channel].see_others_probe(others_probe);
+        }
     }
 
     /// A report of a channel has come, and no channel that is in goes without the others. What is

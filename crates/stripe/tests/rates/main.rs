@@ -159,6 +159,25 @@ fn a_source_that_sends_little_makes_no_channel_seem_slow() {
     assert!(reached >= 970 && world.out_of_order() == 0, "{reached} thousandths of the sum");
 }
 
+/// Eight channels on which times vary, so that none sees its least round trip by itself: each probes
+/// for it once in ten seconds or twenty, and no two at once.
+#[test]
+fn channels_probe_their_round_trips_one_after_another() {
+    let lines = [Line { jitter_ms: 50, ..Line::new(20, 20) }; 8];
+    let mut world = World::new(&lines);
+    let mut probed = [false; 8];
+    for ms in (0..40_000).step_by(5) {
+        world.run_to(ms);
+        let is_probing = |channel: &usize| {
+            world.sender.flight(*channel).is_some_and(|flight| flight.is_probing_round_trip)
+        };
+        let probing: Vec<usize> = (0..8).filter(is_probing).collect();
+        assert!(probing.len() <= 1, "at {ms} ms {probing:?}");
+        probing.into_iter().for_each(|channel| probed[channel] = true);
+    }
+    assert_eq!(probed, [true; 8]);
+}
+
 /// A twentieth is lost on one. The draft's threshold of 2 % takes that for congestion; one of 20 %
 /// leaves it be.
 #[test]
