@@ -17,7 +17,7 @@ use crate::controller::{Acknowledged, Control, Controller, RateSample, Sent};
 use crate::deliveries::Deliveries;
 use crate::pacer::Pacer;
 use crate::round_trip::RoundTrip;
-use crate::units::{rate, time_ns};
+use crate::units::{carried, rate, time_ns};
 
 /// Two packets go in this time at least.
 const SLOWEST_NS: u64 = 1_000_000_000;
@@ -35,12 +35,14 @@ pub struct PathPlan {
     pub window_bytes_max: u64,
     /// How long a least round trip is believed.
     pub least_span: Duration,
+    /// For so long the other end keeps to itself what came, where packets come fast.
+    pub kept: Duration,
 }
 
 impl PathPlan {
     /// For packets of at most this length: a millisecond at once, as what the segmentation of a
     /// network card sends; 1,024 records; a gibibyte; 10 s,
-    /// as BBR believes its least round trip.
+    /// as BBR believes its least round trip; each packet acknowledged by itself.
     pub const fn new(longest_bytes: u64) -> Self {
         Self {
             longest_bytes,
@@ -48,6 +50,7 @@ impl PathPlan {
             records: 1_024,
             window_bytes_max: 1 << 30,
             least_span: Duration::from_secs(10),
+            kept: Duration::ZERO,
         }
     }
 }
@@ -83,6 +86,9 @@ pub struct Path {
     pace_bytes_per_second: Option<u64>,
     /// When an acknowledgement last found the window full: until then it held packets back.
     room_since_ns: u64,
+    /// When the last acknowledgement came, and how long after the one before.
+    acknowledged_at_ns: u64,
+    acknowledged_after_ns: u64,
 }
 
 impl Path {
@@ -101,6 +107,8 @@ impl Path {
             window_bytes: 0,
             pace_bytes_per_second: None,
             room_since_ns: 0,
+            acknowledged_at_ns: 0,
+            acknowledged_after_ns: 0,
         };
         path.ask_control();
         path
@@ -122,6 +130,18 @@ impl Path {
     pub fn pass_round(&mut self) {
         if let Some(bbr) = self.bbr_mut() {
             bbr.pass_round();
+        }
+    }
+
+    /// Whether its window is small for a while, so that the least time there and back shows.
+    pub fn is_probing_round_trip(&self, now_ns: u64) -> bool {
+        matches!(&self.control, Control::Bbr(bbr) if bbr.is_probing_rtt(now_ns))
+    }
+
+    /// Whether another path that packets may take is at that: then this one waits with it, for a while.
+    pub fn see_others_probe(&mut self, others_probe: bool) {
+        if let Some(bbr) = self.bbr_mut() {
+            bbr.see_others_probe_rtt(others_probe);
         }
     }
 
@@ -178,14 +198,41 @@ impl Path {
         self.deliveries.lost_bytes
     }
 
-    /// Whether the window lets a packet of the longest go.
-    pub const fn has_room(&self) -> bool {
-        self.in_flight_bytes() + self.plan.longest_bytes <= self.window_bytes()
+    /// For so long after an acknowledgement what the path carries goes on coming though nobody says
+    /// so yet: as long as the last one was waited for, at most a quarter of a round trip, and what
+    /// the plan says.
+    fn kept_ns_max(&self) -> u64 {
+        let kept_ns = u64::try_from(self.plan.kept.as_nanos()).unwrap_or(u64::MAX);
+        self.acknowledged_after_ns.min(self.round_trip.least_ns() / 4).min(kept_ns)
     }
 
-    /// From when on the pace lets a packet go.
-    pub const fn paced_until_ns(&self) -> u64 {
-        self.pacer.next_ns()
+    /// What is in flight but for what is likely to have come since the last acknowledgement: the
+    /// window is for packets that are acknowledged one by one.
+    fn likely_in_flight_bytes(&self, now_ns: u64) -> u64 {
+        let kept_ns = now_ns.saturating_sub(self.acknowledged_at_ns).min(self.kept_ns_max());
+        let kept_bytes = self.bytes_per_second().map_or(0, |rate| carried(rate, kept_ns));
+        self.in_flight_bytes().saturating_sub(kept_bytes)
+    }
+
+    /// From when on the window lets a packet of the longest go though nothing more is heard.
+    fn room_from_ns(&self) -> Option<u64> {
+        let missing_bytes =
+            (self.in_flight_bytes() + self.plan.longest_bytes).saturating_sub(self.window_bytes());
+        if missing_bytes == 0 {
+            return Some(0);
+        }
+        let wait_ns = time_ns(missing_bytes, self.bytes_per_second()?);
+        (wait_ns <= self.kept_ns_max()).then(|| self.acknowledged_at_ns.saturating_add(wait_ns))
+    }
+
+    /// Whether the window lets a packet of the longest go.
+    pub fn has_room(&self, now_ns: u64) -> bool {
+        self.room_from_ns().is_some_and(|from_ns| from_ns <= now_ns)
+    }
+
+    /// From when on window and pace let a packet go though nothing more is heard.
+    pub fn next_ns(&self) -> Option<u64> {
+        Some(self.room_from_ns()?.max(self.pacer.next_ns()))
     }
 
     /// So many bytes go at once, or what the plan says where that is more.
@@ -215,19 +262,20 @@ impl Path {
         if !self.admits(now_ns) {
             return 0;
         }
-        let room = self.window_bytes() - self.in_flight_bytes() - self.plan.longest_bytes;
+        let taken_bytes = self.likely_in_flight_bytes(now_ns) + self.plan.longest_bytes;
+        let room = self.window_bytes().saturating_sub(taken_bytes);
         room.min(self.pacer.ready_bytes(now_ns, self.pace_bytes_per_second())).saturating_add(1)
     }
 
     /// Whether a packet may go.
-    pub const fn admits(&self, now_ns: u64) -> bool {
-        self.pacer.next_ns() <= now_ns && self.has_room()
+    pub fn admits(&self, now_ns: u64) -> bool {
+        self.pacer.next_ns() <= now_ns && self.has_room(now_ns)
     }
 
     /// A packet goes.
     pub fn sent(&mut self, now_ns: u64, bytes: u64) {
+        let was_empty = self.in_flight_bytes() == 0;
         let in_flight_bytes = self.in_flight_bytes();
-        let was_empty = in_flight_bytes == 0;
         let was_idle = was_empty && self.deliveries.is_limited_by_source();
         let delivered_bytes = self.deliveries.delivered_bytes;
         self.control.sent(&Sent { now_ns, bytes, in_flight_bytes, delivered_bytes, was_idle });
@@ -256,10 +304,12 @@ impl Path {
             return false;
         }
         self.see_idleness(now_ns);
-        if !self.has_room() {
+        if !self.has_room(now_ns) {
             self.room_since_ns = now_ns;
         }
         let prior_in_flight_bytes = self.in_flight_bytes();
+        self.acknowledged_after_ns = now_ns.saturating_sub(self.acknowledged_at_ns);
+        self.acknowledged_at_ns = now_ns;
         let record = self.deliveries.take_record(said.accounted_packets);
         // Of lost packets the other end may know how many they are, and not yet how long.
         let sent_bytes = record.map_or(0, |record| record.sent_bytes);
@@ -321,7 +371,7 @@ impl Path {
     /// none of that.
     pub fn see_idleness(&mut self, now_ns: u64) {
         let has_had_room = now_ns.saturating_sub(self.room_since_ns) > self.pacer.burst_ns();
-        if has_had_room && self.pacer.is_idle(now_ns) && self.has_room() {
+        if has_had_room && self.pacer.is_idle(now_ns) && self.has_room(now_ns) {
             self.deliveries.limit_by_source(self.in_flight_bytes());
         }
     }
@@ -403,5 +453,28 @@ mod tests {
         assert_eq!(path.pace_bytes_per_second(), Some(100_000));
         path.timed(0, 40 * MILLISECOND);
         assert_eq!(path.pace_bytes_per_second(), Some(88_888));
+    }
+
+    /// A megabyte a second is told, 20 ms there and back, a window of 30 ms and ten packets: 40
+    /// packets. Acknowledgements came 4 ms apart; when 40 are in flight there is room for one more in
+    /// the millisecond that is kept, and for no other until something is heard.
+    #[test]
+    fn between_acknowledgements_room_grows_by_what_is_likely_to_have_come() {
+        let plan = PathPlan { kept: Duration::from_millis(1), ..PathPlan::new(1_000) };
+        let mut path = Path::new(plan, Control::Told(Told::new(1_000_000, 1_000)));
+        path.timed(0, 20 * MILLISECOND);
+        (0..48).for_each(|_| path.sent(0, 1_000));
+        let said = |packets| Acknowledgement {
+            accounted_packets: packets,
+            accounted_bytes: packets * 1_000,
+            received_bytes: packets * 1_000,
+            came_at_ns: packets * MILLISECOND,
+            held_ns: Some(0),
+        };
+        assert!(path.acknowledged(96 * MILLISECOND, &said(4)));
+        assert!(path.acknowledged(100 * MILLISECOND, &said(8)));
+        assert_eq!(path.next_ns(), Some(101 * MILLISECOND));
+        path.sent(101 * MILLISECOND, 1_000);
+        assert_eq!((path.next_ns(), path.admits(200 * MILLISECOND)), (None, false));
     }
 }

@@ -36,7 +36,8 @@ type Reason = String;
 /// Runs the link until it is told to end.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Problem> {
     let way = |plan, name: &str| {
-        Way::new(plan, arguments.seed, name, arguments.late).map_err(|error| Problem::Input(error.to_string()))
+        Way::new(plan, arguments.seed, name, arguments.late)
+            .map_err(|error| Problem::Input(error.to_string()))
     };
     let ways = [way(arguments.forth()?, "forth")?, way(arguments.back()?, "back")?];
     let signals = signals().map_err(|error| Problem::Environment(error.to_string()))?;

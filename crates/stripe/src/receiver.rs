@@ -46,6 +46,7 @@ use crate::{
 pub use evidence::Guarantee;
 pub use gaps::RepairRequests;
 pub use options::{ReceiverOptions, Reception};
+pub(crate) use reports::REPORT_PAUSE;
 pub use reports::ReportPlan;
 
 use buffer::Buffer;
@@ -100,11 +101,10 @@ impl<S: Numbered, P> Receiver<S, P> {
     pub fn new(scheduler: S, options: ReceiverOptions) -> Result<Self, OptionsError> {
         options.check()?;
         let channels = scheduler.channels();
-        let buffer = |_| Buffer::new(options.buffer_packets_max);
         Ok(Self {
             numbering: Numbering::new(),
-            buffers: (0..channels).map(buffer).collect(),
-            flushed: VecDeque::with_capacity(options.packets_max(channels)),
+            buffers: (0..channels).map(|_| Buffer::new()).collect(),
+            flushed: VecDeque::new(),
             initial: scheduler.clone(),
             scheduler,
             options,

@@ -204,9 +204,7 @@ impl Ends {
                         let (tag, _) = Tag::parse(&bytes).expect("it was written so");
                         self.receiver.handle_tagged(self.now, tag, length_bytes, number)
                     }
-                    Some(tag) => {
-                        self.receiver.handle_tagged(self.now, tag, length_bytes, number)
-                    }
+                    Some(tag) => self.receiver.handle_tagged(self.now, tag, length_bytes, number),
                     None => self.receiver.handle_packet(self.now, channel, length_bytes, number),
                 };
                 taken.expect("there is room for a batch");

@@ -6,12 +6,16 @@
 //! keeps the least as fresh as the same time would.
 //!
 //! Source: draft-ietf-ccwg-bbr, sections "ProbeRTT" and "Restarting From Idle"; that a time within a
-//! packet of the least counts as the least is ours.
+//! packet of the least counts as the least is ours, and that paths that share packets probe one after
+//! another.
 
 use super::clock::Step;
 use super::probe_bw::AckPhase;
 use super::{Bbr, State};
 use crate::units::carried;
+
+/// Who is heard is heard within a second: the least timeout of RFC 6298.
+const HEARD_NS: u64 = 1_000_000_000;
 
 /// The least time there and back, and when it was last looked for.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +29,8 @@ pub(super) struct ProbeRtt {
     /// What may be in flight meanwhile, fixed when it begins (`probe_rtt_cwnd`).
     pub(super) cwnd: u64,
     idle_restart: bool,
+    /// Whether another path that it shares packets with is in `ProbeRTT`.
+    others_probe: bool,
     /// Of what was sent when so much was delivered, samples are low on purpose.
     limited: Option<(u64, u64)>,
 }
@@ -39,6 +45,7 @@ impl ProbeRtt {
             round_done: false,
             cwnd: initial_bytes,
             idle_restart: false,
+            others_probe: false,
             limited: None,
         }
     }
@@ -50,12 +57,26 @@ impl ProbeRtt {
 }
 
 impl Bbr {
+    /// Whether another path is looking for its least time there and back, which then waits here until
+    /// the present one is two filters' lengths old: two at once would cost twice.
+    pub(crate) const fn see_others_probe_rtt(&mut self, others_probe: bool) {
+        self.probe_rtt.others_probe = others_probe;
+    }
+
+    /// Whether it is looking for the least time there and back; not if nothing has been heard for so
+    /// long that the path may be dead.
+    pub(crate) fn is_probing_rtt(&self, now_ns: u64) -> bool {
+        let heard_by_ns = self.seen.now_ns.saturating_add(HEARD_NS);
+        self.state == State::ProbeRtt && now_ns <= heard_by_ns
+    }
+
     /// `UpdateMinRTT`.
     pub(super) fn update_min_rtt(&mut self) {
         let now_ns = self.seen.now_ns;
         let age_ns = now_ns.saturating_sub(self.probe_rtt.min_rtt_stamp_ns);
-        self.probe_rtt.min_rtt_expired =
-            self.probe_rtt.min_rtt_ns.is_some() && age_ns > self.parameters.min_rtt_filter_ns;
+        let spans = if self.probe_rtt.others_probe { 2 } else { 1 };
+        let span_ns = self.parameters.min_rtt_filter_ns.saturating_mul(spans);
+        self.probe_rtt.min_rtt_expired = self.probe_rtt.min_rtt_ns.is_some() && age_ns > span_ns;
         if self.probe_rtt.min_rtt_expired && self.state != State::ProbeRtt {
             self.save_probe_rtt_cwnd();
         }

@@ -270,10 +270,7 @@ impl Sim {
 
     /// When a flow sends next, if nothing else happens.
     fn sends_at(&self, flow: &Flow) -> Option<u64> {
-        if !flow.path.has_room() {
-            return None;
-        }
-        let mut at_ns = flow.path.paced_until_ns().max(self.now_ns).max(flow.starts_ns);
+        let mut at_ns = flow.path.next_ns()?.max(self.now_ns).max(flow.starts_ns);
         if let Some(rate) = flow.source_bits_per_second {
             let given_ns = time_ns(flow.source_sent_bytes + PACKET, rate);
             at_ns = at_ns.max(flow.starts_ns + given_ns);

@@ -31,8 +31,8 @@ pub(super) struct Copies<P> {
 }
 
 impl<P> Copies<P> {
-    pub(super) fn new(copies_max: usize) -> Self {
-        Self { copies: VecDeque::with_capacity(copies_max), copies_max }
+    pub(super) const fn new(copies_max: usize) -> Self {
+        Self { copies: VecDeque::new(), copies_max }
     }
 
     /// Takes a copy whose turn is still to come.

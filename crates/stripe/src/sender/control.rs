@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use gingham_congestion::{BbrParameters, Control, Path, Thousandths, Told};
 
-use crate::OptionsError;
+use crate::{Instant, OptionsError};
 
 /// How the channel of a packet is chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -73,10 +73,12 @@ pub struct Flight {
     pub in_flight_bytes: u64,
     /// How fast packets go, where something says so.
     pub pace_bytes_per_second: Option<u64>,
+    /// Whether less than the channel holds is in flight for a while, so that its least round trip shows.
+    pub is_probing_round_trip: bool,
 }
 
 impl Flight {
-    pub(super) fn of(path: &Path) -> Self {
+    pub(super) fn of(path: &Path, now: Instant) -> Self {
         let trip = path.round_trip();
         Self {
             bytes_per_second: path.bytes_per_second(),
@@ -86,6 +88,7 @@ impl Flight {
             window_bytes: path.window_bytes(),
             in_flight_bytes: path.in_flight_bytes(),
             pace_bytes_per_second: path.pace_bytes_per_second(),
+            is_probing_round_trip: path.is_probing_round_trip(now.nanoseconds()),
         }
     }
 }

@@ -26,6 +26,7 @@ use gingham_congestion::{Acknowledgement, Control, Controller, Path, PathPlan, T
 use super::control::{ControlPlan, Order, SharePlan};
 use super::shares::{Found, Shares};
 use super::units::is_over;
+use crate::receiver::REPORT_PAUSE;
 use crate::{Instant, Report, Sent};
 
 /// What goes on one channel in a row is at most so much.
@@ -173,12 +174,12 @@ impl Paths {
         ahead_ns.max(least_ns) - least_ns / 2
     }
 
-    /// From when on a pace lets a packet go on a channel that takes packets and whose window has
-    /// room, where none may go now.
+    /// From when on windows and paces let a packet go on a channel that takes packets, where none
+    /// may go now.
     pub(super) fn next_at(&self, now: Instant, takes: impl Fn(usize) -> bool) -> Option<Instant> {
         let channels = self.channels.iter().enumerate();
-        let roomy = channels.filter(|(channel, path)| takes(*channel) && path.has_room());
-        let next_ns = roomy.map(|(_, path)| path.paced_until_ns()).min()?;
+        let open = channels.filter(|(channel, _)| takes(*channel));
+        let next_ns = open.filter_map(|(_, path)| path.next_ns()).min()?;
         (next_ns > now.nanoseconds()).then(|| Instant::from_nanoseconds(next_ns))
     }
 
@@ -232,11 +233,23 @@ impl Paths {
             came_at_ns: report.came_at.nanoseconds(),
             held_ns: held_ns.map(u64::from),
         };
-        let can_be = path.acknowledged(now_ns, &said);
+        self.take_turns(now_ns, channel);
+        let can_be = self.channels[channel].acknowledged(now_ns, &said);
         if let Some(shares) = self.shares.as_mut().filter(|_| can_be) {
             shares.channels[channel].see(now_ns, report.received_bytes);
         }
         can_be
+    }
+
+    /// Where packets may take another channel, one at a time looks for its least round trip: the others
+    /// carry what it leaves.
+    fn take_turns(&mut self, now_ns: u64, channel: usize) {
+        if self.order == Order::Free {
+            let mut others =
+                self.channels.iter().enumerate().filter(|(other, _)| *other != channel);
+            let others_probe = others.any(|(_, path)| path.is_probing_round_trip(now_ns));
+            self.channels[channel].see_others_probe(others_probe);
+        }
     }
 
     /// A report of a channel has come, and no channel that is in goes without the others. What is
@@ -285,7 +298,7 @@ impl Paths {
         }
         for (channel, path) in self.channels.iter_mut().enumerate() {
             let idle_ns = now_ns.saturating_sub(path.idle_from_ns().max(waiting.since_ns));
-            if channel != waiting.channel && path.has_room() && idle_ns > 0 {
+            if channel != waiting.channel && path.has_room(now_ns) && idle_ns > 0 {
                 path.see_idleness(now_ns);
                 let seen = &mut shares.channels[channel].seen;
                 seen.idle_ns = seen.idle_ns.saturating_add(idle_ns);
@@ -353,6 +366,7 @@ fn new_path(plan: &ControlPlan, longest_bytes: u64, order: Order, channel: usize
     let path_plan = PathPlan {
         window_bytes_max: plan.window_bytes_max.unwrap_or(u64::MAX),
         burst: plan.burst,
+        kept: REPORT_PAUSE,
         ..PathPlan::new(longest_bytes)
     };
     Path::new(path_plan, plan.control(longest_bytes, order, channel))

@@ -9,7 +9,7 @@ use crate::{Instant, Numbered, Order, Report};
 impl<S: Numbered> Sender<S> {
     /// What has been found out of a channel, where what is in flight is controlled.
     pub fn flight(&self, channel: usize) -> Option<Flight> {
-        self.paths.as_ref().map(|paths| Flight::of(paths.on(channel)))
+        self.paths.as_ref().map(|paths| Flight::of(paths.on(channel), self.now))
     }
 
     /// A channel is known to carry so much, and is paced at that from now on.

@@ -354,7 +354,7 @@ fn controlled(draw: &mut Draw, lines: &[LineCase]) -> Controlled {
 
 fn report_plan(draw: &mut Draw) -> ReportPlan {
     let interval = Duration::from_millis(draw.between(1, 20));
-    ReportPlan { every_packets: draw.bytes(1, 16), interval }
+    ReportPlan { interval }
 }
 
 /// Packets kept and tries, enough or not.

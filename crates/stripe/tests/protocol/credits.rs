@@ -10,7 +10,7 @@ fn pair(credits: bool, buffer_packets_max: usize) -> Pair {
     let quanta = [LONGEST_BYTES, 2 * LONGEST_BYTES];
     let scheduler = Scheduler::new(LONGEST_BYTES, &quanta).expect("options of a test");
     let delays = [milliseconds(1), milliseconds(30)];
-    let reports = Some(ReportPlan { every_packets: 4, interval: milliseconds(2) });
+    let reports = Some(ReportPlan { interval: milliseconds(2) });
     let receiver = ReceiverOptions { buffer_packets_max, reports, ..ReceiverOptions::default() };
     Pair::with(&scheduler, &delays, SenderOptions { credits, ..SenderOptions::default() }, receiver)
 }

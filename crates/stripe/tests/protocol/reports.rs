@@ -2,8 +2,8 @@
 
 use gingham_fairq::{Number, Round, Standing};
 use gingham_stripe::{
-    Epoch, Kind, Marker, Message, Receiver, ReceiverOptions, Report, ReportPlan, Sender,
-    SenderOptions,
+    Epoch, Guarantee, Kind, Marker, Message, Receiver, ReceiverOptions, Report, ReportPlan, Sender,
+    SenderOptions, Tag,
 };
 
 use super::pair::{Pair, Scheduler, at, milliseconds};
@@ -99,33 +99,54 @@ fn the_sender_keeps_the_last_report_of_each_channel() {
     assert_eq!(pair.sender.sent(0).bytes, 100);
 }
 
-/// Each third packet, and 5 ms after a change. Packets 1 to 4 come at 1 to 4 ms behind a marker at
-/// 0: reports at 0 for the marker, at 3 for the third packet, at 9 for the fourth.
-#[test]
-fn reports_go_between_markers_by_packets_and_by_time() {
-    let reports = Some(ReportPlan { every_packets: 3, interval: milliseconds(5) });
-    let options = ReceiverOptions { reports, ..ReceiverOptions::default() };
-    let mut receiver = Receiver::synchronised(scheduler(), options, Epoch::new(1)).unwrap();
-    let accounted = |receiver: &mut Receiver<Scheduler, u64>, now| {
-        let (channel, message) = receiver.poll_message(at(now))?;
-        let Kind::Report(report) = message.kind else { panic!("{message:?}") };
-        Some((channel, report.accounted_packets))
-    };
-    receiver.handle_packet(at(0), 1, 100, 0).unwrap();
-    assert_eq!(accounted(&mut receiver, 20), None, "nothing goes before a marker has come");
+/// When which count is reported on channel 1, in microseconds from a marker on: then packets come so
+/// far apart, but for those that are lost.
+fn reported(apart_us: u64, packets: u32, lost: &[u32]) -> Vec<(u64, u32)> {
+    let reports = Some(ReportPlan { interval: milliseconds(5) });
+    let guaranteed = Some(Guarantee::default());
+    let options = ReceiverOptions { reports, guaranteed, ..ReceiverOptions::default() };
+    let mut receiver =
+        Receiver::<_, u32>::synchronised(scheduler(), options, Epoch::new(1)).unwrap();
     let next = Number { round: Round::FIRST, deficit_bytes: 100 };
     let standing = Standing { next, quantum_bytes: 200, coming: None };
-    let kind = Kind::Marker(Marker { standing, sent_packets: 1, ..Marker::default() });
-    let marker = Message { epoch: Epoch::new(1), channel: 1, channels: 2, kind };
-    receiver.handle_message(at(20), 1, marker).unwrap();
-    assert_eq!(accounted(&mut receiver, 20), Some((1, 1)));
-    for packet in 21..=24 {
-        receiver.handle_packet(at(packet), 1, 100, packet).unwrap();
-        let due = (packet == 23).then_some((1, 4));
-        assert_eq!(accounted(&mut receiver, packet), due);
+    let kind = Kind::Marker(Marker { standing, ..Marker::default() });
+    let message = Message { epoch: Epoch::new(1), channel: 1, channels: 2, kind };
+    receiver.handle_message(at(20), 1, message).unwrap();
+    let mut reported = Vec::new();
+    for us in (0..50_000).step_by(100) {
+        let now = at(20).after(std::time::Duration::from_micros(us));
+        let sequence = u32::try_from(us / apart_us).unwrap().wrapping_sub(1);
+        if us % apart_us == 0 && sequence < packets && !lost.contains(&sequence) {
+            let tag = Tag {
+                channel: 1,
+                session: 1,
+                sequence,
+                channel_sequence: sequence,
+                repair_of: None,
+            };
+            receiver.handle_tagged(now, tag, 100, 0).unwrap();
+        }
+        while let Some((_, message)) = receiver.poll_message(now) {
+            let Kind::Report(report) = message.kind else { panic!("{message:?}") };
+            reported.push((us, report.accounted_packets));
+        }
     }
-    assert_eq!(receiver.poll_timeout(), Some(at(29)));
-    assert_eq!(accounted(&mut receiver, 28), None);
-    assert_eq!(accounted(&mut receiver, 29), Some((1, 5)));
-    assert_eq!(accounted(&mut receiver, 1_000), None, "nothing has changed since");
+    reported
+}
+
+/// After the marker each fourth packet, or 5 ms after the first that was not reported; never again
+/// within a millisecond; and nothing when nothing has changed.
+#[test]
+fn reports_go_between_markers_by_packets_and_by_time() {
+    assert_eq!(reported(100, 30, &[]), [(0, 0), (1_000, 10), (2_000, 20), (3_000, 30)]);
+    assert_eq!(reported(1_000, 8, &[]), [(0, 0), (4_000, 4), (8_000, 8)]);
+    assert_eq!(reported(2_000, 6, &[]), [(0, 0), (7_000, 3), (13_000, 6)]);
+}
+
+/// What shows that packet 1 is lost is reported at once; where one was just reported, a millisecond
+/// after that.
+#[test]
+fn losses_are_reported_at_once() {
+    assert_eq!(reported(2_000, 3, &[1]), [(0, 0), (6_000, 3)]);
+    assert_eq!(reported(100, 3, &[1]), [(0, 0), (1_000, 3)]);
 }

@@ -56,6 +56,19 @@ fn rates_that_nobody_told_are_found() {
     }
 }
 
+/// Reports of 200 Mbit/s go over a way back of 1 Mbit/s: each 5 ms, or each millisecond where the round
+/// trip is short.
+#[test]
+fn a_way_back_of_a_two_hundredth_is_enough() {
+    for delay_ms in [1, 10] {
+        let line = Line { back_mbit: 1, ..Line::new(200, delay_ms) };
+        for lines in [&[line][..], &[line, line]] {
+            let world = assert_reaches(lines, 970);
+            assert_eq!(world.out_of_order(), 0);
+        }
+    }
+}
+
 /// The slow link alone takes 40 ms, and 0.6 ms for a packet of 1,500 bytes at 20 Mbit/s. A source
 /// that leaves a fifth of the rates free waits for little more: a queue of the first, as long as
 /// what goes there arrives before what would go on the second.
@@ -144,6 +157,25 @@ fn a_source_that_sends_little_makes_no_channel_seem_slow() {
     assert!(estimate_percent(&world, 0, 10) >= 96 && estimate_percent(&world, 1, 20) >= 96);
     let reached = per_mille(&world, &lines, 11_500, 13_000);
     assert!(reached >= 970 && world.out_of_order() == 0, "{reached} thousandths of the sum");
+}
+
+/// Eight channels on which times vary, so that none sees its least round trip by itself: each probes
+/// for it once in ten seconds or twenty, and no two at once.
+#[test]
+fn channels_probe_their_round_trips_one_after_another() {
+    let lines = [Line { jitter_ms: 50, ..Line::new(20, 20) }; 8];
+    let mut world = World::new(&lines);
+    let mut probed = [false; 8];
+    for ms in (0..40_000).step_by(5) {
+        world.run_to(ms);
+        let is_probing = |channel: &usize| {
+            world.sender.flight(*channel).is_some_and(|flight| flight.is_probing_round_trip)
+        };
+        let probing: Vec<usize> = (0..8).filter(is_probing).collect();
+        assert!(probing.len() <= 1, "at {ms} ms {probing:?}");
+        probing.into_iter().for_each(|channel| probed[channel] = true);
+    }
+    assert_eq!(probed, [true; 8]);
 }
 
 /// A twentieth is lost on one. The draft's threshold of 2 % takes that for congestion; one of 20 %

@@ -24,17 +24,25 @@ pub(crate) struct Line {
     pub(crate) jitter_ms: u64,
     pub(crate) loss_per_mille: u32,
     pub(crate) queue_bytes: u64,
+    /// What the way back carries.
+    pub(crate) back_mbit: u64,
 }
 
 impl Line {
     pub(crate) const fn new(mbit: u64, delay_ms: u64) -> Self {
-        Self { mbit, delay_ms, jitter_ms: 0, loss_per_mille: 0, queue_bytes: 256_000 }
+        Self {
+            mbit,
+            delay_ms,
+            jitter_ms: 0,
+            loss_per_mille: 0,
+            queue_bytes: 256_000,
+            back_mbit: mbit,
+        }
     }
 
-    fn channel(&self, seed: u64, name: &str) -> Channel {
+    fn channel(&self, mbit: u64, seed: u64, name: &str) -> Channel {
         let milliseconds = |count: u64| Span::from_ns(count * 1_000_000);
-        let clean =
-            Parameters::clean(rate(self.mbit), self.queue_bytes, milliseconds(self.delay_ms));
+        let clean = Parameters::clean(rate(mbit), self.queue_bytes, milliseconds(self.delay_ms));
         let loss = loss(self.loss_per_mille);
         let parameters = Parameters { jitter: milliseconds(self.jitter_ms), loss, ..clean };
         Channel::new(parameters, seed, name).expect("a channel")
@@ -199,9 +207,10 @@ impl World {
     ) -> Self {
         let quanta = vec![LONGEST_BYTES; lines.len()];
         let scheduler = Scheduler::new(LONGEST_BYTES, &quanta).expect("quanta");
-        let channels = |way: &str| {
-            let make =
-                |(number, line): (usize, &Line)| line.channel(seed, &format!("{way} {number}"));
+        let channels = |way: &str, mbit: fn(&Line) -> u64| {
+            let make = |(number, line): (usize, &Line)| {
+                line.channel(mbit(line), seed, &format!("{way} {number}"))
+            };
             lines.iter().enumerate().map(make).collect()
         };
         let epoch = Epoch::new(1);
@@ -213,8 +222,8 @@ impl World {
             sender: Sender::synchronised(scheduler.clone(), sender, epoch, Instant::ORIGIN)
                 .expect("options"),
             receiver: Receiver::synchronised(scheduler, receiver, epoch).expect("options"),
-            there: channels("there"),
-            back: channels("back"),
+            there: channels("there", |line| line.mbit),
+            back: channels("back", |line| line.back_mbit),
             blocked_from: vec![NOTHING; lines.len()],
             kept: sender.repair.map(|plan| RetransmissionBuffer::new(plan.packets * lines.len())),
             source: Source::Backlogged,

@@ -229,11 +229,8 @@ pub(super) fn receiver(source: &ScenarioSource) -> Result<ReceiverOptions, Input
 }
 
 fn report_plan(source: &ScenarioSource, reports: Reports) -> Result<ReportPlan, InputError> {
-    if reports.every_packets == 0 {
-        return Err(source.refuse("stripe.reports.every_packets", "expected at least 1"));
-    }
     let interval = some_time(source, "stripe.reports.interval", reports.interval)?;
-    Ok(ReportPlan { every_packets: reports.every_packets, interval })
+    Ok(ReportPlan { interval })
 }
 
 fn requests(source: &ScenarioSource, repair: Repair) -> Result<RepairRequests, InputError> {

@@ -207,15 +207,13 @@ impl Default for Markers {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Reports {
-    /// After so many packets of a channel.
-    pub every_packets: u32,
     /// At the latest so long after a change.
     pub interval: Span,
 }
 
 impl Default for Reports {
     fn default() -> Self {
-        Self { every_packets: 4, interval: Span::from_ps(5 * MS) }
+        Self { interval: Span::from_ps(5 * MS) }
     }
 }
 

@@ -18,6 +18,7 @@ impl Reports {
             let mut time = || Instant::from_nanoseconds(words());
             (arrivals.report.echo, arrivals.report.came_at) = (time(), time());
             (arrivals.marker_at, arrivals.report_at) = (Some(time()), Some(time()));
+            arrivals.reported_at = time();
         }
         self.earliest = Some(Instant::from_nanoseconds(words()));
     }
