@@ -1,6 +1,6 @@
 //! What befalls the ends, as the story has it.
 
-use gingham_stripe::{Epoch, Receiver, RetransmissionBuffer, Sender};
+use gingham_stripe::{Epoch, QuantaError, Receiver, RetransmissionBuffer, Sender};
 
 use super::{World, orders};
 use crate::story::Happening;
@@ -46,8 +46,13 @@ impl World<'_> {
                     }
                 }
                 Happening::Quanta(quanta) => {
-                    self.sender.change_quanta(quanta).expect("quanta of a test");
-                    self.totals.changes += 1;
+                    let is_to_be_in = |(channel, quantum): (usize, &u32)| {
+                        *quantum != 0 && self.sender.is_there(channel)
+                    };
+                    let can_be = quanta.iter().enumerate().any(is_to_be_in);
+                    let told = self.sender.change_quanta(quanta);
+                    assert_eq!(told, if can_be { Ok(()) } else { Err(QuantaError::NoneIn) });
+                    self.totals.changes += u64::from(can_be);
                 }
             }
         }
