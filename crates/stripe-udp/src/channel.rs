@@ -33,12 +33,19 @@ pub(crate) struct Channel {
 }
 
 impl Channel {
-    pub(crate) fn open(plan: ChannelPlan, buffers: BufferPlan, now: Instant) -> io::Result<Self> {
-        let socket = Some(ChannelSocket::open(&plan, &buffers)?);
+    pub(crate) fn open(
+        mut plan: ChannelPlan,
+        buffers: BufferPlan,
+        now: Instant,
+    ) -> io::Result<Self> {
+        let socket = ChannelSocket::open(&plan, &buffers)?;
+        // Where any port will do, the one that it got: a socket that is opened anew is to have it,
+        // since the other end takes nothing from elsewhere.
+        plan.local.set_port(socket.local()?.port());
         Ok(Self {
             plan,
             buffers,
-            socket,
+            socket: Some(socket),
             again_at: now,
             inbox: Inbox::new(now),
             counts: ChannelCounts::default(),
@@ -108,19 +115,40 @@ impl Channel {
         self.inbox.was_full() && self.inbox.next_at().is_none()
     }
 
-    /// The next batch of what has come from where it is to come from.
-    pub(crate) fn take(&mut self) -> Option<Batch<'_>> {
+    /// How many datagrams the next batch is, an empty one included, and the batch if it came from
+    /// where it is to come from.
+    pub(crate) fn take(&mut self) -> Option<(usize, Option<Batch<'_>>)> {
         let batch = self.inbox.take()?;
-        let datagrams = batch.datagrams().len() as u64;
-        let is_ours = is_same(batch.from, self.plan.remote);
-        let counts = &mut self.counts;
-        *if is_ours { &mut counts.came } else { &mut counts.strange } += datagrams;
+        let frames = batch.datagrams().len();
+        let is_ours = frames > 0 && is_same(batch.from, self.plan.remote);
+        let (counts, datagrams) = (&mut self.counts, frames.max(1));
+        *if is_ours { &mut counts.came } else { &mut counts.strange } += datagrams as u64;
         counts.batches += 1;
-        is_ours.then_some(batch)
+        Some((datagrams, is_ours.then_some(batch)))
     }
 }
 
 /// Whether two addresses are one, whatever labels or scopes the kernel adds.
 fn is_same(one: std::net::SocketAddr, other: std::net::SocketAddr) -> bool {
     one.ip().to_canonical() == other.ip().to_canonical() && one.port() == other.port()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::now;
+
+    #[test]
+    fn a_socket_that_is_opened_anew_has_the_port_that_it_had() {
+        let any = std::net::SocketAddr::from(([127, 0, 0, 1], 0));
+        let plan = ChannelPlan { local: any, interface: None, remote: any };
+        let (now, buffers) = (now(), BufferPlan::default());
+        let mut channel = Channel::open(plan, buffers, now).expect("a socket");
+        let local = |channel: &Channel| channel.socket.as_ref().map(|socket| socket.local().ok());
+        let before = local(&channel);
+        channel.close(now);
+        assert_eq!(local(&channel), None);
+        channel.reopen(now.after(AGAIN));
+        assert_eq!((local(&channel), channel.counts.reopened), (before, 1));
+    }
 }

@@ -13,7 +13,8 @@ use crate::channel::Channel;
 use crate::clock::{Moment, now};
 use crate::counts::ChannelCounts;
 use crate::error::OpenError;
-use crate::run::Run;
+use crate::framing::COPY_HEADER_BYTES;
+use crate::run::{RUN_BYTES_MAX, Run};
 use crate::socket::{BufferPlan, ChannelPlan};
 use crate::striping::{Packet, Striping, StripingPlan};
 use crate::wait::{Waiting, Wakeups};
@@ -93,6 +94,7 @@ impl End {
         channels: Vec<ChannelPlan>,
         epoch: Epoch,
     ) -> Result<Self, OpenError> {
+        check_longest(plan.striping.longest_bytes)?;
         let now = now();
         let striping = Striping::new(&plan.striping, channels.len(), epoch, now)?;
         let open = |(channel, one)| {
@@ -113,10 +115,11 @@ impl End {
         let mut left = DATAGRAMS_A_TURN;
         while let Some(channel) = self.first_come() {
             let one = &mut self.channels[channel];
+            let Some((datagrams, batch)) = one.take() else { break };
+            left = left.saturating_sub(datagrams);
             let mut strange = 0;
-            if let Some(batch) = one.take() {
+            if let Some(batch) = batch {
                 for datagram in batch.datagrams() {
-                    left = left.saturating_sub(1);
                     strange += u64::from(!self.striping.take(batch.at, channel, datagram));
                 }
             }
@@ -213,4 +216,13 @@ impl End {
     pub const fn too_long(&self) -> u64 {
         self.too_long
     }
+}
+
+/// Whether a packet, or its copy, fits a datagram.
+fn check_longest(longest_bytes: u32) -> Result<(), OpenError> {
+    let bytes_max = RUN_BYTES_MAX - COPY_HEADER_BYTES;
+    if longest_bytes as usize > bytes_max {
+        return Err(OpenError::LongestPacket { longest_bytes, bytes_max });
+    }
+    Ok(())
 }

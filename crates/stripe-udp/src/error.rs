@@ -21,6 +21,14 @@ pub enum OpenError {
     /// What the protocol is told makes no sense.
     #[error(transparent)]
     Options(#[from] OptionsError),
+    /// Packets would be longer than a datagram with what stands before them.
+    #[error("longest packet: {longest_bytes} bytes, of at most {bytes_max} that fit a datagram")]
+    LongestPacket {
+        /// The longest packet asked for.
+        longest_bytes: u32,
+        /// The longest that can be.
+        bytes_max: usize,
+    },
     /// A socket cannot be opened.
     #[error("channel {channel}: {error}")]
     Socket {

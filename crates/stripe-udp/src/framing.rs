@@ -11,10 +11,13 @@
 //!
 //! Invariant: any bytes give a frame or nothing.
 
-use gingham_stripe::{TAG_BYTES, Tag};
+use gingham_stripe::{TAG_BYTES, TAG_BYTES_MAX, Tag};
 
 /// What stands before a packet that was not sent before.
 pub const DATA_HEADER_BYTES: usize = 1 + TAG_BYTES;
+
+/// What stands before a copy of one.
+pub(crate) const COPY_HEADER_BYTES: usize = 1 + TAG_BYTES_MAX;
 
 const DATA: u8 = 1;
 const COPY: u8 = 2;

@@ -2,7 +2,7 @@
 //! shorter.
 
 /// The longest run, as UDP and IPv4 have it, without their headers.
-const RUN_BYTES_MAX: usize = 65_535 - 20 - 8;
+pub(crate) const RUN_BYTES_MAX: usize = 65_535 - 20 - 8;
 
 /// Datagrams of one length, on one channel.
 #[derive(Debug, Default)]

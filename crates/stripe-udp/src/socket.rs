@@ -62,6 +62,10 @@ pub(crate) struct ChannelSocket {
 
 impl ChannelSocket {
     pub(crate) fn open(plan: &ChannelPlan, buffers: &BufferPlan) -> io::Result<Self> {
+        if plan.local.is_ipv4() && plan.remote.is_ipv6() {
+            let message = format!("no IPv4 socket sends to {}", plan.remote);
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+        }
         let domain = Domain::for_address(plan.local);
         let socket = Socket::new(domain, Type::DGRAM, Some(Protocol::UDP))?;
         if let Some(interface) = &plan.interface {

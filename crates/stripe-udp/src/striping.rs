@@ -124,7 +124,9 @@ impl Striping {
         let _: Result<(), Discard> = match frame {
             Frame::Data(tag, bytes) => {
                 let length_bytes = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
-                let packet = Packet { bytes: self.copy(bytes), came_at: at };
+                // What is too long is refused by its length; no buffer grows for it.
+                let within = &bytes[..bytes.len().min(self.longest_bytes)];
+                let packet = Packet { bytes: self.copy(within), came_at: at };
                 self.receiver.handle_tagged(now, tag, length_bytes, packet)
             }
             Frame::ToReceiver(bytes) => self.receiver.handle_bytes(now, channel, bytes),

@@ -55,8 +55,9 @@ impl Waiting {
     /// Waits for any of these to be readable, or until then.
     pub(crate) fn wait(&mut self, until: Instant, on: &[BorrowedFd<'_>]) -> io::Result<()> {
         let rested_at = self.worked_at.after(self.granule);
-        if now() < rested_at {
-            sleep(rested_at, &mut [])?;
+        // Nothing but a signal ends the rest before its time.
+        if now() < rested_at && sleep(rested_at, &mut [])? > 0 {
+            return Ok(());
         }
         let mut fds: Vec<_> = on.iter().map(|fd| PollFd::new(*fd, PollFlags::POLLIN)).collect();
         let is_by_time = sleep(until, &mut fds)? == 0;

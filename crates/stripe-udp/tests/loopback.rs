@@ -92,14 +92,16 @@ fn packets_of_all_lengths_come_in_order_over_both_families() {
     assert_eq!((left.too_long(), right.counts(0).strange), (0, 0));
 }
 
-/// Messages, as far as their first byte says, of a stranger: counted, and no more.
+/// Messages, as far as their first byte says, and nothings, of a stranger: counted, and no more.
 #[test]
 fn what_comes_from_elsewhere_is_counted_and_not_taken() {
     let (mut left, mut right) = (end(&any()), end(&any()));
     join(&mut left, &mut right);
     let stranger = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).expect("a socket");
     let to = right.local(0).expect("a socket");
-    (0..10).for_each(|_| assert!(stranger.send_to(&[3; 40], to).is_ok()));
+    for bytes in [&[3; 40][..], &[]] {
+        (0..5).for_each(|_| assert!(stranger.send_to(bytes, to).is_ok()));
+    }
     let came = pumped(&mut left, &mut right, &mut Numbers((0..100).collect()), 100);
     assert!(came.into_iter().eq(0..100));
     assert_eq!(right.counts(0).strange, 10);
@@ -179,6 +181,26 @@ fn an_interface_that_is_not_there_is_told_with_its_channel() {
     assert_eq!(open("lo").expect("every machine has it").channels(), 2);
     let error = open("nowhere").expect_err("there is none");
     assert!(matches!(error, OpenError::Socket { channel: 1, .. }), "{error}");
+}
+
+#[test]
+fn what_no_datagram_can_hold_is_refused_with_what_fits() {
+    let open = |longest_bytes| {
+        let [local, _] = any();
+        let channel = ChannelPlan { local, interface: None, remote: local };
+        End::open(&EndPlan::free(longest_bytes), vec![channel], Epoch::new(1))
+    };
+    assert!(open(65_486).is_ok());
+    let error = open(65_487).expect_err("a copy would have 65,508 bytes");
+    assert!(matches!(error, OpenError::LongestPacket { bytes_max: 65_486, .. }), "{error}");
+}
+
+#[test]
+fn addresses_of_two_families_are_told_with_their_channel() {
+    let [local, remote] = any();
+    let channels = vec![ChannelPlan { local, interface: None, remote }];
+    let error = End::open(&EndPlan::free(1_400), channels, Epoch::new(1)).expect_err("IPv6");
+    assert_eq!(error.to_string(), "channel 0: no IPv4 socket sends to [::1]:0");
 }
 
 #[test]

@@ -9,7 +9,8 @@ use gingham_kernel::{Rate, Span};
 use gingham_stripe::{Controlled, Epoch};
 use gingham_stripe_udp::{ChannelPlan, EndPlan};
 
-/// One end of a pipe over UDP
+/// One end of a pipe over UDP: sends synthetic packets, or receives them, and says at the end how
+/// they came, as JSON
 #[derive(Parser, Debug)]
 pub(crate) struct Arguments {
     /// A channel: address here, address there, and the interface if all is to go through one; once
@@ -25,7 +26,7 @@ pub(crate) struct Arguments {
     /// So long after the first packet what comes is counted
     #[arg(long, default_value = "2 s", value_parser = span)]
     pub(crate) from: Duration,
-    /// How long packets are
+    /// How long packets are: the same at both ends
     #[arg(long, default_value_t = 1_459, value_parser = clap::value_parser!(u32).range(16..=9_000))]
     pub(crate) packet_bytes: u32,
     /// Between two wake-ups there is so much time at least
@@ -67,7 +68,8 @@ impl Arguments {
     }
 }
 
-/// The milliseconds that the machine has been running: later than any before.
+/// The milliseconds that the machine has been running: later than any before, where both ends are of
+/// one machine.
 pub(crate) fn epoch() -> Epoch {
     let milliseconds = gingham_stripe_udp::now().nanoseconds() / 1_000_000;
     Epoch::new(u32::try_from(milliseconds % (1 << 32)).expect("below 2^32"))
@@ -84,7 +86,7 @@ impl FromStr for Offer {
         if text == "all" {
             return Ok(Self::All);
         }
-        let rate: Rate = text.parse().map_err(|error| format!("{error}"))?;
+        let rate: Rate = text.parse().map_err(|error| format!("{error}, or 'all'"))?;
         Ok(Self::BytesPerSecond(rate.bytes_per_second()))
     }
 }

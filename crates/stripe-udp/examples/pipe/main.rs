@@ -16,12 +16,20 @@ mod measure;
 mod packets;
 
 #[cfg(target_os = "linux")]
-#[expect(clippy::print_stdout, reason = "what it measured is what it is for")]
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+#[expect(clippy::print_stdout, clippy::print_stderr, reason = "what it measured is what it is for")]
+fn main() -> std::process::ExitCode {
     use clap::Parser;
 
-    println!("{}", run(&arguments::Arguments::parse())?);
-    Ok(())
+    match run(&arguments::Arguments::parse()) {
+        Ok(told) => {
+            println!("{told}");
+            std::process::ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("pipe: {error}");
+            std::process::ExitCode::FAILURE
+        }
+    }
 }
 
 #[cfg(not(target_os = "linux"))]

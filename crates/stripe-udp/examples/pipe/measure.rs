@@ -61,7 +61,7 @@ impl Measured {
         self.packets += 1;
         self.bytes += bytes;
         self.out_of_order += u64::from(number < self.expected);
-        self.expected = self.expected.max(number + 1);
+        self.expected = self.expected.max(number.saturating_add(1));
         if age_ns >= self.from_ns {
             self.counted_bytes += bytes;
             self.delays_us.saturating_record(now_ns.saturating_sub(sent_at_ns) / 1_000);

@@ -31,7 +31,7 @@ impl End {
             } else {
                 Frame::ToSender(&bytes)
             };
-            let length = (bytes.len() + 1).max(said.bytes_min);
+            let length = frame_bytes(bytes.len(), said.bytes_min);
             self.run.begin(said.channel, length);
             frame.write(&mut self.run.bytes);
             self.run.bytes.resize(length, 0);
@@ -99,5 +99,26 @@ impl End {
             }
             run.clear();
         }
+    }
+}
+
+/// How long a message is on the wire that is padded to so many bytes: as long as a packet that is
+/// so long with its tag, so that it gets through where that does.
+fn frame_bytes(message_bytes: usize, bytes_min: usize) -> usize {
+    1 + message_bytes.max(bytes_min)
+}
+
+#[cfg(test)]
+mod tests {
+    use gingham_stripe::TAG_BYTES;
+
+    use super::*;
+
+    /// A probe that were a byte shorter would bring a channel back on which no packet gets through.
+    #[test]
+    fn a_probe_is_as_long_as_what_was_lost() {
+        let packet_bytes = 1_400;
+        assert_eq!(frame_bytes(60, TAG_BYTES + packet_bytes), DATA_HEADER_BYTES + packet_bytes);
+        assert_eq!(frame_bytes(60, 0), 61);
     }
 }

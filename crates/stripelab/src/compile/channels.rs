@@ -105,7 +105,10 @@ fn link(
 ) -> Result<LinkPlan, InputError> {
     let forth = forth(place, channel, longest_bytes)?;
     if channel.queue.0.is_too_short_for(u64::from(longest_bytes)) {
-        let message = format!("has no room for the longest packet of {longest_bytes} B");
+        let message = format!(
+            "has no room for the longest packet of {longest_bytes} B (`stripe.longest_packet`): give it \
+             at least that"
+        );
         return Err(place.refuse("queue", message));
     }
     let sorted = |numbers: &[u64]| {

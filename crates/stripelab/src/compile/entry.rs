@@ -15,22 +15,19 @@ const SPAN_MAX: Span = Span::from_ps(60_000_000_000_000);
 
 pub(super) fn entry(source: &ScenarioSource, longest_bytes: u32) -> Result<EntryPlan, InputError> {
     let entry = &source.scenario.entry;
+    if entry.limit.is_some_and(|limit| limit.0 < u64::from(longest_bytes)) {
+        let message = format!(
+            "expected at least the longest packet of {longest_bytes} B (`stripe.longest_packet`)"
+        );
+        return Err(source.refuse("entry.limit", message));
+    }
     let EntryQueue::FqCodel = entry.queue else {
-        let alone = Entry { limit: entry.limit, ..Entry::default() };
-        if *entry != alone {
-            let message = "one queue has a `limit` and nothing else: set `entry.queue = \"fq-codel\"`, or leave the rest out";
-            return Err(source.refuse("entry", message));
-        }
-        return Ok(EntryPlan::Fifo {
-            limit_bytes: entry.limit.map_or(FIFO_BYTES, |limit| limit.0),
-        });
+        check_fifo(source)?;
+        let limit_bytes = entry.limit.map_or(FIFO_BYTES.max(longest_bytes.into()), |limit| limit.0);
+        return Ok(EntryPlan::Fifo { limit_bytes });
     };
     let limit_packets = FqCodelPlan::LIMIT_PACKETS;
     let limit = entry.limit.unwrap_or(Bytes(u64::from(limit_packets) * u64::from(longest_bytes)));
-    if limit.0 < u64::from(longest_bytes) {
-        let message = format!("expected at least the longest packet of {longest_bytes} B");
-        return Err(source.refuse("entry.limit", message));
-    }
     if !(1..=FLOWS_MAX).contains(&entry.flows) {
         return Err(source.refuse("entry.flows", format!("expected 1 to {FLOWS_MAX} flows")));
     }
@@ -50,6 +47,24 @@ pub(super) fn entry(source: &ScenarioSource, longest_bytes: u32) -> Result<Entry
         seed: source.scenario.seed,
     };
     Ok(EntryPlan::FqCodel { plan, follows: target.is_none() })
+}
+
+/// Whether one queue is told what only queues by flow have.
+fn check_fifo(source: &ScenarioSource) -> Result<(), InputError> {
+    let (entry, usual) = (&source.scenario.entry, Entry::default());
+    let told = [
+        ("entry.target", entry.target != usual.target),
+        ("entry.interval", entry.interval != usual.interval),
+        ("entry.flows", entry.flows != usual.flows),
+        ("entry.ecn", entry.ecn != usual.ecn),
+    ];
+    match told.iter().find(|(_, told)| *told) {
+        None => Ok(()),
+        Some((key, _)) => Err(source.refuse(
+            key,
+            "plays no part in one queue: leave it out, or set `entry.queue = \"fq-codel\"`",
+        )),
+    }
 }
 
 fn span_ns(source: &ScenarioSource, key: &str, span: Span) -> Result<u64, InputError> {

@@ -79,8 +79,8 @@ fn reception(source: &ScenarioSource, spread: &Spread) -> Result<Reception, Inpu
     match stripe.reception {
         Wanted::Logical if !follows => Err(source.refuse(
             "stripe.reception",
-            "a receiver cannot follow this scheduler by itself: choose \"none\" or \
-             \"sequence-numbers\", or a scheduler in rounds, such as \"surplus-round-robin\"",
+            "a receiver cannot follow this scheduler by itself: set `stripe.reception` to \"none\" or \
+             \"sequence-numbers\", or `stripe.scheduler` to one in rounds, such as \"surplus-round-robin\"",
         )),
         Wanted::Logical if stripe.markers.send => Ok(Reception::Logical),
         Wanted::Logical => Ok(Reception::Unmarked),

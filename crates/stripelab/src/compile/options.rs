@@ -25,12 +25,26 @@ pub(super) fn check_choice(source: &ScenarioSource) -> Result<(), InputError> {
                        `stripe.order = \"strict\"`";
         return Err(source.refuse(&key, message));
     }
-    if scenario.stripe.control != Control::default() && !scenario.has_windows() {
+    let (control, usual) = (&scenario.stripe.control, Control::default());
+    if *control != usual && !scenario.has_windows() {
         let message = "nothing is controlled here: set `stripe.order = \"free\"`, `stripe.window = true` or \
                        `stripe.quanta = \"follow\"`, or leave it out";
         return Err(source.refuse("stripe.control", message));
     }
-    Ok(())
+    let of_bbr = [
+        (
+            "stripe.control.loss_threshold",
+            Control { loss_threshold: usual.loss_threshold, ..control.clone() },
+        ),
+        ("stripe.control.headroom", Control { headroom: usual.headroom, ..control.clone() }),
+    ];
+    match of_bbr.iter().find(|(_, untold)| control.by != Rule::Bbr && untold != control) {
+        None => Ok(()),
+        Some((key, _)) => Err(source.refuse(
+            key,
+            "plays no part but for BBR: leave it out, or set `stripe.control.by = \"bbr\"`",
+        )),
+    }
 }
 
 /// Whether what the protocol alone can do is asked of it.
@@ -48,7 +62,8 @@ pub(super) fn check(source: &ScenarioSource, reception: Reception) -> Result<(),
     if let Some((key, _)) = asked.iter().find(|(_, asked)| *asked)
         && reception != Reception::Logical
     {
-        let message = "needs the whole protocol: `reception = \"logical\"`, with markers";
+        let message = "needs the whole protocol: leave it out, or set `stripe.reception = \"logical\"` and \
+                       `stripe.markers.send = true`";
         return Err(source.refuse(key, message));
     }
     let tags =
@@ -66,8 +81,8 @@ pub(super) fn check(source: &ScenarioSource, reception: Reception) -> Result<(),
     if let Some(index) = source.scenario.channel.iter().position(changes)
         && (reception != Reception::Logical || stripe.scheduler != Scheduler::SurplusRoundRobin)
     {
-        let message =
-            "quanta change by the whole protocol, of \"surplus-round-robin\" with markers";
+        let message = "quanta change by the whole protocol: leave them out, or set `stripe.scheduler = \"surplus-round-robin\"`, \
+             `stripe.reception = \"logical\"` and `stripe.markers.send = true`";
         return Err(source.refuse(&format!("channel.{index}.quanta"), message));
     }
     Ok(())
@@ -116,6 +131,10 @@ pub(super) fn sender(
 ) -> Result<SenderOptions, InputError> {
     let stripe = &source.scenario.stripe;
     let repair = stripe.repair.map(|repair| -> Result<_, InputError> {
+        if repair.tries == 0 {
+            let message = "expected at least 1; without `stripe.repair` nothing is sent again";
+            return Err(source.refuse("stripe.repair.tries", message));
+        }
         let packets = packets(source, "stripe.repair.packets", repair.packets)?;
         Ok(RepairPlan { packets, tries_max: repair.tries })
     });

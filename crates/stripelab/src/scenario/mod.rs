@@ -37,6 +37,7 @@ pub use channel::{
 pub use control::{Control, Order, Rule};
 pub use entry::{Entry, EntryQueue};
 pub use gingham_input::Overrides;
+use gingham_input::{InputError, Tree};
 pub use measure::{Measure, Stop};
 pub use queue::QueueLength;
 pub use source::{
@@ -85,12 +86,23 @@ pub struct Scenario {
 /// A striping scenario with the positions of its keys.
 pub type ScenarioSource = gingham_input::Source<Scenario>;
 
+/// Keys that have another name by now, and that name.
+const MOVED: [(&str, &str); 1] = [("stripe.queue", "entry.limit")];
+
 impl gingham_input::Scenario for Scenario {
     const EXAMPLES: &'static [(&'static str, &'static str)] = &[
         ("channel", "tables such as `channel = [{ rate = \"10 Mbit/s\" }]`"),
         ("stop", "a table such as `stop = { time = \"10 s\" }`"),
         ("stop.time", "a time such as `time = \"10 s\"`"),
     ];
+
+    /// Keys that were moved.
+    fn refuse_old(tree: &Tree) -> Result<(), InputError> {
+        match MOVED.iter().find(|(old, _)| tree.get(old).is_some()) {
+            Some((old, new)) => Err(InputError::at(tree, old, format!("is called `{new}` now"))),
+            None => Ok(()),
+        }
+    }
 
     /// Names are running numbers.
     fn fill_in(&mut self) {

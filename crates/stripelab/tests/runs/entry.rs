@@ -2,6 +2,8 @@
 
 use crate::support::{integers, reals, refused, run};
 use gingham_stripelab::Record;
+use gingham_stripelab::scenario::{Overrides, ScenarioSource};
+use std::path::Path;
 
 /// 20 Mbit/s, 10 ms, and 10 Mbit/s, 60 ms, both with jitter and losses that are repaired.
 const JITTER: &str = "stripe.repair = {}\n\
@@ -92,7 +94,9 @@ fn a_sparse_flow_hardly_waits_behind_others() {
 #[test]
 fn what_makes_no_sense_is_refused_by_its_key() {
     for (entry, message) in [
-        ("entry.target = \"5 ms\"", "`entry`: one queue has a `limit` and nothing else"),
+        ("entry.target = \"5 ms\"", "`entry.target`: plays no part in one queue"),
+        ("entry.ecn = false", "`entry.ecn`: plays no part in one queue"),
+        ("entry.limit = \"1499 B\"", "`entry.limit`: expected at least"),
         (
             "entry = { queue = \"fq-codel\", limit = \"1499 B\" }",
             "`entry.limit`: expected at least",
@@ -104,4 +108,15 @@ fn what_makes_no_sense_is_refused_by_its_key() {
         let error = refused(&scenario(entry, UNEQUAL, CUBIC)).expect("refused");
         assert!(error.contains(message), "{error}");
     }
+}
+
+#[test]
+fn a_key_that_was_moved_says_where_it_is() {
+    let text = "[stripe]\nqueue = \"1 MB\"\n";
+    let read = ScenarioSource::parse("s.toml", text, Path::new("."), &Overrides::default());
+    let error = read.expect_err("there is no such key").to_string();
+    assert!(
+        error.starts_with("s.toml:2:9: in `stripe.queue`: is called `entry.limit` now"),
+        "{error}"
+    );
 }

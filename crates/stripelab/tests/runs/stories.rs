@@ -240,6 +240,8 @@ fn what_plays_no_part_in_the_choice_of_channels_is_refused() {
         ("order = \"free\"\nreception = \"none\"", "stripe.reception", "strict"),
         ("order = \"free\"\nmarkers.send = false", "stripe.markers.send", "strict"),
         ("order = \"free\"\ncontrol.headroom = 1.0", "stripe.control.headroom", "below 1"),
+        ("control = { by = \"told\", headroom = 0.2 }", "stripe.control.headroom", "leave it out"),
+        ("repair.tries = 0", "stripe.repair.tries", "at least 1"),
         ("window = true\ncontrol.window_max = \"99 B\"", "stripe.control.window_max", "500 B"),
     ] {
         let error = told(keys).expect(keys);
