@@ -51,7 +51,7 @@ mod time;
 mod wire;
 
 pub use discard::{Discard, Discards};
-pub use error::{OptionsError, QuantaError, SendError};
+pub use error::{OptionsError, QuantaError, SendError, SizeError};
 pub use gingham_congestion::Thousandths;
 pub use message::{Departure, Epoch, Kind, Marker, Message, Nack, Report};
 pub use numbered::{Numbered, PacketRounds};
@@ -59,7 +59,8 @@ pub use order::{ChannelOrder, OrderOptions, Ordered};
 pub use receiver::{Guarantee, Receiver, ReceiverOptions, Reception, RepairRequests, ReportPlan};
 pub use sender::{
     BbrPlan, ControlPlan, Controlled, Flight, MarkerPlan, Order, Repair, RepairPlan, Reported,
-    RetransmissionBuffer, Sender, SenderOptions, Sending, Sent, SharePlan, Transmit,
+    RetransmissionBuffer, Sender, SenderOptions, Sending, Sent, SharePlan, Size, SizePlan,
+    SizeState, Transmit,
 };
 pub use tag::{RepairOf, TAG_BYTES, TAG_BYTES_MAX, Tag, TagBytes};
 pub use time::Instant;
