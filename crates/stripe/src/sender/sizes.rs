@@ -195,9 +195,14 @@ impl Sizes {
 
     /// Where a probe goes, and how long it is.
     fn take_due(&mut self) -> Option<(usize, u32)> {
-        let channel = take_lowest(&mut self.due)?;
-        let bytes = self.channels.get(channel)?.probe_bytes;
-        (bytes > 0).then_some((channel, bytes))
+        self.due &= first_channels(self.channels.len());
+        while let Some(channel) = take_lowest(&mut self.due) {
+            let bytes = self.channels[channel].probe_bytes;
+            if bytes > 0 {
+                return Some((channel, bytes));
+            }
+        }
+        None
     }
 
     pub(super) const fn are_due(&self) -> bool {
