@@ -64,6 +64,10 @@ impl Search {
     pub(super) fn acknowledge(&mut self, now: Instant, plan: &SizePlan) {
         self.forget();
         self.frame_bytes = self.frame_bytes.max(self.probe_bytes);
+        if self.state == SizeState::Error {
+            // It is another path than the one on which sizes did not pass.
+            self.too_long_bytes = plan.max + 1;
+        }
         if self.state == SizeState::SearchComplete {
             self.probe_bytes = 0;
         } else {
