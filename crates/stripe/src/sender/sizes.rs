@@ -371,9 +371,15 @@ impl<S: Numbered> Sender<S> {
                 self.sizes.due &= !(1 << channel);
                 continue;
             }
+            let takes = self.probe_takes(channel);
             let one = &mut self.sizes.channels[channel];
             one.advance(now, &plan);
             let (is_asked, probe_bytes) = (one.sent_at.is_some(), one.probe_bytes);
+            if is_asked && one.until <= now {
+                // A marker behind it tells whether it is the probe alone that does not come.
+                one.until = now.after(takes);
+                self.due |= 1 << channel;
+            }
             next_at = one.next_at().map_or(next_at, |at| next_at.min(at));
             if one.state == SizeState::Error && self.lose(channel, now) {
                 continue;
@@ -385,6 +391,12 @@ impl<S: Numbered> Sender<S> {
         self.sizes.next_at = Some(next_at);
     }
 
+    /// `PROBE_TIMER`: how long an answer to a probe is waited for, by the time there and back (RFC
+    /// 8899, section 5.1.1).
+    fn probe_takes(&self, channel: usize) -> Duration {
+        self.answer_takes(channel).saturating_add(self.options.markers.interval)
+    }
+
     /// A probe: a marker of its own.
     pub(super) fn poll_probe(&mut self, now: Instant) -> Option<(usize, Kind)> {
         let (channel, bytes) = self.sizes.take_due()?;
@@ -393,8 +405,7 @@ impl<S: Numbered> Sender<S> {
         if let Kind::Marker(marker) = &mut kind {
             marker.sent_at = sent_at;
         }
-        let takes = self.answer_takes(channel).saturating_add(self.options.markers.interval);
-        let until = now.after(takes);
+        let until = now.after(self.probe_takes(channel));
         let one = &mut self.sizes.channels[channel];
         (one.sent_at, one.until, one.is_passed) = (Some(sent_at), until, false);
         self.sizes.padded = Some((channel, bytes));

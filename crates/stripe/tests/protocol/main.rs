@@ -9,4 +9,5 @@ mod order;
 mod pair;
 mod reports;
 mod resets;
+mod sizes;
 mod waiting;

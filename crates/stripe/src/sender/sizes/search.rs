@@ -75,7 +75,7 @@ impl Search {
         }
     }
 
-    /// Three probes of a size were lost.
+    /// Three probes of a size were lost, or one in a black hole.
     pub(super) fn fail(&mut self, now: Instant, plan: &SizePlan) {
         let is_of_present = self.probe_bytes <= self.frame_bytes;
         if !is_of_present {
@@ -88,13 +88,20 @@ impl Search {
             } else {
                 (self.state, self.lost) = (SizeState::Error, 0);
             }
-        } else if self.evidence.lost >= LOST_MIN {
+        } else if self.is_in_black_hole() {
             self.confirm(plan.base, self.frame_bytes);
         } else if self.evidence.lost == 0 {
             // What is as long has come after all.
             self.lost = 0;
             self.go_on(now, plan);
         }
+    }
+
+    /// Whether so many packets longer than those that came are lost, in a row, that with a probe of
+    /// the present size, sent a round trip after the first of them, it is no chance.
+    pub(super) fn is_in_black_hole(&self) -> bool {
+        let is_confirmed = matches!(self.state, SizeState::Searching | SizeState::SearchComplete);
+        is_confirmed && self.probe_bytes == self.frame_bytes && self.evidence.lost >= LOST_MIN
     }
 
     /// Whether the present size is to be probed, since packets as long do not come.
@@ -108,10 +115,10 @@ impl Search {
         if self.is_in_doubt() {
             (self.sent_at, self.lost, self.probe_bytes) = (None, 0, self.frame_bytes);
         }
-        if self.sent_at.is_some() && self.until <= now {
+        if self.sent_at.is_some() && self.until <= now && self.is_passed {
             self.sent_at = None;
-            self.lost = self.lost.saturating_add(self.is_passed.into()).min(PROBES_MAX);
-            if self.lost == PROBES_MAX {
+            self.lost = self.lost.saturating_add(1).min(PROBES_MAX);
+            if self.lost == PROBES_MAX || (self.lost > 0 && self.is_in_black_hole()) {
                 self.fail(now, plan);
             }
         }
