@@ -51,12 +51,11 @@ impl Search {
         if self.too_long_bytes <= self.frame_bytes {
             self.too_long_bytes = plan.max + 1;
         }
-        match plan.next_probe(self.frame_bytes, self.too_long_bytes) {
-            Some(bytes) => (self.state, self.probe_bytes) = (SizeState::Searching, bytes),
-            None => {
-                (self.state, self.probe_bytes) = (SizeState::SearchComplete, 0);
-                self.raise_at = now.after(plan.raise);
-            }
+        if let Some(bytes) = plan.next_probe(self.frame_bytes, self.too_long_bytes) {
+            (self.state, self.probe_bytes) = (SizeState::Searching, bytes);
+        } else {
+            (self.state, self.probe_bytes) = (SizeState::SearchComplete, 0);
+            self.raise_at = now.after(plan.raise);
         }
     }
 
