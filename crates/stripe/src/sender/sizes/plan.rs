@@ -15,6 +15,24 @@ const COMMON_BYTES: [u32; 5] = [1_500, 1_492, 1_420, 1_400, 1_280];
 
 /// How the longest frames of channels are found: packetisation layer path MTU discovery for
 /// datagrams (RFC 8899). Frames are what goes on a channel: a packet with its tag, or a message.
+///
+/// ```
+/// use gingham_fairq::SurplusRoundRobin;
+/// use gingham_stripe::{Epoch, Instant, Sender, SenderOptions, SizePlan, SizeState};
+///
+/// let scheduler = SurplusRoundRobin::<2>::new(9_000, &[9_000, 9_000])?;
+/// let sizes = Some(SizePlan { max: 9_000, ..SizePlan::default() });
+/// let options = SenderOptions { sizes, ..SenderOptions::default() };
+/// let mut sender = Sender::synchronised(scheduler, options, Epoch::new(1), Instant::ORIGIN)?;
+/// assert_eq!((sender.longest_bytes(), sender.size(0).state), (1_200, SizeState::Base));
+/// // Markers, and two probes as long as the base.
+/// let mut lengths = Vec::new();
+/// while let Some((channel, message)) = sender.poll_message(Instant::ORIGIN) {
+///     lengths.push(message.to_bytes().len().max(sender.padded_bytes(channel)));
+/// }
+/// assert_eq!(lengths, [72, 72, 1_200, 1_200]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SizePlan {
     /// `BASE_PLPMTU`, in bytes: what every channel is expected to pass, and as long as the shortest
