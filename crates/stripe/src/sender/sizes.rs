@@ -285,8 +285,9 @@ impl<S: Numbered> Sender<S> {
         Size { state, frame_bytes: frame_bytes.min(told_bytes), longest_bytes }
     }
 
-    /// Whether a packet fits a channel that is in, or in strict order the one whose turn it is.
-    pub(super) fn fits_somewhere(&self, length_bytes: u32) -> bool {
+    /// Whether a packet of so many bytes fits a channel that is in, or in strict order the one whose
+    /// turn it is.
+    pub fn fits_somewhere(&self, length_bytes: u32) -> bool {
         let may_take = |channel: &usize| match self.options.order {
             Order::Free => self.scheduler.standing(*channel).is_in(),
             Order::Strict => *channel == self.scheduler.current(),
