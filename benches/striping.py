@@ -76,6 +76,12 @@ ROWS: dict[str, tuple[list[Line], str]] = {
     ),
 }
 
+ENTRY_ROWS = (
+    "10 + 20, 10 ms",
+    "20, 10 ms + 20, 40 ms",
+    "20, 10 ms + 10, 60 ms, jitter 10 ms, .5 % lost, repaired",
+)
+
 
 def measured(lines: list[Line], options: str, seed: int, warm_up: str) -> tuple[float, int, float]:
     """Return the share of the rates, packets out of order, and the delay of 99 % in ms."""
@@ -96,12 +102,51 @@ def measured(lines: list[Line], options: str, seed: int, warm_up: str) -> tuple[
     return goodput / kept, summary["packets_out_of_order"], delays[99.0] / 1e6
 
 
+def before(lines: list[Line], options: str, cubic: str, seed: int) -> tuple[float, int, int]:
+    """Return the share of the rates that one CUBIC has, and its sojourn times in ns."""
+    text = (
+        f'seed = {seed}\nstop = {{ time = "23 s", warm_up = "3 s" }}\n{options}'
+        + "".join(line.text() for line in lines)
+        + f"[[source]]\nkind.cubic = {{{cubic}}}\n"
+    )
+    summary = stripe.run(stripe.StripeScenario.parse(text)).summary
+    share = (summary["goodput_bits_per_s"] or 0.0) / sum(line.rate * 1e6 for line in lines)
+    return share, summary["sojourn_p50_ns"], summary["sojourn_p99_ns"]
+
+
+def print_entry(seeds: int) -> None:
+    """Print what a CUBIC has through each queue before the stripe."""
+    queues = {
+        "one queue of 250 kB": ('entry.queue = "fifo"\n', ""),
+        "queues by flow": ('entry.queue = "fq-codel"\n', ""),
+        "with marks": ('entry.queue = "fq-codel"\n', "ecn = true"),
+    }
+    print(f"| channels, Mbit/s and one-way delay | {' | '.join(queues)} |")
+    print("|---|" + "---|" * len(queues))
+    for name in ENTRY_ROWS:
+        lines, more = ROWS[name]
+        cells = []
+        for entry, cubic in queues.values():
+            options = entry + "".join(f"stripe.{line}\n" for line in more.splitlines())
+            found = [before(lines, options, cubic, seed) for seed in range(1, seeds + 1)]
+            worst, half, most = min(found)
+            middle = median(share for share, _, _ in found)
+            cells.append(
+                f"{worst:.3f} ({middle:.3f}), {half / 1e6:.0f} and {most / 1e6:.0f} ms",
+            )
+        print(f"| {name} | {' | '.join(cells)} |", flush=True)
+
+
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--only", default="")
+    parser.add_argument("--entry", action="store_true")
     arguments = parser.parse_args()
+    if arguments.entry:
+        print_entry(arguments.seeds)
+        return
     print("| channels, Mbit/s and one-way delay | free | strict |")
     print("|---|---|---|")
     for name, (lines, more) in ROWS.items():

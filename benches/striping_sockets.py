@@ -1,6 +1,7 @@
 """What a pipe over UDP carries of what its channels do, row by row, in network namespaces.
 
     sudo .venv/bin/python benches/striping_sockets.py [--seconds 13] [--only NAME]
+    sudo .venv/bin/python benches/striping_sockets.py --idle
 
 It takes root. Nobody tells the ends anything of the channels. Shares are of what the lines carry of
 packets, without headers, from 3 s on after the first; beside them stands what the row carries in
@@ -17,7 +18,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
-from tests.system.pipes import LateError, Line, Programs, run  # noqa: E402 - it is no package
+from tests.system.pipes import LateError, Line, Programs, idle_bytes, run  # noqa: E402 - it is no package
 
 # Lines, and what they carry in virtual time, where they were run there.
 ROWS: dict[str, tuple[list[Line], float | None]] = {
@@ -38,8 +39,13 @@ def main() -> None:
     parser.add_argument("--only", default="")
     parser.add_argument("--normal", action="store_true", help="the ends at normal priority")
     parser.add_argument("--programs", type=Path, help="where pipe and gingham-linkemu are built")
+    parser.add_argument("--idle", action="store_true", help="bytes a day with nothing to send")
     arguments = parser.parse_args()
     programs = Programs.of(arguments.programs) if arguments.programs else Programs.built()
+    if arguments.idle:
+        day = idle_bytes(programs, [Line(10), Line(20)], settle=30, seconds=120)
+        print(" and ".join(f"{one / 1e6:.2f}" for one in day), "MB a day and channel")
+        return
     print("| channels | share | virtual | 99 % of delays | out of order | CPU s/GB | late | run |")
     print("|---|---|---|---|---|---|---|---|")
     for name, (lines, virtual) in ROWS.items():

@@ -14,6 +14,7 @@ import os
 import shutil
 import signal
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ ENDS = ("left", "right")
 LATE_SHARE_MAX = 0.002
 RUNS_MAX = 4
 # Ethernet's header, those of IPv4 and UDP, and what stands before a packet.
+ETHERNET_BYTES = 14
 HEADER_BYTES = 14 + 20 + 8 + 13
 PACKET_BYTES = 1500 - 20 - 8 - 13
 TIMEOUT_S = 60
@@ -132,15 +134,16 @@ def started(
     options: tuple[str, ...],
     *,
     priority: bool = True,
+    sends: bool = True,
 ) -> dict[str, subprocess.Popen[str]]:
-    """Start both ends, which stop by themselves; the left one sends all that goes."""
+    """Start both ends, which stop by themselves; the left one sends all that goes, or nothing."""
     pipes = {}
     for end, other in (("right", "left"), ("left", "right")):
         command = ["ip", "netns", "exec", names[end], str(programs.pipe), *options]
         for channel in range(len(lines)):
             ends = f"{_address(channel, end)}:7000,{_address(channel, other)}:7000"
             command += ["--channel", ends]
-        if end == "left":
+        if end == "left" and sends:
             command += ["--offer", "all"]
         pipes[end] = subprocess.Popen(
             [*command, "--time", f"{seconds} s"],
@@ -149,6 +152,28 @@ def started(
             preexec_fn=_go_first if priority else None,  # noqa: PLW1509 - no thread here
         )
     return pipes
+
+
+def idle_bytes(programs: Programs, lines: list[Line], settle: float, seconds: float) -> list[float]:
+    """Return the bytes a day of each channel, both ways, that ends with nothing to send exchange.
+
+    IP and UDP headers are in it. Counting begins when the ends have had `settle` seconds to rest.
+    """
+    with network(programs, lines) as (names, _):
+        pipes = started(programs, names, lines, settle + seconds + 1, (), sends=False)
+        time.sleep(settle)
+        before = [_carried(names["left"], channel) for channel in range(len(lines))]
+        time.sleep(seconds)
+        after = [_carried(names["left"], channel) for channel in range(len(lines))]
+        told_by(pipes, settle + seconds)
+    return [(last - first) * 86_400 / seconds for first, last in zip(before, after, strict=True)]
+
+
+def _carried(name: str, channel: int) -> int:
+    """Return what an interface has carried both ways, without headers of Ethernet."""
+    counts = json.loads(ip("-n", name, "-s", "-j", "link", "show", f"wan{channel}"))[0]["stats64"]
+    ways = (counts["rx"], counts["tx"])
+    return sum(way["bytes"] - ETHERNET_BYTES * way["packets"] for way in ways)
 
 
 def told_by(pipes: dict[str, subprocess.Popen[str]], seconds: float) -> dict[str, Any]:

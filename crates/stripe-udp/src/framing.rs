@@ -88,8 +88,10 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read() {
-        let tag = Tag { sequence: 7, channel_sequence: 3, epoch: 9, repair_of: None };
-        let copy = Tag { repair_of: Some(RepairOf::default()), ..tag };
+        let tag =
+            Tag { sequence: 7, channel: 1, channel_sequence: 3, session: 9, repair_of: None };
+        let of = RepairOf { next_sequence: 8, ..RepairOf::default() };
+        let copy = Tag { repair_of: Some(of), ..tag };
         for (frame, first, length) in [
             (Frame::Data(tag, b"data"), 1, 17),
             (Frame::Data(copy, b""), 2, 21),

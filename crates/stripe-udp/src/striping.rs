@@ -125,7 +125,7 @@ impl Striping {
             Frame::Data(tag, bytes) => {
                 let length_bytes = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
                 let packet = Packet { bytes: self.copy(bytes), came_at: at };
-                self.receiver.handle_tagged(now, channel, tag, length_bytes, packet)
+                self.receiver.handle_tagged(now, tag, length_bytes, packet)
             }
             Frame::ToReceiver(bytes) => self.receiver.handle_bytes(now, channel, bytes),
             Frame::ToSender(bytes) => self.sender.handle_bytes(now, channel, bytes),

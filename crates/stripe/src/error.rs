@@ -101,7 +101,7 @@ pub enum QuantaError {
         /// The least that a channel may have that is in.
         quantum_min: u32,
     },
-    /// Every channel is to be out.
+    /// Every channel that is there is to be out.
     NoneIn,
 }
 
@@ -116,12 +116,60 @@ impl fmt::Display for QuantaError {
                 "the quantum of channel {channel} is {quantum}; it must be 0, so that the channel goes \
                  out, or at least {quantum_min}"
             ),
-            Self::NoneIn => write!(f, "every channel has a quantum of 0; one at least must be in"),
+            Self::NoneIn => {
+                write!(f, "every channel that is there has a quantum of 0; one at least must be in")
+            }
         }
     }
 }
 
 impl core::error::Error for QuantaError {}
+
+/// Why a channel is not added, removed or moved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChannelError {
+    /// The id is not below the cap: there are so many places for channels.
+    AboveCap {
+        /// The id.
+        id: usize,
+        /// The cap.
+        cap: usize,
+    },
+    /// A channel has this id.
+    AlreadyThere {
+        /// The id.
+        id: usize,
+    },
+    /// No channel has this id.
+    NotThere {
+        /// The id.
+        id: usize,
+    },
+    /// No other channel is there that is to be in.
+    Last {
+        /// The id.
+        id: usize,
+    },
+}
+
+impl fmt::Display for ChannelError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::AboveCap { id, cap } => {
+                write!(f, "channel {id}, where at most {cap} are numbered from 0")
+            }
+            Self::AlreadyThere { id } => {
+                write!(f, "there is a channel {id} already; remove it first, or move it")
+            }
+            Self::NotThere { id } => write!(f, "there is no channel {id}; add it first"),
+            Self::Last { id } => {
+                write!(f, "channel {id} is the last that is there and to be in; add another first")
+            }
+        }
+    }
+}
+
+impl core::error::Error for ChannelError {}
 
 /// Holds an option that asks for room.
 pub(crate) const fn check_packets(
@@ -154,6 +202,8 @@ pub enum OptionsError {
         /// The longest packet.
         longest_bytes: u32,
     },
+    /// No channel is there at the start.
+    NonePresent,
     /// Markers every zero rounds.
     NoRounds,
     /// A base size below a message, or above the largest.
@@ -163,7 +213,7 @@ pub enum OptionsError {
         /// The largest.
         max: u32,
     },
-    /// Markers at the turn of a channel that is not there.
+    /// A channel that there is no room for: markers at its turn, or one that is there at the start.
     NoSuchChannel {
         /// The channel named, counted from 0.
         channel: usize,
@@ -222,6 +272,9 @@ impl fmt::Display for OptionsError {
                  sizes.max, {max}",
                 crate::MESSAGE_BYTES_MAX
             ),
+            Self::NonePresent => {
+                write!(f, "present names no channel; at least one must be there")
+            }
             Self::NoRounds => write!(f, "markers every 0 rounds; it must be at least every round"),
             Self::NoSuchChannel { channel, count } => {
                 write!(f, "there is no channel {channel}: {count} are numbered from 0")

@@ -25,7 +25,7 @@
 //! In `tests/guarantees` each row is a test. Where order is guaranteed, a sender that restarts
 //! begins in a later epoch, for instance one from a clock. In quasi-FIFO no byte is added to a
 //! packet of data, in guaranteed order the twelve of a [`Tag`]: channels tell packets from
-//! [`Message`]s by other means, an Ethernet type or a port.
+//! [`Message`]s by other means, an Ethernet type or a port, or by a [`Header`] before both.
 //!
 //! Time is nanoseconds from whatever origin the caller likes ([`Instant`]); nothing here reads a
 //! clock, sends or receives. `handle_*` takes, `poll_*` gives, `now` is an argument and never goes
@@ -41,6 +41,7 @@ extern crate self as gingham_stripe;
 mod corruption;
 mod discard;
 mod error;
+mod header;
 mod message;
 mod numbered;
 mod order;
@@ -51,8 +52,9 @@ mod time;
 mod wire;
 
 pub use discard::{Discard, Discards};
-pub use error::{OptionsError, QuantaError, SendError, SizeError};
+pub use error::{ChannelError, OptionsError, QuantaError, SendError, SizeError};
 pub use gingham_congestion::Thousandths;
+pub use header::{Content, HEADER_BYTES, Header, MessageNumbers};
 pub use message::{Departure, Epoch, Kind, Marker, Message, Nack, Report};
 pub use numbered::{Numbered, PacketRounds};
 pub use order::{ChannelOrder, OrderOptions, Ordered};

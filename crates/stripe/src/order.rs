@@ -78,7 +78,7 @@ struct Held<P> {
 ///
 /// let (now, epoch) = (Instant::ORIGIN, Epoch::new(1));
 /// let mut order = ChannelOrder::synchronised(OrderOptions::default(), epoch)?;
-/// let tag = |channel_sequence| Tag { channel_sequence, epoch: 1, ..Tag::default() };
+/// let tag = |channel_sequence| Tag { channel_sequence, session: 1, ..Tag::default() };
 /// order.handle_packet(now, tag(1), 100, "second")?;
 /// assert_eq!(order.poll(now), None);
 /// order.handle_packet(now, tag(0), 100, "first")?;
@@ -200,8 +200,8 @@ impl<P> ChannelOrder<P> {
     }
 
     fn take_packet(&mut self, held: Held<P>) -> Result<(), Discard> {
-        let Tag { channel_sequence, epoch, .. } = held.tag;
-        if self.epoch.ok_or(Discard::Unsynchronised)?.low() != epoch {
+        let Tag { channel_sequence, session, .. } = held.tag;
+        if self.epoch.ok_or(Discard::Unsynchronised)?.low() != session {
             return Err(Discard::StaleEpoch);
         }
         let ahead = ahead(channel_sequence, self.next);

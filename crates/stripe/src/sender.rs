@@ -36,6 +36,7 @@ mod seen;
 mod sent;
 mod shares;
 mod sizes;
+mod slots;
 mod transmit;
 mod units;
 
@@ -60,7 +61,7 @@ use changes::Changes;
 use credit::has_credit;
 use idle::Idle;
 use paths::Paths;
-use presence::Presence;
+use presence::{Life, Presence};
 use repairs::Repairs;
 use reported::ReportedByChannel;
 use sent::SentByChannel;
@@ -136,7 +137,8 @@ impl<S: Numbered> Sender<S> {
         Ok(sender)
     }
 
-    /// An end that sends at once, to a receiver that is known to have started in the same epoch.
+    /// An end that sends at once, to a receiver that is known to have started in the same epoch: that
+    /// by which a handshake named the session.
     pub fn synchronised(
         scheduler: S,
         options: SenderOptions,
@@ -159,7 +161,7 @@ impl<S: Numbered> Sender<S> {
             due: 0,
             marker_at: now,
             idle: Idle::new(&options.markers),
-            presence: Presence::new(channels),
+            presence: Presence::new(channels, options.present(channels)),
             sizes: Sizes::new(&options, channels),
             sent: SentByChannel::new(channels),
             reported: ReportedByChannel::new(channels),
@@ -183,7 +185,7 @@ impl<S: Numbered> Sender<S> {
         }
         let channel = self.scheduler.current();
         let is_full = self.paths.as_ref().is_some_and(|paths| !paths.admits(channel, now));
-        let takes = self.has_credit(channel) && self.sizes.fits(channel, length_bytes);
+        let takes = self.takes(channel) && self.sizes.fits(channel, length_bytes);
         (takes && !is_full).then_some(channel)
     }
 
@@ -203,9 +205,9 @@ impl<S: Numbered> Sender<S> {
         }
     }
 
-    /// Whether a channel is in and has credit.
+    /// Whether a channel is there and in, and has credit.
     fn takes(&self, channel: usize) -> bool {
-        self.scheduler.standing(channel).is_in() && self.has_credit(channel)
+        self.carries(channel) && self.has_credit(channel)
     }
 
     fn has_credit(&self, channel: usize) -> bool {
@@ -384,6 +386,7 @@ impl<S: Numbered> Sender<S> {
                 self.sizes.hear(now, channel, &report);
                 self.hear(channel, reported);
                 self.agree(now, channel, report.coming_from);
+                self.let_go(now);
                 let can_be = self.follow_rates(now, channel, &report);
                 if can_be { Ok(()) } else { Err(Discard::BadCounts) }
             }
@@ -397,7 +400,6 @@ impl<S: Numbered> Sender<S> {
         if let Some(paths) = &mut self.paths {
             paths.handle_timeouts(now);
         }
-        let all = first_channels(self.scheduler.channels());
         self.check_reset(now);
         match &mut self.state {
             State::Open => {
@@ -416,7 +418,7 @@ impl<S: Numbered> Sender<S> {
                 self.open(now);
             }
             State::Resetting { acknowledged, again_at, .. } if *again_at <= now => {
-                self.due = all & !*acknowledged;
+                self.due = self.presence.all(Life::Alive) & !*acknowledged;
                 *again_at = now.after(self.options.reset_interval);
             }
             State::Resetting { .. } => {}

@@ -4,17 +4,18 @@
 //! ```text
 //!    0       1       2       3       4       5       6       7       8       9       10      11
 //!   +-------+-------+-------+-------+-------+-------+-------+-------+-------+-------+-------+-------+
-//!   |  sequence number of the pipe  | sequence number of the channel| epoch, low 16 |R| zero |channel|
+//!   | header (see there), with the number of the packet on its channel  |  sequence number in the pipe  |
 //!   +-------+-------+-------+-------+-------+-------+-------+-------+-------+-------+-------+-------+
-//!   |   lost there, as which number |  next sequence of the pipe    |    where R: 8 bytes, then payload
-//!   +-------+-------+-------+-------+-------+-------+-------+-------+
+//!   |   lost there, as which number |c 6 bits, next ahead 26|  of a copy: 8 bytes, then payload
+//!   +-------+-------+-------+-------+-------+-------+-------+
 //! ```
 //!
-//! The first number says where the packet belongs, the second what the channel lost before it. A
-//! repair (R) is a copy of a packet that was lost. It is a packet of the channel on which it goes,
-//! with a number there; its number in the pipe is that of the lost packet, of which it names the
-//! channel and the number there. So that it proves what was lost before it on its own channel, it
-//! says as well, as a marker does, which number the next packet of the pipe had when it went.
+//! The sequence number says where the packet belongs, that on the channel what the channel lost
+//! before it. A copy of a packet that was lost is a packet of the channel on which it goes, with a
+//! number there; its number in the pipe is that of the lost packet, of which it names the channel (c)
+//! and the number there. So that it proves what was lost before it on its own channel, it says as
+//! well, as a marker does, which number the next packet of the pipe had when it went: how far that is
+//! ahead of its own, or 2^26 - 1 where it is further, since more do not wait at any receiver.
 //!
 //! Source: Adiseshu, Parulkar and Varghese 1996, section 4, has the guaranteed variant with a
 //! sequence number; the number of the channel is that of RFC 1990's links turned round: there each
@@ -27,15 +28,21 @@ use core::ops::Deref;
 
 use gingham_fairq::CHANNELS_MAX;
 
-use crate::{Epoch, WireError};
+use crate::{Content, Epoch, HEADER_BYTES, Header, PACKETS_MAX, WireError};
 
 /// The length of the tag of a packet that was not sent before.
-pub const TAG_BYTES: usize = 12;
+pub const TAG_BYTES: usize = HEADER_BYTES + 4;
 
-/// The length of the longest tag, that of a repair.
+/// The length of the longest tag, that of a copy.
 pub const TAG_BYTES_MAX: usize = TAG_BYTES + 8;
 
-const REPAIR: u16 = 1 << 15;
+/// How far the next packet of the pipe is ahead of a copy takes so many bits.
+const AHEAD_BITS: u32 = 26;
+const AHEAD_MAX: u32 = (1 << AHEAD_BITS) - 1;
+
+// As many packets as wait at a receiver, and a channel behind them.
+const _: () = assert!(PACKETS_MAX * CHANNELS_MAX == 1 << AHEAD_BITS);
+const _: () = assert!(CHANNELS_MAX == 1 << (u32::BITS - AHEAD_BITS));
 
 /// What stands before a packet where order is guaranteed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -43,10 +50,12 @@ pub struct Tag {
     /// The packet's number in the pipe: how many were sent before it in its epoch, modulo 2^32,
     /// each counted once.
     pub sequence: u32,
+    /// The channel on which it goes.
+    pub channel: u8,
     /// How many were sent before it on its channel, copies as well, modulo 2^32.
     pub channel_sequence: u32,
-    /// The low half of the epoch.
-    pub epoch: u16,
+    /// The low half of the epoch, which names the session.
+    pub session: u16,
     /// Of a copy, the packet that was lost.
     pub repair_of: Option<RepairOf>,
 }
@@ -58,7 +67,8 @@ pub struct RepairOf {
     pub channel: u8,
     /// Its number there.
     pub channel_sequence: u32,
-    /// The number, in the pipe, of the next packet on whatever channel when the copy went.
+    /// The number, in the pipe, of the next packet on whatever channel when the copy went; on the
+    /// wire 2^26 - 1 packets ahead of the copy's at the most.
     pub next_sequence: u32,
 }
 
@@ -83,51 +93,62 @@ impl Tag {
         if self.repair_of.is_some() { TAG_BYTES_MAX } else { TAG_BYTES }
     }
 
+    /// What its first bytes are: they can go in clear.
+    pub fn header(&self) -> Header {
+        let content = if self.repair_of.is_some() { Content::Copy } else { Content::Data };
+        let Self { channel, session, channel_sequence: number, .. } = *self;
+        Header { content, channel, session, number }
+    }
+
     /// The tag as bytes.
     pub fn to_bytes(self) -> TagBytes {
-        let flags = self.repair_of.map_or(0, |of| REPAIR | u16::from(of.channel));
-        let RepairOf { channel_sequence, next_sequence, .. } = self.repair_of.unwrap_or_default();
+        let of = self.repair_of.unwrap_or_default();
+        let ahead = of.next_sequence.wrapping_sub(self.sequence).min(AHEAD_MAX);
+        let lost = u32::from(of.channel) << AHEAD_BITS | ahead;
         let mut bytes = [0; TAG_BYTES_MAX];
-        bytes[..4].copy_from_slice(&self.sequence.to_be_bytes());
-        bytes[4..8].copy_from_slice(&self.channel_sequence.to_be_bytes());
-        bytes[8..10].copy_from_slice(&self.epoch.to_be_bytes());
-        bytes[10..12].copy_from_slice(&flags.to_be_bytes());
-        bytes[12..16].copy_from_slice(&channel_sequence.to_be_bytes());
-        bytes[16..].copy_from_slice(&next_sequence.to_be_bytes());
+        bytes[..HEADER_BYTES].copy_from_slice(&self.header().to_bytes());
+        bytes[HEADER_BYTES..TAG_BYTES].copy_from_slice(&self.sequence.to_be_bytes());
+        bytes[12..16].copy_from_slice(&of.channel_sequence.to_be_bytes());
+        bytes[16..].copy_from_slice(&lost.to_be_bytes());
         TagBytes { bytes, length: self.length() }
     }
 
     /// The tag at the beginning of these bytes, and what follows it.
     pub fn parse(bytes: &[u8]) -> Result<(Self, &[u8]), WireError> {
-        let truncated = WireError::Truncated { length: bytes.len() };
-        let (tag, behind) = bytes.split_first_chunk::<TAG_BYTES>().ok_or(truncated)?;
-        let [s0, s1, s2, s3, c0, c1, c2, c3, e0, e1, f0, channel] = *tag;
-        let tag = Self {
-            sequence: u32::from_be_bytes([s0, s1, s2, s3]),
-            channel_sequence: u32::from_be_bytes([c0, c1, c2, c3]),
-            epoch: u16::from_be_bytes([e0, e1]),
-            repair_of: None,
-        };
-        let flags = u16::from_be_bytes([f0, channel]);
-        if flags == 0 {
-            return Ok((tag, behind));
+        let (header, behind) = Header::parse(bytes)?;
+        Self::parse_behind(header, behind).map_err(|error| match error {
+            WireError::Truncated { .. } => WireError::Truncated { length: bytes.len() },
+            error => error,
+        })
+    }
+
+    /// The same where the header has been read, and what follows it perhaps deciphered.
+    pub fn parse_behind(header: Header, behind: &[u8]) -> Result<(Self, &[u8]), WireError> {
+        let truncated = WireError::Truncated { length: behind.len() };
+        let Header { content, channel, session, number: channel_sequence } = header;
+        let (sequence, payload) = behind.split_first_chunk().ok_or(truncated)?;
+        let sequence = u32::from_be_bytes(*sequence);
+        let tag = Self { sequence, channel, channel_sequence, session, repair_of: None };
+        match content {
+            Content::Data => Ok((tag, payload)),
+            Content::Message => Err(WireError::BadKind { kind: content as u8 }),
+            Content::Copy => {
+                let (number, behind) = payload.split_first_chunk().ok_or(truncated)?;
+                let (lost, payload) = behind.split_first_chunk().ok_or(truncated)?;
+                let lost = u32::from_be_bytes(*lost);
+                let repair_of = Some(RepairOf {
+                    channel: (lost >> AHEAD_BITS).to_be_bytes()[3],
+                    channel_sequence: u32::from_be_bytes(*number),
+                    next_sequence: sequence.wrapping_add(lost & AHEAD_MAX),
+                });
+                Ok((Self { repair_of, ..tag }, payload))
+            }
         }
-        if flags & REPAIR == 0 || usize::from(flags & !REPAIR) >= CHANNELS_MAX {
-            return Err(WireError::NotZero);
-        }
-        let (number, behind) = behind.split_first_chunk().ok_or(truncated)?;
-        let (next, payload) = behind.split_first_chunk().ok_or(truncated)?;
-        let repair_of = Some(RepairOf {
-            channel,
-            channel_sequence: u32::from_be_bytes(*number),
-            next_sequence: u32::from_be_bytes(*next),
-        });
-        Ok((Self { repair_of, ..tag }, payload))
     }
 }
 
 impl Epoch {
-    /// The half that tags carry.
+    /// The half that headers carry.
     #[expect(clippy::cast_possible_truncation, reason = "the low half is what is wanted")]
     pub(crate) const fn low(self) -> u16 {
         self.get() as u16
@@ -145,29 +166,47 @@ mod tests {
 
     #[test]
     fn a_tag_is_written_as_drawn() {
-        let tag =
-            Tag { sequence: 0x0102_0304, channel_sequence: 5, epoch: 0x0a0b, repair_of: None };
-        let bytes = [1, 2, 3, 4, 0, 0, 0, 5, 10, 11, 0, 0];
+        let tag = Tag {
+            sequence: 0x0102_0304,
+            channel: 2,
+            channel_sequence: 5,
+            session: 0x0a0b,
+            repair_of: None,
+        };
+        let bytes = [0x30, 2, 10, 11, 0, 0, 0, 5, 1, 2, 3, 4];
         assert_eq!(tag.to_bytes()[..], bytes);
         assert_eq!(Tag::parse(&bytes), Ok((tag, &[][..])));
-        let of = RepairOf { channel: 63, channel_sequence: 0x0c0d_0e0f, next_sequence: 9 };
-        let repair = Tag { repair_of: Some(of), ..tag };
-        assert_eq!(repair.to_bytes()[10..], [0x80, 63, 12, 13, 14, 15, 0, 0, 0, 9]);
-        let mut frame = repair.to_bytes().to_vec();
-        assert_eq!(frame.len(), repair.length());
+        let of =
+            RepairOf { channel: 63, channel_sequence: 0x0c0d_0e0f, next_sequence: 0x0102_0309 };
+        let copy = Tag { repair_of: Some(of), ..tag };
+        assert_eq!(copy.to_bytes()[..2], [0x31, 2]);
+        assert_eq!(copy.to_bytes()[12..], [12, 13, 14, 15, 63 << 2, 0, 0, 5]);
+        let mut frame = copy.to_bytes().to_vec();
+        assert_eq!(frame.len(), copy.length());
         assert_eq!(Tag::parse(&frame[..19]), Err(WireError::Truncated { length: 19 }));
         frame.extend(b"data");
-        assert_eq!(Tag::parse(&frame), Ok((repair, &b"data"[..])));
+        assert_eq!(Tag::parse(&frame), Ok((copy, &b"data"[..])));
+    }
+
+    /// What is further ahead than the field has room for is said to be as far as it has.
+    #[test]
+    fn how_far_a_copy_is_behind_is_bounded() {
+        for (next_sequence, read) in
+            [(7 + (1 << 26), 6 + (1 << 26)), (6 + (1 << 26), 6 + (1 << 26))]
+        {
+            let of = RepairOf { channel: 63, channel_sequence: 0, next_sequence };
+            let bytes = Tag { sequence: 7, repair_of: Some(of), ..Tag::default() }.to_bytes();
+            let (tag, _) = Tag::parse(&bytes).expect("it was written so");
+            assert_eq!(tag.repair_of, Some(RepairOf { next_sequence: read, ..of }));
+        }
     }
 
     #[test]
     fn bytes_that_are_no_tag_are_refused() {
-        assert_eq!(Tag::parse(&[0; 11]), Err(WireError::Truncated { length: 11 }));
-        for flags in [[0, 1], [0x80, 64], [0x81, 0], [0x40, 0]] {
-            let mut bytes = [0; TAG_BYTES];
-            bytes[10..].copy_from_slice(&flags);
-            assert_eq!(Tag::parse(&bytes), Err(WireError::NotZero), "{flags:?}");
-        }
+        assert_eq!(Tag::parse(&[0x30; 7]), Err(WireError::Truncated { length: 7 }));
+        assert_eq!(Tag::parse(&[0x30; 11]), Err(WireError::Truncated { length: 11 }));
+        assert_eq!(Tag::parse(&[0; TAG_BYTES]), Err(WireError::BadVersion { version: 0 }));
+        assert_eq!(Tag::parse(&[0x32; TAG_BYTES]), Err(WireError::BadKind { kind: 2 }));
     }
 
     #[test]

@@ -34,7 +34,7 @@ use core::ops::Deref;
 use crc32c::crc32c;
 
 use crate::{Epoch, Message};
-use error::VERSION;
+pub(crate) use error::VERSION;
 pub use error::WireError;
 
 /// The length of the longest message.

@@ -90,7 +90,7 @@ impl Ends {
         let now = self.now();
         let (length_bytes, sequence, tag) = self.frames[channel].pop_front().expect("it is there");
         let taken = match tag {
-            Some(tag) => self.receiver.handle_tagged(now, channel, tag, length_bytes, sequence),
+            Some(tag) => self.receiver.handle_tagged(now, tag, length_bytes, sequence),
             None => self.receiver.handle_packet(now, channel, length_bytes, sequence),
         };
         taken.expect("there is room");

@@ -21,7 +21,7 @@ fn order(packets_max: usize) -> ChannelOrder<u32> {
 }
 
 fn packet(order: &mut ChannelOrder<u32>, at_ms: u64, number: u32) -> Result<(), Discard> {
-    let tag = Tag { channel_sequence: number, epoch: 7, ..Tag::default() };
+    let tag = Tag { channel_sequence: number, session: 7, ..Tag::default() };
     order.handle_packet(at(at_ms), tag, 100, number)
 }
 
@@ -153,7 +153,7 @@ fn an_epoch_behind_is_believed_if_nothing_else_comes() {
         |sent_at_ms| Message { epoch: Epoch::new(8 + (1 << 31)), ..marker(10, sent_at_ms) };
     assert_eq!(order.handle_message(at(0), marker(1)), Err(Discard::StaleEpoch));
     assert_eq!((drain(&mut order, 249), drain(&mut order, 250)), (vec![], vec![Err(marker(1))]));
-    let tag = Tag { channel_sequence: 10, epoch: 8, ..Tag::default() };
+    let tag = Tag { channel_sequence: 10, session: 8, ..Tag::default() };
     assert_eq!(order.handle_packet(at(251), tag, 100, 10), Ok(()));
     assert_eq!(drain(&mut order, 251), [Ok(10)]);
 }
@@ -229,7 +229,7 @@ proptest! {
             while let Some(timeout) = order.poll_timeout().filter(|timeout| *timeout <= now) {
                 take(&mut order, timeout);
             }
-            let tag = Tag { channel_sequence: *number, epoch: 7, ..Tag::default() };
+            let tag = Tag { channel_sequence: *number, session: 7, ..Tag::default() };
             let _ = order.handle_packet(now, tag, 1_000, *number);
             take(&mut order, now);
             prop_assert!(order.held() <= 1_024);

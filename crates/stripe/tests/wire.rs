@@ -2,7 +2,8 @@
 
 use gingham_fairq::{Change, Number, Round, Standing};
 use gingham_stripe::{
-    Departure, Epoch, Instant, Kind, MESSAGE_BYTES_MAX, Marker, Message, Nack, Report, WireError,
+    Departure, Epoch, Instant, Kind, MESSAGE_BYTES_MAX, Marker, Message, MessageNumbers, Nack,
+    RepairOf, Report, Tag, WireError,
 };
 use proptest::prelude::*;
 
@@ -89,7 +90,7 @@ fn parse_changed(message: Message, change: impl FnOnce(&mut [u8])) -> Result<Mes
 }
 
 fn assert_layout(kind: Kind, code: u8, flags: u8, body: &[u8]) {
-    let mut expected = b"GS\x02.\x02\x05\0.\xa0\xb0\xc0\xd0".to_vec();
+    let mut expected = b"GS\x03.\x02\x05\0.\xa0\xb0\xc0\xd0".to_vec();
     (expected[3], expected[7]) = (code, flags);
     expected.extend(body);
     expected.extend([0; 4]);
@@ -128,6 +129,36 @@ fn every_kind_has_its_layout() {
           \x51\x52\x53\x54\x61\x62\x63\x64\x65\x66\x67\x68\x71\x72\x73\x74\x91\x92\x93\x94\xa1\xa2\xa3\xa4",
     );
     assert_layout(nack, 8, 0, b"\x01\x02\x03\x04\x05\x06\x03\0\x11\x12\x13\x14");
+}
+
+/// Bytes beside the packet, or the message: plain, with an AEAD tag of 16 (RFC 5116), and with the
+/// headers of UDP (8) and IP (20 and 40).
+#[test]
+fn what_stands_before_a_packet_costs_what_the_page_says() {
+    let costs = |plain| [plain, plain + 16, plain + 16 + 8 + 20, plain + 16 + 8 + 40];
+    let data = Tag::default();
+    let copy = Tag { repair_of: Some(RepairOf::default()), ..data };
+    let before = MessageNumbers::default().header(&marker()).to_bytes();
+    assert_eq!(costs(data.to_bytes().len()), [12, 28, 56, 76]);
+    assert_eq!(costs(copy.to_bytes().len()), [20, 36, 64, 84]);
+    assert_eq!(costs(before.len()), [8, 24, 52, 72]);
+}
+
+/// Data, a copy and a message of the same number on a channel: their first eight bytes differ, of
+/// which a nonce is made.
+#[test]
+fn no_two_datagrams_begin_with_the_same_eight_bytes() {
+    let mut numbers = MessageNumbers::default();
+    let message = Message { channel: 2, epoch: Epoch::new(7), ..marker() };
+    let mut seen = std::collections::BTreeSet::new();
+    for channel_sequence in 0..10 {
+        let data = Tag { channel: 2, session: 7, channel_sequence, ..Tag::default() };
+        let copy = Tag { repair_of: Some(RepairOf::default()), ..data };
+        for header in [data.header(), copy.header(), numbers.header(&message)] {
+            assert_eq!((header.session, header.number), (7, channel_sequence));
+            assert!(seen.insert(header.to_bytes()), "{header:?}");
+        }
+    }
 }
 
 #[test]
@@ -221,7 +252,7 @@ proptest! {
         begins: bool, fields in prop::array::uniform4(0_u8..10), sparse: bool, fits: bool,
     ) {
         if let Some(head) = bytes.first_chunk_mut::<12>().filter(|_| begins) {
-            head[..3].copy_from_slice(b"GS\x01");
+            head[..3].copy_from_slice(b"GS\x03");
             head[3..6].copy_from_slice(&fields[..3]);
             head[6..8].copy_from_slice(&[0, fields[3] % 2]);
         }

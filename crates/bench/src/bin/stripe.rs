@@ -202,10 +202,10 @@ impl Ends {
                     Some(tag) if self.mode == Mode::Daemon => {
                         let bytes = black_box(tag.to_bytes());
                         let (tag, _) = Tag::parse(&bytes).expect("it was written so");
-                        self.receiver.handle_tagged(self.now, channel, tag, length_bytes, number)
+                        self.receiver.handle_tagged(self.now, tag, length_bytes, number)
                     }
                     Some(tag) => {
-                        self.receiver.handle_tagged(self.now, channel, tag, length_bytes, number)
+                        self.receiver.handle_tagged(self.now, tag, length_bytes, number)
                     }
                     None => self.receiver.handle_packet(self.now, channel, length_bytes, number),
                 };

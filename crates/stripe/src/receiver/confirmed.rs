@@ -33,36 +33,33 @@ use super::copies::Copy;
 use super::evidence::{Blocked, Confirmed, Seen};
 
 impl<S: Numbered, P> Receiver<S, P> {
-    /// A packet has come on a channel, with the tag that stood before it.
+    /// A packet has come, with the tag that stood before it, which names its channel.
     pub fn handle_tagged(
         &mut self,
         now: Instant,
-        channel: usize,
         tag: Tag,
         length_bytes: u32,
         packet: P,
     ) -> Result<(), Discard> {
-        let taken = self
-            .channel_of(channel)
-            .and_then(|channel| self.take_tagged(now, channel, tag, length_bytes, packet));
+        let taken = self.take_tagged(now, tag, length_bytes, packet);
         self.reception.discards.count(taken)
     }
 
     fn take_tagged(
         &mut self,
         now: Instant,
-        channel: usize,
         tag: Tag,
         length_bytes: u32,
         packet: P,
     ) -> Result<(), Discard> {
+        let channel = usize::from(tag.channel);
         let confirmed = self.confirmed.as_mut().ok_or(Discard::OtherMode)?;
         let buffer = self.buffers.get_mut(channel).ok_or(Discard::NoSuchChannel)?;
         let epoch = self.epochs.current().ok_or(Discard::Unsynchronised)?;
         if length_bytes == 0 || length_bytes > self.scheduler.longest_bytes() {
             return Err(Discard::BadLength);
         }
-        if epoch.low() != tag.epoch {
+        if epoch.low() != tag.session {
             return Err(Discard::StaleEpoch);
         }
         self.reports.pass(channel, length_bytes);

@@ -31,6 +31,7 @@ use core::time::Duration;
 use gingham_fairq::{Change, Round, Standing};
 
 use super::Sender;
+use super::presence::Life;
 use crate::{ChannelSet, Instant, Numbered, Order, QuantaError, first_channels, take_lowest};
 
 /// A change is announced for so many rounds ahead at least, and at most.
@@ -38,13 +39,21 @@ const AHEAD_ROUNDS_MIN: u32 = 4;
 const AHEAD_ROUNDS_MAX: u32 = 1 << 14;
 
 /// What is announced of a channel.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Announced {
     change: Change,
     /// In which round it was announced.
     at: Round,
     /// When the first marker went that says it.
     told_at: Option<Instant>,
+}
+
+impl Announced {
+    /// Nothing, in an epoch that begins in this round.
+    const fn nothing(round: Round) -> Self {
+        let change = Change { from: round, quantum_bytes: 0 };
+        Self { change, at: round, told_at: None }
+    }
 }
 
 /// What is to become of the quanta.
@@ -99,7 +108,7 @@ impl Changes {
             targets: (0..channels)
                 .map(|channel| scheduler.standing(channel).quantum_bytes)
                 .collect(),
-            announced: vec![Announced::default(); channels],
+            announced: vec![Announced::nothing(scheduler.round()); channels],
             pending: 0,
             agreed: 0,
             ahead_rounds: AHEAD_ROUNDS_MIN,
@@ -132,9 +141,11 @@ impl Changes {
         self.agreed &= !(1 << channel);
     }
 
-    /// A new epoch.
-    pub(super) fn restart(&mut self) {
+    /// A new epoch, which begins in this round: markers of the one before are no longer heeded, and
+    /// what they announced need not be told from what will be.
+    pub(super) fn restart(&mut self, round: Round) {
         (self.pending, self.agreed, self.ahead_rounds) = (0, 0, AHEAD_ROUNDS_MIN);
+        self.announced.fill(Announced::nothing(round));
     }
 
     /// The receiver knew of a change after so many rounds.
@@ -157,7 +168,9 @@ impl<S: Numbered> Sender<S> {
             let quantum = quanta[channel];
             return Err(QuantaError::TooSmall { channel, quantum, quantum_min });
         }
-        if quanta.iter().all(|quantum| *quantum == 0) {
+        let is_to_be_in =
+            |(channel, quantum): (usize, &u32)| *quantum != 0 && self.is_there(channel);
+        if !quanta.iter().enumerate().any(is_to_be_in) {
             return Err(QuantaError::NoneIn);
         }
         self.changes.targets.copy_from_slice(quanta);
@@ -169,8 +182,11 @@ impl<S: Numbered> Sender<S> {
     pub(super) fn check_targets(&mut self) -> bool {
         let quantum_min = self.scheduler.quantum_min();
         let can_be = |quantum: &u32| *quantum == 0 || *quantum >= quantum_min;
+        let there = self.presence.all(Life::Alive) | self.presence.all(Life::Dead);
         let targets = &mut self.changes.targets;
-        let sound = targets.iter().all(can_be) && targets.iter().any(|quantum| *quantum != 0);
+        let is_to_be_in =
+            |(channel, quantum): (usize, &u32)| *quantum != 0 && there & (1 << channel) != 0;
+        let sound = targets.iter().all(can_be) && targets.iter().enumerate().any(is_to_be_in);
         if !sound {
             for (channel, quantum) in targets.iter_mut().enumerate() {
                 *quantum = self.initial.standing(channel).quantum_bytes;
@@ -230,7 +246,7 @@ impl<S: Numbered> Sender<S> {
         let (quantum, bit) = (self.changes.targets[channel], 1 << channel);
         let present = self.scheduler.standing(channel).quantum_bytes;
         let is_pending = self.changes.is_pending(channel);
-        if self.changes.agreed & bit != 0 || self.is_dead(channel) {
+        if self.changes.agreed & bit != 0 || !self.presence.is(channel, Life::Alive) {
             return;
         }
         if quantum == present && is_pending {
@@ -316,7 +332,7 @@ impl<S: Numbered> Sender<S> {
             let (bit, change) = (1 << other, self.changes.announced[other].change);
             let is_changing = (self.changes.pending | self.changes.agreed) & bit != 0;
             let leaves = is_changing && change.quantum_bytes == 0;
-            other != channel && self.scheduler.standing(other).is_in() && !leaves
+            other != channel && self.carries(other) && !leaves
         };
         (0..self.scheduler.channels()).any(stays)
     }

@@ -42,9 +42,8 @@ impl<S: Numbered> Sender<S> {
 
     /// Markers go on all channels that are in or are to come in.
     pub(super) fn mark_all(&mut self, now: Instant) {
-        let is_marked = |channel: &usize| {
-            self.scheduler.standing(*channel).is_in() || self.changes.is_pending(*channel)
-        };
+        let is_marked =
+            |channel: &usize| self.carries(*channel) || self.changes.is_pending(*channel);
         let marked = (0..self.scheduler.channels()).filter(is_marked);
         self.due |= marked.fold(0, |set, channel| set | 1 << channel);
         self.marker_at = now.after(self.pause());

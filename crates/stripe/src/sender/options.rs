@@ -7,7 +7,7 @@ use super::control::{ControlPlan, Order, SharePlan};
 use super::paths::Paths;
 use super::sizes::SizePlan;
 use crate::error::check_packets;
-use crate::{Discards, Numbered, OptionsError};
+use crate::{ChannelSet, Discards, Numbered, OptionsError, first_channels};
 
 /// What is taken for a long packet where a scheduler knows no longest: that of Ethernet.
 const USUAL_BYTES: u32 = 1_500;
@@ -56,6 +56,9 @@ pub struct SenderOptions {
     /// How the longest frames of channels are found; nothing where they are told: every channel
     /// takes the scheduler's longest packet.
     pub sizes: Option<SizePlan>,
+    /// The channels that are there at the start, a bit each, from the lowest; all where none are
+    /// given.
+    pub present: Option<u64>,
 }
 
 impl Default for SenderOptions {
@@ -81,6 +84,7 @@ impl Default for SenderOptions {
             shares: None,
             repair: None,
             sizes: None,
+            present: None,
         }
     }
 }
@@ -105,11 +109,28 @@ impl SenderOptions {
         } else if let (None, Some(option)) = (self.silence, self.held_back_by()) {
             Err(OptionsError::EndlessSilence { option })
         } else {
+            self.check_present(channels)?;
             let room = |plan: RepairPlan| check_packets("repair.packets", plan.packets);
             self.repair.map_or(Ok(()), room)?;
             self.sizes.map_or(Ok(()), |plan| plan.check())?;
             self.shares.map_or(Ok(()), |plan| plan.check())
         }
+    }
+
+    fn check_present(&self, channels: usize) -> Result<(), OptionsError> {
+        match self.present {
+            Some(0) => Err(OptionsError::NonePresent),
+            Some(present) if present & !first_channels(channels) != 0 => {
+                let channel = ChannelSet::BITS - 1 - present.leading_zeros();
+                Err(OptionsError::NoSuchChannel { channel: channel as usize, count: channels })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The channels that are there at the start.
+    pub(super) fn present(&self, channels: usize) -> ChannelSet {
+        self.present.unwrap_or(first_channels(channels))
     }
 
     /// By which option reports hold the sender back, if by any.

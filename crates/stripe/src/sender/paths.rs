@@ -77,12 +77,7 @@ impl Paths {
         channels: usize,
     ) -> Self {
         let longest_bytes = u64::from(longest);
-        let path_plan = PathPlan {
-            window_bytes_max: plan.window_bytes_max.unwrap_or(u64::MAX),
-            burst: plan.burst,
-            ..PathPlan::new(longest_bytes)
-        };
-        let path = |channel| Path::new(path_plan, plan.control(longest_bytes, order, channel));
+        let path = |channel| new_path(plan, longest_bytes, order, channel);
         Self {
             plan: *plan,
             order,
@@ -107,6 +102,15 @@ impl Paths {
             }
             path.set_control(control);
         }
+    }
+
+    /// A channel is on another line than before: nothing that was learned of it holds, and what is on its
+    /// way counts for nothing.
+    pub(super) fn begin(&mut self, channel: usize) {
+        let (packets, bytes) = self.channels[channel].sent_counts();
+        let mut path = new_path(&self.plan, self.longest_bytes, self.order, channel);
+        path.set_sent(packets, bytes);
+        self.channels[channel] = path;
     }
 
     /// Somebody knows what a channel carries.
@@ -342,6 +346,16 @@ impl Paths {
         self.echoes.fill(None);
         self.channels.iter_mut().for_each(Path::restart);
     }
+}
+
+/// A channel of which nothing is known.
+fn new_path(plan: &ControlPlan, longest_bytes: u64, order: Order, channel: usize) -> Path {
+    let path_plan = PathPlan {
+        window_bytes_max: plan.window_bytes_max.unwrap_or(u64::MAX),
+        burst: plan.burst,
+        ..PathPlan::new(longest_bytes)
+    };
+    Path::new(path_plan, plan.control(longest_bytes, order, channel))
 }
 
 fn found(path: &Path) -> Found {

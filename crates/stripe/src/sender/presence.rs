@@ -21,6 +21,8 @@
 //!
 //! Source: ours. Adiseshu, Parulkar and Varghese 1996 reset with fewer channels.
 //!
+//! A channel that is absent is one that is dead and not probed (see `slots`).
+//!
 //! Invariants: some channel is in; a channel that comes back does so after the round that Left
 //! named.
 
@@ -47,18 +49,32 @@ const ROUND_TRIP_MAX: Duration = Duration::from_secs(60);
 /// is silence.
 const LATE_SHARE: u32 = 8;
 
+/// Whether a channel may be in: one that is alive is, unless its quantum is to be 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Life {
+    #[default]
+    Alive,
+    /// Nothing was heard of it: it is probed.
+    Dead,
+    /// It is not there: nothing goes on it.
+    Absent,
+}
+
 /// What is known of whether a channel is alive.
 #[derive(Clone, Debug, Default)]
 struct Watch {
+    life: Life,
     /// When the first marker went since which nothing has been heard; later by as long as nobody
     /// called.
     unanswered_since: Option<Instant>,
     round_trip: Option<Duration>,
+    /// When it was added or moved: what is echoed of before says nothing of it as it is.
+    since: Instant,
     died_at: Instant,
     /// Of a channel that is out: when it is probed next, and the time to the probe after.
     probe_at: Instant,
     pause: Duration,
-    /// Of a dead one: since which round, until that is acknowledged; and where it is to be told
+    /// Of one that was lost: since which round, until that is acknowledged; and where it is to be told
     /// now.
     left: Option<Departure>,
     tell_on: ChannelSet,
@@ -67,8 +83,7 @@ struct Watch {
 /// What is known of all.
 #[derive(Clone, Debug)]
 pub(super) struct Presence {
-    dead: ChannelSet,
-    /// Dead channels of which something is to be told now.
+    /// Channels of which something is to be told now.
     telling: ChannelSet,
     watches: Vec<Watch>,
     /// When to look again.
@@ -76,13 +91,27 @@ pub(super) struct Presence {
 }
 
 impl Presence {
-    pub(super) fn new(channels: usize) -> Self {
-        let watches = vec![Watch::default(); channels];
-        Self { dead: 0, telling: 0, watches, look_at: Instant::ORIGIN }
+    pub(super) fn new(channels: usize, present: ChannelSet) -> Self {
+        let mut watches = vec![Watch::default(); channels];
+        for (channel, watch) in watches.iter_mut().enumerate() {
+            watch.life = if present & (1 << channel) == 0 { Life::Absent } else { Life::Alive };
+        }
+        Self { telling: 0, watches, look_at: Instant::ORIGIN }
     }
 
-    pub(super) const fn dead(&self) -> ChannelSet {
-        self.dead
+    pub(super) fn is(&self, channel: usize, life: Life) -> bool {
+        self.watches[channel].life == life
+    }
+
+    /// The channels of which this holds.
+    pub(super) fn all(&self, life: Life) -> ChannelSet {
+        let is_so = |channel: &usize| self.is(*channel, life);
+        (0..self.watches.len()).filter(is_so).fold(0, |set, channel| set | 1 << channel)
+    }
+
+    /// Since when a channel is as it is: what answers something older says nothing of it.
+    pub(super) fn since(&self, channel: usize) -> Instant {
+        self.watches[channel].since
     }
 
     /// The time there and back on a channel as a marker says it.
@@ -120,12 +149,25 @@ impl Presence {
         (watch.probe_at, watch.pause) = (now.after(pause), pause);
     }
 
-    /// A new epoch, with all channels.
+    /// A new epoch, with all channels that are there.
     pub(super) fn restart(&mut self, now: Instant) {
-        (self.dead, self.telling, self.look_at) = (0, 0, now);
+        (self.telling, self.look_at) = (0, now);
         for watch in &mut self.watches {
-            *watch = Watch { round_trip: watch.round_trip, ..Watch::default() };
+            let life = if watch.life == Life::Dead { Life::Alive } else { watch.life };
+            *watch = Watch { life, round_trip: watch.round_trip, ..Watch::default() };
         }
+    }
+
+    /// A channel is there, with another line than before: nothing is known of it.
+    pub(super) fn begin(&mut self, channel: usize, now: Instant, life: Life) {
+        let watch = &mut self.watches[channel];
+        (watch.life, watch.since) = (life, now);
+        (watch.round_trip, watch.unanswered_since) = (None, None);
+    }
+
+    /// A channel is not there any more.
+    pub(super) fn remove(&mut self, channel: usize) {
+        self.watches[channel].life = Life::Absent;
     }
 
     /// A look begins, the next of which is due an interval later. How long it is too late is no
@@ -142,12 +184,12 @@ impl Presence {
 
     /// Sets of channels that are there, and times that can be.
     pub(super) fn check(&mut self, now: Instant, all: ChannelSet, pause_max: Duration) {
-        (self.dead, self.telling) = (self.dead & all, self.telling & all);
+        self.telling &= all;
         for watch in &mut self.watches {
             watch.tell_on &= all;
             watch.pause = watch.pause.min(pause_max);
             watch.round_trip = watch.round_trip.map(|span| span.min(ROUND_TRIP_MAX));
-            watch.died_at = watch.died_at.min(now);
+            (watch.since, watch.died_at) = (watch.since.min(now), watch.died_at.min(now));
             watch.unanswered_since = watch.unanswered_since.map(|since| since.min(now));
             not_after(&mut watch.probe_at, now, pause_max);
         }
@@ -175,15 +217,15 @@ pub(super) fn nanoseconds(span: Duration) -> u32 {
 
 impl<S: Numbered> Sender<S> {
     /// Whether a channel is out because nothing was heard of it.
-    pub const fn is_dead(&self, channel: usize) -> bool {
-        self.presence.dead & (1 << channel) != 0
+    pub fn is_dead(&self, channel: usize) -> bool {
+        self.presence.is(channel, Life::Dead)
     }
 
     /// A channel is known to be gone, for instance since its interface is: it goes out without
     /// waiting for silence, unless it is the last, and comes in when a probe on it is answered.
     /// Whether it is out.
     pub fn lose_channel(&mut self, now: Instant, channel: usize) -> bool {
-        let is_there = self.is_open() && channel < self.scheduler.channels();
+        let is_there = self.is_open() && self.is_there(channel);
         is_there && (self.is_dead(channel) || self.lose(channel, now))
     }
 
@@ -194,6 +236,9 @@ impl<S: Numbered> Sender<S> {
     /// The receiver has been heard on the way back of a channel.
     pub(super) fn hear(&mut self, channel: usize, Reported { at, report }: Reported) {
         let watch = &mut self.presence.watches[channel];
+        if report.echo < watch.since {
+            return;
+        }
         let answer_ns = at.nanoseconds().saturating_sub(report.echo.nanoseconds());
         let round_trip_ns = answer_ns.saturating_sub(u64::from(report.held_ns));
         watch.round_trip = Some(Duration::from_nanos(round_trip_ns));
@@ -206,8 +251,8 @@ impl<S: Numbered> Sender<S> {
     /// A channel that was dead is alive.
     pub(super) fn revive(&mut self, now: Instant, channel: usize) {
         if self.is_dead(channel) {
-            self.presence.dead &= !(1 << channel);
-            self.presence.watches[channel].unanswered_since = None;
+            let watch = &mut self.presence.watches[channel];
+            (watch.life, watch.unanswered_since) = (Life::Alive, None);
             self.sizes.revive(now, channel);
             if let Some(paths) = &mut self.paths {
                 paths.revive(channel);
@@ -238,6 +283,7 @@ impl<S: Numbered> Sender<S> {
         }
         self.look_at_rounds(now);
         self.wake_if_unanswered(now);
+        self.let_go(now);
         for channel in 0..self.scheduler.channels() {
             let is_in = self.scheduler.standing(channel).is_in();
             if is_in || self.changes.is_pending(channel) {
@@ -246,7 +292,7 @@ impl<S: Numbered> Sender<S> {
                 } else if !self.may_shrink() && self.is_losing(channel, now) {
                     self.lose_long(channel, now);
                 }
-            } else {
+            } else if !self.presence.is(channel, Life::Absent) {
                 self.look_at_probe(channel, now);
             }
             if self.presence.watches[channel].left.is_some() {
@@ -308,7 +354,7 @@ impl<S: Numbered> Sender<S> {
         }
     }
 
-    /// Takes a channel out, unless it is the last.
+    /// Takes a channel out, unless it is the last: one that is there is dead.
     pub(super) fn lose(&mut self, channel: usize, now: Instant) -> bool {
         let round = self.scheduler.round();
         let next = later(round.next(), self.reached(channel));
@@ -317,15 +363,17 @@ impl<S: Numbered> Sender<S> {
             return false;
         }
         self.forbid_until_after(channel, since);
-        self.sending.deaths += 1;
         self.sizes.leave(channel);
         self.due &= !(1 << channel);
-        self.presence.dead |= 1 << channel;
         let watch = &mut self.presence.watches[channel];
+        if watch.life != Life::Absent {
+            (watch.life, watch.died_at) = (Life::Dead, now);
+            self.sending.deaths += 1;
+        }
         let (sent_packets, next_sequence) =
             (self.sent.on(channel).packets, self.sent.next_sequence());
         let left = Departure { channel: small(channel), since, sent_packets, next_sequence };
-        (watch.died_at, watch.left) = (now, Some(left));
+        watch.left = Some(left);
         self.presence.probe(channel, now, self.options.markers.interval);
         self.tell_left(channel);
         true
@@ -333,8 +381,8 @@ impl<S: Numbered> Sender<S> {
 
     /// Left goes on every other channel that is in.
     fn tell_left(&mut self, channel: usize) {
-        let is_in = |other: &usize| *other != channel && self.scheduler.standing(*other).is_in();
-        let others = (0..self.scheduler.channels()).filter(is_in);
+        let others = (0..self.scheduler.channels())
+            .filter(|other| *other != channel && self.carries(*other));
         self.presence.watches[channel].tell_on = others.fold(0, |set, other| set | 1 << other);
         self.presence.telling |= 1 << channel;
     }

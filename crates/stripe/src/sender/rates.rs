@@ -29,6 +29,9 @@ impl<S: Numbered> Sender<S> {
 
     /// A report has come: whether it can be so.
     pub(super) fn follow_rates(&mut self, now: Instant, channel: usize, report: &Report) -> bool {
+        if report.echo < self.presence.since(channel) {
+            return true;
+        }
         let Some(paths) = &mut self.paths else { return true };
         let can_be = paths.take_report(now, channel, self.sent.on(channel), report);
         if self.options.order == Order::Strict {

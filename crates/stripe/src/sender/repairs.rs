@@ -266,7 +266,7 @@ impl<S: Numbered> Sender<S> {
         now: Instant,
         length_bytes: u32,
     ) -> Result<(usize, Tag), SendError> {
-        let (sequence, epoch) = (self.sent.next_sequence(), self.epoch.low());
+        let (sequence, session) = (self.sent.next_sequence(), self.epoch.low());
         self.sizes.set_tagged();
         let channel = self.handle_packet(now, length_bytes)?;
         let channel_sequence = self.sent.on(channel).packets.wrapping_sub(1);
@@ -274,7 +274,9 @@ impl<S: Numbered> Sender<S> {
             repairs.sent((channel, channel_sequence), (sequence, length_bytes), None);
             repairs.make_room(channel);
         }
-        Ok((channel, Tag { sequence, channel_sequence, epoch, repair_of: None }))
+        let tag =
+            Tag { sequence, channel: small(channel), channel_sequence, session, repair_of: None };
+        Ok((channel, tag))
     }
 
     /// The next copy of a lost packet, which goes on its channel before any packet to come. One that
@@ -300,7 +302,8 @@ impl<S: Numbered> Sender<S> {
         let next_sequence = self.sent.next_sequence();
         let (channel, lost) = place;
         let repair_of = Some(RepairOf { channel, channel_sequence: lost, next_sequence });
-        let tag = Tag { sequence, channel_sequence, epoch: self.epoch.low(), repair_of };
+        let session = self.epoch.low();
+        let tag = Tag { sequence, channel: small(fastest), channel_sequence, session, repair_of };
         Some(Repair { channel: fastest, tag, length_bytes })
     }
 

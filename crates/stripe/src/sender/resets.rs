@@ -5,6 +5,7 @@
 
 use gingham_fairq::Standing;
 
+use super::presence::Life;
 use super::{Idle, Sender, State};
 use crate::{Discard, Epoch, Instant, Numbered, first_channels, take_lowest};
 
@@ -35,6 +36,17 @@ impl<S: Numbered> Sender<S> {
         }
     }
 
+    /// A channel is not there any more to acknowledge a reset.
+    pub(super) fn await_no_more(&mut self, now: Instant, channel: usize) {
+        if let State::Resetting { acknowledged, awaited, .. } = &mut self.state {
+            *awaited &= !(1 << channel);
+            *acknowledged &= !(1 << channel);
+            if *acknowledged != 0 && *awaited & !*acknowledged == 0 {
+                self.open(now);
+            }
+        }
+    }
+
     /// The receiver knows a later epoch, or is out of step. Epochs more than 2^31 apart can each be
     /// later than the next in a circle, and requests on their way keep it going: so after one that
     /// is heeded others are not for a while, and for longer and longer if they go on.
@@ -59,9 +71,9 @@ impl<S: Numbered> Sender<S> {
     pub(super) fn start_reset(&mut self, epoch: Epoch, now: Instant) {
         self.epoch = epoch;
         self.restart_scheduler();
-        self.changes.restart();
+        self.changes.restart(self.scheduler.round());
         let (again_at, open_at) = (now, now.after(self.options.reset_wait));
-        let awaited = first_channels(self.scheduler.channels()) & !self.presence.dead();
+        let awaited = self.presence.all(Life::Alive);
         self.state = State::Resetting { acknowledged: 0, awaited, again_at, open_at };
         self.due = 0;
         self.presence.restart(now);
@@ -78,12 +90,13 @@ impl<S: Numbered> Sender<S> {
         self.advance(now);
     }
 
-    /// Data may go, on the channels that have acknowledged; the others are dead.
+    /// Data may go, on the channels that have acknowledged; the others are dead, or not there.
     pub(super) fn open(&mut self, now: Instant) {
+        let absent = self.presence.all(Life::Absent);
         let all = first_channels(self.scheduler.channels());
         let mut silent = match self.state {
             State::Resetting { acknowledged, .. } => all & !acknowledged,
-            State::Open => 0,
+            State::Open => absent,
         };
         self.state = State::Open;
         self.due = 0;

@@ -193,6 +193,13 @@ impl Sizes {
         self.next_at = self.plan.map(|_| now);
     }
 
+    /// Another channel takes the place of one, or another path.
+    pub(super) fn begin(&mut self, channel: usize) {
+        self.leave(channel);
+        self.channels[channel] = self.initial();
+        self.next_at = self.plan.map(|_| Instant::ORIGIN);
+    }
+
     /// Where a probe goes, and how long it is.
     fn take_due(&mut self) -> Option<(usize, u32)> {
         self.due &= first_channels(self.channels.len());
@@ -271,7 +278,7 @@ impl<S: Numbered> Sender<S> {
     /// long as it fits anywhere, if the choice of channels is free.
     pub fn longest_bytes(&self) -> u32 {
         let channels = 0..self.scheduler.channels();
-        let is_in = |channel: &usize| self.scheduler.standing(*channel).is_in();
+        let is_in = |channel: &usize| self.carries(*channel);
         let longest = channels.filter(is_in).map(|channel| self.sizes.longest_bytes(channel));
         longest.fold(self.scheduler.longest_bytes(), u32::min)
     }
@@ -289,7 +296,7 @@ impl<S: Numbered> Sender<S> {
     /// turn it is.
     pub fn fits_somewhere(&self, length_bytes: u32) -> bool {
         let may_take = |channel: &usize| match self.options.order {
-            Order::Free => self.scheduler.standing(*channel).is_in(),
+            Order::Free => self.carries(*channel),
             Order::Strict => *channel == self.scheduler.current(),
         };
         let mut channels = (0..self.scheduler.channels()).filter(may_take);
@@ -368,7 +375,7 @@ impl<S: Numbered> Sender<S> {
         let Some(plan) = self.sizes.plan else { return };
         let mut next_at = now.after(plan.raise);
         for channel in 0..self.scheduler.channels() {
-            if !self.is_open() || !self.scheduler.standing(channel).is_in() {
+            if !self.is_open() || !self.carries(channel) {
                 self.sizes.due &= !(1 << channel);
                 continue;
             }

@@ -146,7 +146,7 @@ impl Case {
         let settled_ns = heal_ns + 4 * (wait_ns + 2 * way_ns + nanoseconds(sender.reset_interval));
         let silent_ns = settled_ns + 200 * gap_ns;
         let end_ns = silent_ns + 4 * (way_ns + nanoseconds(receiver.wait)) + SECOND_NS;
-        let mut story = story::draw(&mut draw, &quanta, heal_ns, silent_ns);
+        let mut story = story::draw(&mut draw, seed, &quanta, heal_ns, silent_ns);
         if sender.shares.is_some() {
             story.retain(|(_, happening)| !matches!(happening, Happening::Quanta(_)));
         }
@@ -173,9 +173,12 @@ impl Case {
 }
 
 impl Case {
-    /// Whether quanta that do not fit the channels may hold for a while after the healing.
+    /// Whether quanta that do not fit the channels, or too few channels, may hold for a while after the
+    /// healing.
     pub(crate) fn is_overloaded(&self) -> bool {
-        let changes = |happening: &Happening| matches!(happening, Happening::Quanta(_));
+        let changes = |happening: &Happening| {
+            matches!(happening, Happening::Quanta(_) | Happening::Toggles(_))
+        };
         self.story.iter().any(|(at_ns, happening)| *at_ns < self.heal_ns && changes(happening))
     }
 }

@@ -13,12 +13,19 @@ pub(crate) enum Happening {
     Reset,
     /// The sender is told other quanta, 0 for channels that are to go out.
     Quanta(Vec<u32>),
+    /// A channel is added where it is not there, and removed where it is.
+    Toggles(usize),
+    /// A channel has another address.
+    Moves(usize),
+    /// Every channel is there again.
+    AllThere,
 }
 
 /// None to three of them before the healing, and changes of quanta by up to a quarter afterwards,
 /// in the order of time.
 pub(crate) fn draw(
     draw: &mut Draw,
+    seed: u64,
     quanta: &[u32],
     heal_ns: u64,
     end_ns: u64,
@@ -37,7 +44,29 @@ pub(crate) fn draw(
             story.push((draw.between(heal_ns, end_ns), Happening::Quanta(other)));
         }
     }
+    story.extend(channels(seed, quanta.len(), heal_ns));
     story.sort_by_key(|(at_ns, _)| *at_ns);
+    story
+}
+
+/// In one run of three up to twenty channels come, go or move before the healing; then all are there.
+/// Drawn apart, so that it leaves all other draws as they are.
+fn channels(seed: u64, count: usize, heal_ns: u64) -> Vec<(u64, Happening)> {
+    let mut draw = Draw::of(seed, "channels");
+    if !draw.one_in(3) {
+        return Vec::new();
+    }
+    let mut story: Vec<_> = (0..draw.between(1, 20))
+        .map(|_| {
+            let at_ns = draw.between(0, heal_ns - 1);
+            let channel = usize::try_from(draw.between(0, count as u64 - 1)).expect("small");
+            let moves = draw.one_in(4);
+            let happening =
+                if moves { Happening::Moves(channel) } else { Happening::Toggles(channel) };
+            (at_ns, happening)
+        })
+        .collect();
+    story.push((heal_ns, Happening::AllThere));
     story
 }
 

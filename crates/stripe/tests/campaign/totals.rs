@@ -21,6 +21,8 @@ pub(crate) struct Totals {
     pub(crate) crashes: u64,
     /// New quanta told.
     pub(crate) changes: u64,
+    /// Channels that were added, removed or moved.
+    pub(crate) channels: u64,
     /// From the healing to the sending of the last packet that went wrong, where no end crashed or
     /// was reset and no channel passed over or taken out, and in all runs.
     pub(crate) recovery_ns_max: [u64; 2],
@@ -42,6 +44,7 @@ impl Totals {
         self.repaired += other.repaired;
         self.crashes += other.crashes;
         self.changes += other.changes;
+        self.channels += other.channels;
         for (most, other) in self.recovery_ns_max.iter_mut().zip(other.recovery_ns_max) {
             *most = (*most).max(other);
         }
@@ -58,13 +61,14 @@ impl fmt::Display for Totals {
         )?;
         writeln!(
             f,
-            "{} frames lost, {} damaged, {} markers read; {} crashes, {} resets, {} changes, {} silences, {} deaths",
+            "{} frames lost, {} damaged, {} markers read; {} crashes, {} resets, {} changes, {} channels come, gone or moved, {} silences, {} deaths",
             self.frames_lost,
             self.frames_damaged,
             self.markers,
             self.crashes,
             self.resets,
             self.changes,
+            self.channels,
             self.silences,
             self.deaths
         )?;

@@ -1,5 +1,7 @@
 //! Both ends, the channels between them, a source, and time.
 
+mod happen;
+
 use std::collections::BTreeMap;
 
 use gingham_fairq::SurplusRoundRobin;
@@ -11,7 +13,6 @@ use gingham_stripe::{
 use super::case::{Case, Draw, LONGEST_BYTES, Lengths, nanoseconds};
 use super::ledger::Ledger;
 use super::line::{Frame, Line, Packet};
-use super::story::Happening;
 use super::totals::Totals;
 
 type Scheduler = SurplusRoundRobin<16>;
@@ -133,42 +134,6 @@ impl<'a> World<'a> {
         others.chain(timers).min().unwrap_or(u64::MAX)
     }
 
-    fn happen(&mut self) {
-        while let Some((at_ns, happening)) = self.case.story.get(self.happened)
-            && *at_ns <= self.now_ns
-        {
-            self.happened += 1;
-            match happening {
-                Happening::SenderCrashes { epochs_off } => {
-                    // Order is guaranteed as long as epochs rise, and not by the 2^16 that tags do
-                    // not tell.
-                    let guaranteed = self.case.receiver.guaranteed.is_some();
-                    let off = if guaranteed { 1 + epochs_off % 10_000 } else { *epochs_off };
-                    let epoch = Epoch::new(self.sender.epoch().get().wrapping_add(off));
-                    self.count_sender();
-                    self.kept = RetransmissionBuffer::new(1_024);
-                    self.sender =
-                        Sender::new(self.scheduler.clone(), self.case.sender, epoch, self.now())
-                            .expect("options of a test");
-                    self.totals.crashes += 1;
-                }
-                Happening::ReceiverCrashes => {
-                    self.count_receiver();
-                    self.orders = orders(self.case);
-                    self.ledger.forget_order();
-                    self.receiver = Receiver::new(self.scheduler.clone(), self.case.receiver)
-                        .expect("options of a test");
-                    self.totals.crashes += 1;
-                }
-                Happening::Reset => self.sender.reset(self.now()),
-                Happening::Quanta(quanta) => {
-                    self.sender.change_quanta(quanta).expect("quanta of a test");
-                    self.totals.changes += 1;
-                }
-            }
-        }
-    }
-
     fn arrive(&mut self) -> Result<(), String> {
         while let Some(entry) = self.flights.first_entry()
             && entry.key().0 <= self.now_ns
@@ -198,7 +163,7 @@ impl<'a> World<'a> {
                 self.receiver.handle_packet(now, channel, packet.length_bytes, packet)
             }
             Frame::Tagged(tag, packet) => {
-                self.receiver.handle_tagged(now, channel, tag, packet.length_bytes, packet)
+                self.receiver.handle_tagged(now, tag, packet.length_bytes, packet)
             }
             Frame::Message(bytes) if forth => self.receiver.handle_bytes(now, channel, &bytes),
             Frame::Message(bytes) => self.sender.handle_bytes(now, channel, &bytes),
@@ -225,7 +190,7 @@ impl<'a> World<'a> {
         while let Some(ordered) = self.orders[channel].poll(now) {
             let _ = match ordered {
                 Ordered::Packet(tag, length_bytes, packet) => {
-                    self.receiver.handle_tagged(now, channel, tag, length_bytes, packet)
+                    self.receiver.handle_tagged(now, tag, length_bytes, packet)
                 }
                 Ordered::Message(message) => self.receiver.handle_message(now, channel, message),
             };

@@ -100,7 +100,8 @@ impl Ledger {
         }
     }
 
-    /// What was on its way was there for longer than the wait, or a channel was dead.
+    /// What was on its way was there for longer than the wait, or a channel was dead, or no marker
+    /// went for longer than the wait.
     pub(crate) fn skew(&mut self) {
         self.disturb();
         (self.complete, self.unsure) = (false, true);

@@ -200,7 +200,8 @@ impl World {
             Event::RestartReceiver => self.restart_receiver(),
             Event::Outage(channel) => self.outage(channel)?,
             Event::Pass(span) => {
-                if span != Span::Interval && !self.there.iter().all(VecDeque::is_empty) {
+                let is_on_its_way = !self.there.iter().all(VecDeque::is_empty);
+                if span != Span::Interval && (is_on_its_way || self.outwaits_sender(span)) {
                     self.ledger.skew();
                 }
                 self.pass(span.duration())?;
@@ -290,7 +291,7 @@ impl World {
                 let _ = match flying.frame {
                     Frame::Message(message) => receiver.handle_message(now, channel, message),
                     Frame::Packet { number, length_bytes, tag: Some(tag) } => {
-                        receiver.handle_tagged(now, channel, tag, length_bytes, number)
+                        receiver.handle_tagged(now, tag, length_bytes, number)
                     }
                     Frame::Packet { number, length_bytes, tag: None } => {
                         receiver.handle_packet(now, channel, length_bytes, number)
@@ -419,6 +420,14 @@ impl World {
         self.now = self.now.after(span);
         self.poll_sender();
         self.step_receiver(|| fingerprint::hash(&"poll"), |_| ())
+    }
+
+    /// Whether a wait of the receiver ends in a pause in which the sender was to be called before that
+    /// and is not: its markers are further apart than the wait, which is told to be longer.
+    fn outwaits_sender(&self, span: Span) -> bool {
+        let ends_at =
+            self.receiver.state.poll_timeout().filter(|at| *at <= self.now.after(span.duration()));
+        ends_at.is_some_and(|at| self.sender.state.poll_timeout() < at)
     }
 
     /// Packets that wait anywhere in the receiver.

@@ -211,7 +211,7 @@ impl Pipe {
             }
             (Frame::Packet(Some(tag), number), _) => {
                 let packet = (number, self.now_ns);
-                self.receiver.handle_tagged(now, channel, tag, LENGTH_BYTES, packet)
+                self.receiver.handle_tagged(now, tag, LENGTH_BYTES, packet)
             }
             (Frame::Packet(None, number), _) => {
                 let packet = (number, self.now_ns);
@@ -235,7 +235,7 @@ impl Pipe {
             let _ = match ordered {
                 Ordered::Packet(tag, length_bytes, number) => {
                     let packet = (number, self.now_ns);
-                    self.receiver.handle_tagged(now, channel, tag, length_bytes, packet)
+                    self.receiver.handle_tagged(now, tag, length_bytes, packet)
                 }
                 Ordered::Message(message) => self.receiver.handle_message(now, channel, message),
             };

@@ -3,7 +3,8 @@
 //!
 //! ```text
 //!   options, then operations, a byte and its arguments each, until the bytes are used up:
-//!   send, arrive, lose, repeat, overtake, poll, pass time, change quanta, reset, start anew, and bytes from nowhere
+//!   send, arrive, lose, repeat, overtake, poll, pass time, change quanta, reset, start anew, bytes from
+//!   nowhere, and channels that come, go and move
 //! ```
 //!
 //! Invariants that are asserted: nothing panics; polling comes to an end, and what is due is not
@@ -157,6 +158,7 @@ impl World {
         let operation = script.byte();
         let channel = script.below(self.there.len());
         match operation % 32 {
+            _ if operation >= 0xf0 => self.change_slots(script, channel),
             0..=7 => self.send(1 + script.word() % LONGEST_BYTES),
             8..=13 => self.arrive(channel),
             14 => drop(self.there[channel].pop_front()),
@@ -201,7 +203,7 @@ impl World {
         let _ = match frame {
             Frame::Message(bytes) => self.receiver.handle_bytes(self.now, channel, &bytes),
             Frame::Packet { number, length_bytes, tag: Some(tag) } => {
-                self.receiver.handle_tagged(self.now, channel, tag, length_bytes, number)
+                self.receiver.handle_tagged(self.now, tag, length_bytes, number)
             }
             Frame::Packet { number, length_bytes, tag: None } => {
                 self.receiver.handle_packet(self.now, channel, length_bytes, number)
@@ -280,6 +282,20 @@ impl World {
         let _ = self.sender.change_quanta(&quanta);
     }
 
+    /// A channel comes, goes or moves, or one that there is no room for; what cannot be is refused.
+    fn change_slots(&mut self, script: &mut Script<'_>, channel: usize) {
+        let id = if script.byte() == 0xff { self.there.len() + channel } else { channel };
+        let is_there = self.sender.is_there(id);
+        let (taken, right) = match script.byte() % 3 {
+            0 => (self.sender.add_channel(self.now, id), !is_there && id == channel),
+            1 => (self.sender.remove_channel(self.now, id), is_there),
+            _ => (self.sender.move_channel(self.now, id), is_there),
+        };
+        assert!(taken.is_err() || right, "channel {id}");
+        let some_is_there = (0..self.there.len()).any(|id| self.sender.is_there(id));
+        assert!(some_is_there, "the last was removed");
+    }
+
     /// One end or the other starts anew, as after a crash.
     fn start_anew(&mut self, script: &mut Script<'_>) {
         self.honest = false;
@@ -322,9 +338,14 @@ impl World {
     fn packet_from_nowhere(&mut self, script: &mut Script<'_>, channel: usize) {
         self.honest = false;
         let (length_bytes, number) = (script.word() % 2_000, u32::MAX);
-        let _ = match Tag::parse(&script.bytes(TAG_BYTES_MAX)) {
+        let mut bytes = script.bytes(TAG_BYTES_MAX);
+        if let [first, named, ..] = &mut bytes[..] {
+            // Nearly right is worse than wrong.
+            (*first, *named) = (0x30 | *first & 1, u8::try_from(channel).expect("at most 5"));
+        }
+        let _ = match Tag::parse(&bytes) {
             Ok((tag, _)) if length_bytes % 2 == 0 => {
-                self.receiver.handle_tagged(self.now, channel, tag, length_bytes, number)
+                self.receiver.handle_tagged(self.now, tag, length_bytes, number)
             }
             _ => self.receiver.handle_packet(
                 self.now,

@@ -1,10 +1,10 @@
 //! Any bytes are a message or an error, a tag or an error; what is parsed and written again is the
 //! same bytes.
 
-use gingham_stripe::{MESSAGE_BYTES_MAX, Message, Tag};
+use gingham_stripe::{HEADER_BYTES, MESSAGE_BYTES_MAX, Message, Tag};
 
-/// Header, and the length of the body by its kind: the table of `gingham_stripe::wire`.
-const HEADER_BYTES: usize = 12;
+/// What stands before the body of a message: the table of `gingham_stripe::wire`.
+const BODY_AT: usize = 12;
 
 /// A message as these bytes are, and as they would be with the right checksum: chance finds no
 /// checksum.
@@ -28,20 +28,28 @@ fn try_message(data: &[u8]) {
 
 /// The header and so many bytes of body as they come, made into ours by what chance would not find.
 pub(crate) fn sealed(data: &[u8], body_bytes: usize) -> Option<Vec<u8>> {
-    let mut bytes = data.get(..HEADER_BYTES + body_bytes)?.to_vec();
-    bytes[..3].copy_from_slice(b"GS\x02");
+    let mut bytes = data.get(..BODY_AT + body_bytes)?.to_vec();
+    bytes[..3].copy_from_slice(b"GS\x03");
     let checksum = crc32c(&bytes).to_be_bytes();
     bytes.extend(checksum);
     Some(bytes)
 }
 
-/// A tag, and what follows it.
+/// A tag, and what follows it: as these bytes are, and as they would be in our version.
 pub(crate) fn tag(data: &[u8]) {
+    try_tag(data);
+    if let [first, rest @ ..] = data {
+        try_tag(&[&[0x30 | *first & 1], rest].concat());
+    }
+}
+
+fn try_tag(data: &[u8]) {
     match Tag::parse(data) {
         Ok((tag, payload)) => {
             let written = tag.to_bytes();
             assert_eq!(written[..], data[..tag.length()]);
             assert_eq!(payload, &data[tag.length()..]);
+            assert_eq!(tag.header().to_bytes()[..], data[..HEADER_BYTES]);
         }
         Err(error) => assert!(!error.to_string().is_empty()),
     }

@@ -62,6 +62,23 @@ fn a_change_that_is_not_acknowledged_in_time_is_put_off() {
     assert_eq!(pair.receiver.reception().passed, 0);
 }
 
+/// A quantum grows in round 52 or later. A reset begins anew in round 1, and what is announced then
+/// is so for round 5.
+#[test]
+fn what_was_announced_before_a_reset_puts_nothing_off_after_it() {
+    let mut pair = pair(&[100, 100]);
+    send(&mut pair, 100);
+    pair.sender.change_quanta(&[300, 100]).unwrap();
+    send(&mut pair, 60);
+    assert_eq!(pair.sender.sending().changes, 1);
+    pair.sender.reset(pair.now);
+    pair.run_for(milliseconds(40));
+    pair.sender.change_quanta(&[200, 100]).unwrap();
+    pair.run_for(milliseconds(20));
+    let change = Change { from: Round::new(5), quantum_bytes: 200 };
+    assert_eq!(pair.sender.scheduler().standing(0).coming, Some(change));
+}
+
 /// Channel 1 leaves in round 5, and comes back.
 #[test]
 fn a_channel_leaves_and_comes_back_by_plan() {

@@ -29,12 +29,13 @@ fn receiver(repairs: bool) -> End {
 }
 
 fn tag(sequence: u32) -> Tag {
-    Tag { sequence, channel_sequence: sequence / 3, epoch: 1, repair_of: None }
+    let channel = u8::try_from(sequence % 3).expect("below 3");
+    Tag { sequence, channel, channel_sequence: sequence / 3, session: 1, repair_of: None }
 }
 
 /// The packet comes on its channel.
 fn packet(receiver: &mut End, now: Instant, sequence: u32) -> Result<(), Discard> {
-    receiver.handle_tagged(now, (sequence % 3) as usize, tag(sequence), 100, sequence)
+    receiver.handle_tagged(now, tag(sequence), 100, sequence)
 }
 
 /// A copy of it comes on channel 2 as this number of that, sent when the next packet of the pipe was
@@ -45,18 +46,18 @@ fn copy(
     sequence: u32,
     (channel_sequence, next_sequence): (u32, u32),
 ) -> Result<(), Discard> {
-    let tag = copy_tag(sequence, channel_sequence, next_sequence);
-    receiver.handle_tagged(now, 2, tag, 100, sequence)
+    let tag = copy_tag(2, sequence, channel_sequence, next_sequence);
+    receiver.handle_tagged(now, tag, 100, sequence)
 }
 
-fn copy_tag(sequence: u32, channel_sequence: u32, next_sequence: u32) -> Tag {
+fn copy_tag(channel: u8, sequence: u32, channel_sequence: u32, next_sequence: u32) -> Tag {
     let lost = tag(sequence);
     let repair_of = Some(RepairOf {
-        channel: u8::try_from(sequence % 3).expect("below 3"),
+        channel: lost.channel,
         channel_sequence: lost.channel_sequence,
         next_sequence,
     });
-    Tag { channel_sequence, repair_of, ..lost }
+    Tag { channel, channel_sequence, repair_of, ..lost }
 }
 
 fn packets(receiver: &mut End, now: Instant, sequences: &[u32]) {
@@ -214,7 +215,7 @@ fn a_copy_is_a_packet_of_its_channel_and_proves_losses_there() {
     assert_eq!((report.accounted_packets, report.received_packets), (4, 3));
     let lost = RepairOf { channel: 2, channel_sequence: 2, next_sequence: 10 };
     let tag = Tag { channel_sequence: 4, repair_of: Some(lost), ..tag(8) };
-    assert_eq!(receiver.handle_tagged(at(3), 2, tag, 100, 8), Ok(()));
+    assert_eq!(receiver.handle_tagged(at(3), tag, 100, 8), Ok(()));
     assert_eq!(drain(&mut receiver, at(3)), [8, 9]);
     assert_eq!((receiver.reception().repaired, receiver.reception().given_up), (2, 0));
     assert_eq!(asked(&mut receiver, at(100)), []);
@@ -285,14 +286,15 @@ fn what_was_on_its_way_on_a_channel_that_left_is_waited_for() {
 fn tags_of_another_epoch_or_mode_are_counted() {
     let mut guaranteed = receiver(false);
     assert_eq!(guaranteed.handle_packet(at(0), 0, 100, 0), Err(Discard::OtherMode));
-    let old = Tag { epoch: 0, ..tag(0) };
-    assert_eq!(guaranteed.handle_tagged(at(0), 0, old, 100, 0), Err(Discard::StaleEpoch));
+    let old = Tag { session: 0, ..tag(0) };
+    assert_eq!(guaranteed.handle_tagged(at(0), old, 100, 0), Err(Discard::StaleEpoch));
     assert_eq!(copy(&mut guaranteed, at(0), 3, (0, 6)), Err(Discard::NotAsked));
-    assert_eq!(guaranteed.handle_tagged(at(0), 3, tag(0), 100, 0), Err(Discard::NoSuchChannel));
-    assert_eq!(guaranteed.handle_tagged(at(0), 0, tag(0), 101, 0), Err(Discard::BadLength));
+    let nowhere = Tag { channel: 3, ..tag(0) };
+    assert_eq!(guaranteed.handle_tagged(at(0), nowhere, 100, 0), Err(Discard::NoSuchChannel));
+    assert_eq!(guaranteed.handle_tagged(at(0), tag(0), 101, 0), Err(Discard::BadLength));
     let mut quasi =
         End::synchronised(scheduler(), ReceiverOptions::default(), Epoch::new(1)).unwrap();
-    assert_eq!(quasi.handle_tagged(at(0), 0, tag(0), 100, 0), Err(Discard::OtherMode));
+    assert_eq!(quasi.handle_tagged(at(0), tag(0), 100, 0), Err(Discard::OtherMode));
     assert_eq!(guaranteed.reception().discards.total() + quasi.reception().discards.total(), 6);
 }
 
@@ -321,7 +323,7 @@ fn copies_go_over_the_fastest_channel() {
     hear(2, 50, report(400)).unwrap();
     hear(0, 70, report(400)).unwrap();
     hear(0, 70, missing(1, 1)).unwrap();
-    let repair = Repair { channel: 2, tag: copy_tag(3, 2, 6), length_bytes: 100 };
+    let repair = Repair { channel: 2, tag: copy_tag(2, 3, 2, 6), length_bytes: 100 };
     assert_eq!((sender.poll_repair(at(70)), sender.poll_repair(at(70))), (Some(repair), None));
     assert_eq!(sender.sending().repairs, 1);
 }
@@ -344,8 +346,8 @@ fn a_lost_copy_is_the_lost_packet_again() {
         let sent = [0, 1].map(|channel| sender.sent(channel).packets);
         (repair.map(|repair| (repair.channel, repair.tag)), sent)
     };
-    assert_eq!(ask(0, 1, 10), (Some((0, copy_tag(3, 2, 6))), [3, 2]));
-    assert_eq!(ask(0, 2, 20), (Some((1, copy_tag(3, 2, 6))), [3, 3]));
+    assert_eq!(ask(0, 1, 10), (Some((0, copy_tag(0, 3, 2, 6))), [3, 2]));
+    assert_eq!(ask(0, 2, 20), (Some((1, copy_tag(1, 3, 2, 6))), [3, 3]));
     assert_eq!(ask(1, 2, 30), (None, [3, 3]));
     // The next fresh packet of channel 0 comes after the copy there, and is the next of the pipe.
     assert_eq!(sender.handle_tagged(at(40), 100), Ok((0, Tag { channel_sequence: 3, ..tag(6) })));

@@ -10,4 +10,5 @@ mod pair;
 mod reports;
 mod resets;
 mod sizes;
+mod slots;
 mod waiting;

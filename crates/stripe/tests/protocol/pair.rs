@@ -157,6 +157,7 @@ impl Pair {
         self.poll_sender();
         if let Some((channel, tag)) = self.take(length_bytes) {
             self.sent += 1;
+            assert!(self.sender.is_there(channel), "a packet on channel {channel}");
             if let (Some(kept), Some(tag)) = (&mut self.kept, tag) {
                 kept.keep(tag.sequence, self.sent);
             }
@@ -182,10 +183,17 @@ impl Pair {
         while let Some(repair) = self.sender.poll_repair(self.now) {
             let kept = self.kept.as_ref().and_then(|kept| kept.get(repair.tag.sequence));
             let Some(&number) = kept else { continue };
+            assert!(self.sender.is_there(repair.channel), "{repair:?}");
             let (length_bytes, tag) = (repair.length_bytes, Some(repair.tag));
             let frame = Frame::Packet { number, length_bytes, tag };
             self.there[repair.channel].push(self.now, frame);
         }
+    }
+
+    /// What is on its way on a channel, both ways, is lost.
+    pub(crate) fn cut(&mut self, channel: usize) {
+        self.there[channel].frames.clear();
+        self.back[channel].frames.clear();
     }
 
     /// Puts a message on a channel, as if the sender had.
@@ -195,6 +203,7 @@ impl Pair {
 
     fn poll_sender(&mut self) {
         while let Some((channel, message)) = self.sender.poll_message(self.now) {
+            assert!(self.sender.is_there(channel), "{message:?} on channel {channel}");
             if !self.is_lost(channel) {
                 self.inject(channel, message);
             }
@@ -264,7 +273,7 @@ impl Pair {
                 self.receiver.handle_packet(self.now, wire, length_bytes, number)
             }
             Frame::Packet { number, length_bytes, tag: Some(tag) } => {
-                self.receiver.handle_tagged(self.now, wire, tag, length_bytes, number)
+                self.receiver.handle_tagged(self.now, tag, length_bytes, number)
             }
             Frame::Message(bytes) => self.receiver.handle_bytes(self.now, wire, &bytes),
         };

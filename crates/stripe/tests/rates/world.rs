@@ -285,9 +285,9 @@ impl World {
         let now = self.now();
         // What an end refuses it counts.
         match event {
-            Event::Packet { channel, tag: Some(tag), packet } => {
+            Event::Packet { tag: Some(tag), packet, .. } => {
                 let length_bytes = packet.length_bytes;
-                let _ = self.receiver.handle_tagged(now, channel, tag, length_bytes, packet);
+                let _ = self.receiver.handle_tagged(now, tag, length_bytes, packet);
             }
             Event::Packet { channel, tag: None, packet } => {
                 let _ = self.receiver.handle_packet(now, channel, packet.length_bytes, packet);

@@ -45,7 +45,7 @@ impl Logical {
             return self.receiver.handle_packet(now, channel, bytes, packet).is_ok();
         };
         let Some(order) = self.orders.get_mut(channel) else {
-            return self.receiver.handle_tagged(now, channel, tag, bytes, packet).is_ok();
+            return self.receiver.handle_tagged(now, tag, bytes, packet).is_ok();
         };
         let taken = order.handle_packet(now, tag, bytes, packet).is_ok();
         self.pass_on(now, channel);
@@ -72,7 +72,7 @@ impl Logical {
             // What the receiver refuses it counts.
             let _ = match next {
                 Ordered::Packet(tag, bytes, packet) => {
-                    self.receiver.handle_tagged(now, channel, tag, bytes, packet)
+                    self.receiver.handle_tagged(now, tag, bytes, packet)
                 }
                 Ordered::Message(message) => self.receiver.handle_message(now, channel, message),
             };

@@ -13,7 +13,7 @@ impl<S: Numbered> Sender<S> {
         loop {
             let repairs = self.repairs.as_mut().filter(|repairs| !repairs.queue.is_empty())?;
             let length_bytes = repairs.next_bytes().unwrap_or(0);
-            let is_in = |channel: &usize| self.scheduler.standing(*channel).is_in();
+            let is_in = |channel: &usize| self.carries(*channel);
             let mut channels = (0..self.scheduler.channels()).filter(is_in);
             if channels.any(|channel| self.sizes.fits(channel, length_bytes)) {
                 return Some(length_bytes);
@@ -32,9 +32,8 @@ impl<S: Numbered> Sender<S> {
         length_bytes: u32,
     ) -> Option<usize> {
         let repairs = self.repairs.as_ref().filter(|repairs| !repairs.queue.is_empty())?;
-        let is_in = |channel: &usize| {
-            self.scheduler.standing(*channel).is_in() && self.sizes.fits(*channel, length_bytes)
-        };
+        let is_in =
+            |channel: &usize| self.carries(*channel) && self.sizes.fits(*channel, length_bytes);
         let is_sound = |channel| !self.sizes.doubts(channel) && avoided != Some(channel);
         let some_is_sound = (0..self.scheduler.channels()).filter(is_in).any(is_sound);
         let has_room = |channel: &usize| {

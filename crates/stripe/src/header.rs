@@ -1,0 +1,143 @@
+//! The eight bytes before everything that goes in a datagram of its own.
+//!
+//! ```text
+//!    0       1       2       3       4       5       6       7
+//!   +-------+-------+-------+-------+-------+-------+-------+-------+
+//!   | v | k |channel|    session    |      number on the channel    |   v: version, k: kind, four bits each
+//!   +-------+-------+-------+-------+-------+-------+-------+-------+
+//! ```
+//!
+//! They can be sent in clear, and authenticated as associated data of what follows; and a nonce can
+//! be made of them, since no two datagrams of an end have the same eight bytes in a session: packets
+//! and copies share the numbers of their channel, messages have their own, and the kind tells them
+//! apart. A session is an epoch: a reset begins the next, with numbers anew. Before numbers go round
+//! at 2^32 a new key is due.
+//!
+//! Source: ours; RFC 9001, sections 5.3 and 5.4, takes header and number of a packet so.
+//!
+//! Invariant: what is parsed and written again is the same bytes.
+
+use gingham_fairq::CHANNELS_MAX;
+
+use crate::message::small;
+use crate::wire::VERSION;
+use crate::{Message, WireError};
+
+/// The length of the header.
+pub const HEADER_BYTES: usize = 8;
+
+/// What follows a header.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Content {
+    /// A packet that was not sent before.
+    #[default]
+    Data,
+    /// A copy of one that was lost.
+    Copy,
+    /// A message.
+    Message,
+}
+
+/// What stands before everything that goes in a datagram.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Header {
+    /// What follows.
+    pub content: Content,
+    /// The channel on which it goes, or on whose way back.
+    pub channel: u8,
+    /// The low half of the epoch, which names the session.
+    pub session: u16,
+    /// Its number among the packets and copies, or among the messages, of an end on the channel,
+    /// modulo 2^32.
+    pub number: u32,
+}
+
+impl Header {
+    /// The header as bytes.
+    pub fn to_bytes(self) -> [u8; HEADER_BYTES] {
+        let ([s0, s1], [n0, n1, n2, n3]) = (self.session.to_be_bytes(), self.number.to_be_bytes());
+        [VERSION << 4 | self.content as u8, self.channel, s0, s1, n0, n1, n2, n3]
+    }
+
+    /// The header at the beginning of these bytes, and what follows it.
+    pub fn parse(bytes: &[u8]) -> Result<(Self, &[u8]), WireError> {
+        let truncated = WireError::Truncated { length: bytes.len() };
+        let (header, behind) = bytes.split_first_chunk::<HEADER_BYTES>().ok_or(truncated)?;
+        let [first, channel, s0, s1, n0, n1, n2, n3] = *header;
+        let (version, kind) = (first >> 4, first & 0xf);
+        if version != VERSION {
+            return Err(WireError::BadVersion { version });
+        }
+        let content = match kind {
+            0 => Content::Data,
+            1 => Content::Copy,
+            2 => Content::Message,
+            kind => return Err(WireError::BadKind { kind }),
+        };
+        if usize::from(channel) >= CHANNELS_MAX {
+            return Err(WireError::BadChannel { channel, channels: small(CHANNELS_MAX) });
+        }
+        let session = u16::from_be_bytes([s0, s1]);
+        let number = u32::from_be_bytes([n0, n1, n2, n3]);
+        Ok((Self { content, channel, session, number }, behind))
+    }
+}
+
+/// The numbers of the messages that an end sends in datagrams. They go on from one epoch to the next.
+///
+/// ```
+/// use gingham_stripe::{Content, Epoch, Header, Kind, Message, MessageNumbers};
+///
+/// let mut numbers = MessageNumbers::default();
+/// let epoch = Epoch::new(0x1_0007);
+/// let message = Message { epoch, channel: 3, channels: 8, kind: Kind::Acknowledged };
+/// let header = Header { content: Content::Message, channel: 3, session: 7, number: 0 };
+/// assert_eq!(numbers.header(&message), header);
+/// assert_eq!(numbers.header(&message), Header { number: 1, ..header });
+/// ```
+#[derive(Clone, Debug)]
+pub struct MessageNumbers([u32; CHANNELS_MAX]);
+
+impl Default for MessageNumbers {
+    fn default() -> Self {
+        Self([0; CHANNELS_MAX])
+    }
+}
+
+impl MessageNumbers {
+    /// What stands before a message, which takes the next number of its channel.
+    pub fn header(&mut self, message: &Message) -> Header {
+        let (channel, session) = (message.channel, message.epoch.low());
+        let next = &mut self.0[usize::from(channel) % CHANNELS_MAX];
+        let number = *next;
+        *next = next.wrapping_add(1);
+        Header { content: Content::Message, channel, session, number }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_header_is_written_as_drawn() {
+        let header =
+            Header { content: Content::Message, channel: 63, session: 0x0a0b, number: 0x0102_0304 };
+        let bytes = [0x32, 63, 10, 11, 1, 2, 3, 4];
+        assert_eq!(header.to_bytes(), bytes);
+        assert_eq!(Header::parse(&bytes), Ok((header, &[][..])));
+    }
+
+    #[test]
+    fn bytes_that_are_no_header_are_refused() {
+        assert_eq!(Header::parse(&[0x30; 7]), Err(WireError::Truncated { length: 7 }));
+        let begins = |first, channel| {
+            Header::parse(&[first, channel, 0, 0, 0, 0, 0, 0]).map(|(header, _)| header)
+        };
+        assert_eq!(begins(0x20, 0), Err(WireError::BadVersion { version: 2 }));
+        assert_eq!(begins(0x40, 0), Err(WireError::BadVersion { version: 4 }));
+        assert_eq!(begins(0x33, 0), Err(WireError::BadKind { kind: 3 }));
+        let channel = Err(WireError::BadChannel { channel: 64, channels: 64 });
+        assert_eq!(begins(0x30, 64), channel);
+    }
+}

@@ -1,0 +1,66 @@
+//! What befalls the ends, as the story has it.
+
+use gingham_stripe::{Epoch, Receiver, RetransmissionBuffer, Sender};
+
+use super::{World, orders};
+use crate::story::Happening;
+
+impl World<'_> {
+    pub(super) fn happen(&mut self) {
+        while let Some((at_ns, happening)) = self.case.story.get(self.happened)
+            && *at_ns <= self.now_ns
+        {
+            self.happened += 1;
+            match happening {
+                Happening::SenderCrashes { epochs_off } => {
+                    // Order is guaranteed as long as epochs rise, and not by the 2^16 that tags do
+                    // not tell.
+                    let guaranteed = self.case.receiver.guaranteed.is_some();
+                    let off = if guaranteed { 1 + epochs_off % 10_000 } else { *epochs_off };
+                    let epoch = Epoch::new(self.sender.epoch().get().wrapping_add(off));
+                    self.count_sender();
+                    self.kept = RetransmissionBuffer::new(1_024);
+                    self.sender =
+                        Sender::new(self.scheduler.clone(), self.case.sender, epoch, self.now())
+                            .expect("options of a test");
+                    self.totals.crashes += 1;
+                }
+                Happening::ReceiverCrashes => {
+                    self.count_receiver();
+                    self.orders = orders(self.case);
+                    self.ledger.forget_order();
+                    self.receiver = Receiver::new(self.scheduler.clone(), self.case.receiver)
+                        .expect("options of a test");
+                    self.totals.crashes += 1;
+                }
+                Happening::Reset => self.sender.reset(self.now()),
+                Happening::Toggles(channel) => self.toggle(*channel),
+                Happening::Moves(channel) => {
+                    // One that is not there is refused.
+                    let moved = self.sender.move_channel(self.now(), *channel).is_ok();
+                    self.totals.channels += u64::from(moved);
+                }
+                Happening::AllThere => {
+                    for channel in 0..self.case.quanta.len() {
+                        let _ = self.sender.add_channel(self.now(), channel);
+                    }
+                }
+                Happening::Quanta(quanta) => {
+                    self.sender.change_quanta(quanta).expect("quanta of a test");
+                    self.totals.changes += 1;
+                }
+            }
+        }
+    }
+
+    fn toggle(&mut self, channel: usize) {
+        let now = self.now();
+        // The last that is there is not removed.
+        let done = if self.sender.is_there(channel) {
+            self.sender.remove_channel(now, channel)
+        } else {
+            self.sender.add_channel(now, channel)
+        };
+        self.totals.channels += u64::from(done.is_ok());
+    }
+}

@@ -1,0 +1,212 @@
+//! Channels that are added, removed and moved while packets flow.
+
+use std::time::Duration;
+
+use gingham_stripe::{
+    ChannelError, ControlPlan, Epoch, Guarantee, Instant, Kind, OptionsError, Order, QuantaError,
+    ReceiverOptions, RepairPlan, RepairRequests, ReportPlan, Sender, SenderOptions,
+};
+
+use super::pair::{Pair, Scheduler, Words, at, milliseconds};
+
+const CAP: usize = 8;
+
+/// Eight slots, of which these are there, with repair; delays of 5, 7, 9 ms and so on.
+fn pair(order: Order, present: u64) -> Pair {
+    let scheduler = Scheduler::new(1_500, &[1_500; CAP]).expect("options of a test");
+    let delays: Vec<Duration> = (0..CAP as u64).map(|slot| milliseconds(5 + 2 * slot)).collect();
+    let sender = SenderOptions {
+        order,
+        control: Some(ControlPlan::default()),
+        repair: Some(RepairPlan::default()),
+        present: Some(present),
+        ..SenderOptions::default()
+    };
+    let receiver = ReceiverOptions {
+        order,
+        wait: milliseconds(3_600_000),
+        guaranteed: Some(Guarantee { repair: Some(RepairRequests::default()) }),
+        reports: Some(ReportPlan::default()),
+        ..ReceiverOptions::default()
+    };
+    Pair::with(&scheduler, &delays, sender, receiver)
+}
+
+/// A packet or two each millisecond, as the sender takes them.
+fn send_for(pair: &mut Pair, words: &mut Words, steps: u32) {
+    for _ in 0..steps {
+        (0..2).for_each(|_| pair.send_or_lose(words.length_bytes(), false));
+        pair.run_for(milliseconds(1));
+    }
+}
+
+fn assert_nothing_lost(pair: &mut Pair) {
+    pair.run_for(milliseconds(2_000));
+    let (delivered, sent) = (pair.delivered.len(), pair.sent);
+    let wrong = pair.delivered.iter().zip(1..).find(|(packet, number)| *packet != number);
+    assert_eq!((delivered, wrong), (sent as usize, None));
+    assert_eq!(pair.receiver.reception().given_up, 0);
+}
+
+/// A hundred of them at random; what goes is gone at once, with all that is on its way both ways.
+#[test]
+fn a_hundred_channels_come_and_go_and_nothing_is_lost() {
+    for (order, seed) in
+        [(Order::Strict, 1), (Order::Free, 2), (Order::Strict, 3), (Order::Free, 4)]
+    {
+        let (mut pair, mut words) = (pair(order, 0b11), Words(seed));
+        pair.dead = !0b11;
+        for _ in 0..100 {
+            send_for(&mut pair, &mut words, 30);
+            let (id, now) = (words.below(8) as usize, pair.now);
+            if !pair.sender.is_there(id) {
+                assert_eq!(pair.sender.add_channel(now, id), Ok(()));
+                pair.dead &= !(1 << id);
+            } else if pair.sender.remove_channel(now, id) == Ok(()) {
+                pair.dead |= 1 << id;
+                pair.cut(id);
+            }
+        }
+        send_for(&mut pair, &mut words, 500);
+        for id in 0..CAP {
+            let is_in = pair.sender.scheduler().standing(id).is_in();
+            assert_eq!(is_in, pair.sender.is_there(id), "{order:?}, channel {id}");
+        }
+        assert!(pair.sent > 3_000, "{} were sent", pair.sent);
+        assert_eq!((pair.sender.sending().deaths, pair.sender.sending().resets), (0, 0));
+        assert_nothing_lost(&mut pair);
+    }
+}
+
+/// The ids 0 to 7 have a place, 0 and 1 are there.
+#[test]
+fn ids_that_cannot_be_are_refused() {
+    let mut pair = pair(Order::Strict, 0b11);
+    let (now, sender) = (pair.now, &mut pair.sender);
+    for id in [CAP, 64, usize::MAX] {
+        let above = Err(ChannelError::AboveCap { id, cap: CAP });
+        assert_eq!(sender.add_channel(now, id), above);
+        assert_eq!(sender.remove_channel(now, id), above);
+        assert_eq!(sender.move_channel(now, id), above);
+        assert!(!sender.is_there(id));
+    }
+    assert_eq!(sender.add_channel(now, 1), Err(ChannelError::AlreadyThere { id: 1 }));
+    assert_eq!(sender.remove_channel(now, 2), Err(ChannelError::NotThere { id: 2 }));
+    assert_eq!(sender.move_channel(now, 2), Err(ChannelError::NotThere { id: 2 }));
+    assert_eq!(sender.remove_channel(now, 0), Ok(()));
+    assert_eq!(sender.remove_channel(now, 1), Err(ChannelError::Last { id: 1 }));
+    // Of the ids whose quantum is not 0 none is there.
+    assert_eq!(sender.change_quanta(&[0, 0, 9_000, 0, 0, 0, 0, 0]), Err(QuantaError::NoneIn));
+    assert_eq!(sender.add_channel(now, 0), Ok(()));
+    let quanta = [1_500, 0, 1_500, 1_500, 1_500, 1_500, 1_500, 1_500];
+    assert_eq!(sender.change_quanta(&quanta), Ok(()));
+    assert_eq!(sender.remove_channel(now, 0), Err(ChannelError::Last { id: 0 }));
+}
+
+#[test]
+fn a_start_with_no_channel_or_one_above_the_cap_is_refused() {
+    let start = |present| {
+        let scheduler = Scheduler::new(1_500, &[1_500; CAP]).expect("options of a test");
+        let options = SenderOptions { present: Some(present), ..SenderOptions::default() };
+        Sender::synchronised(scheduler, options, Epoch::new(1), Instant::ORIGIN).map(|_| ())
+    };
+    assert_eq!(start(0), Err(OptionsError::NonePresent));
+    assert_eq!(start(1 << 9 | 1), Err(OptionsError::NoSuchChannel { channel: 9, count: CAP }));
+    assert_eq!(start(0b1000_0000), Ok(()));
+}
+
+/// Nothing goes on a channel that is not there, and the receiver waits for none: what is sent at 0 on
+/// the slowest of two, 7 ms, has come by then.
+#[test]
+fn an_absent_channel_is_given_nothing_and_not_waited_for() {
+    for order in [Order::Strict, Order::Free] {
+        let mut pair = pair(order, 0b11);
+        for _ in 0..10 {
+            pair.send_or_lose(1_000, false);
+        }
+        pair.run_for(milliseconds(7));
+        assert_eq!(pair.delivered, (1..=pair.sent).collect::<Vec<_>>(), "{order:?}");
+        for _ in 0..200 {
+            while let Some((channel, _)) = pair.sender.poll_message(pair.now) {
+                assert!(channel < 2, "a message on channel {channel}");
+            }
+            pair.now = pair.now.after(milliseconds(10));
+        }
+    }
+}
+
+/// Channel 0 goes in the moment in which channel 1 comes: it stays in the schedule, and nothing goes
+/// on it, until that one is in, a round trip of 14 ms later.
+#[test]
+fn the_last_that_is_in_goes_once_another_has_come() {
+    for order in [Order::Strict, Order::Free] {
+        let (mut pair, mut words) = (pair(order, 0b1), Words(5));
+        send_for(&mut pair, &mut words, 100);
+        assert_eq!(pair.sender.add_channel(pair.now, 1), Ok(()));
+        assert_eq!(pair.sender.remove_channel(pair.now, 0), Ok(()));
+        let (before, sent) = (pair.sender.sent(0), pair.sent);
+        send_for(&mut pair, &mut words, 13);
+        assert_eq!((pair.sender.sent(0), pair.sent), (before, sent), "{order:?}");
+        send_for(&mut pair, &mut words, 100);
+        assert!(pair.sent > sent + 100 && pair.sender.sent(0) == before, "{order:?}");
+        assert!(!pair.sender.scheduler().standing(0).is_in());
+        assert_nothing_lost(&mut pair);
+    }
+}
+
+/// What the next marker on a channel will say of the time there and back.
+fn said_round_trip_ns(pair: &Pair, channel: usize) -> u32 {
+    let (mut sender, soon) = (pair.sender.clone(), pair.now.after(milliseconds(20)));
+    let said = std::iter::from_fn(|| sender.poll_message(soon));
+    let markers = said.filter_map(|(on, message)| match message.kind {
+        Kind::Marker(marker) if on == channel => Some(marker.round_trip_ns),
+        _ => None,
+    });
+    markers.last().expect("a marker goes each 20 ms")
+}
+
+/// What is learned of a channel, and what is on its way on it, is over when it moves; the other one
+/// keeps what it has.
+#[test]
+fn a_channel_that_moves_begins_anew_and_nothing_is_lost() {
+    for order in [Order::Strict, Order::Free] {
+        let (mut pair, mut words) = (pair(order, 0b11), Words(6));
+        send_for(&mut pair, &mut words, 300);
+        let learned = |pair: &Pair, channel| pair.sender.flight(channel).expect("controlled");
+        let (old, other) = (learned(&pair, 0), learned(&pair, 1));
+        assert!(!old.round_trip.is_zero() && old.in_flight_bytes > 0, "{old:?}");
+        assert_eq!(pair.sender.move_channel(pair.now, 0), Ok(()));
+        let new = learned(&pair, 0);
+        assert_eq!((new.round_trip, new.round_trip_least, new.in_flight_bytes), Default::default());
+        assert_eq!(learned(&pair, 1), other);
+        // What comes of the old address within a round trip of 10 ms tells nothing of the new one.
+        pair.run_for(milliseconds(9));
+        pair.cut(0);
+        assert_eq!(learned(&pair, 0).round_trip, Duration::ZERO);
+        assert_eq!(said_round_trip_ns(&pair, 0), 0);
+        send_for(&mut pair, &mut words, 300);
+        assert_eq!(learned(&pair, 0).round_trip_least, milliseconds(10));
+        assert_eq!((pair.sender.sending().deaths, pair.sender.sending().resets), (0, 0));
+        assert_nothing_lost(&mut pair);
+    }
+}
+
+/// A reset goes on the channels that are there, and waits for no others; one that comes or goes while
+/// it is under way is like any.
+#[test]
+fn a_reset_is_of_the_channels_that_are_there() {
+    let (mut pair, mut words) = (pair(Order::Strict, 0b111), Words(7));
+    send_for(&mut pair, &mut words, 20);
+    pair.sender.reset(pair.now);
+    assert_eq!(pair.sender.remove_channel(pair.now, 2), Ok(()));
+    pair.dead |= 1 << 2;
+    assert_eq!(pair.sender.add_channel(pair.now, 3), Ok(()));
+    pair.run_to(at(20).after(milliseconds(22)));
+    assert!(pair.sender.is_open());
+    let sent = pair.sent;
+    send_for(&mut pair, &mut words, 300);
+    pair.run_for(milliseconds(500));
+    let is_in = |id| pair.sender.scheduler().standing(id).is_in();
+    assert_eq!([0, 1, 2, 3, 4].map(is_in), [true, true, false, true, false]);
+    assert_eq!(pair.delivered_after(sent), (sent + 1..=pair.sent).collect::<Vec<_>>());
+}
