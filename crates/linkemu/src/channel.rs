@@ -140,6 +140,11 @@ impl Channel {
         self.losses.set_loss(loss);
     }
 
+    /// From the next packet on, none longer than that crosses, or any. The draws go on.
+    pub const fn set_mtu(&mut self, mtu_bytes: Option<u32>) {
+        self.parameters.mtu_bytes = mtu_bytes;
+    }
+
     /// What became of everything that was offered.
     pub const fn counters(&self) -> Counters {
         self.counters
@@ -182,6 +187,9 @@ impl Channel {
         }
         if self.losses.loses(draw) {
             return Err(DropReason::Lost);
+        }
+        if self.parameters.mtu_bytes.is_some_and(|mtu_bytes| length_bytes > mtu_bytes) {
+            return Err(DropReason::TooLong);
         }
         let flipped_bit = self.corruption.first_flipped_bit(draw, length_bytes);
         Ok(Arrival { at, flipped_bit, held_back })

@@ -4,7 +4,7 @@ use crate::{Arrival, DropReason};
 
 /// Packets by what became of them, each counted when it was offered.
 ///
-/// Invariant: `offered + duplicated = arrived + policed + queue_full + outage + lost`.
+/// Invariant: `offered + duplicated = arrived + policed + queue_full + outage + lost + too_long`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counters {
     /// What was offered; also the number of the next packet.
@@ -25,6 +25,8 @@ pub struct Counters {
     pub outage: u64,
     /// Lost.
     pub lost: u64,
+    /// Dropped because they were longer than what crosses.
+    pub too_long: u64,
     /// Of competing traffic, which is none of the above: what came to the queue.
     pub competing: u64,
     /// Of these, dropped because it had no room.
@@ -43,6 +45,7 @@ impl Counters {
             Err(DropReason::QueueFull) => self.queue_full += 1,
             Err(DropReason::Outage) => self.outage += 1,
             Err(DropReason::Lost) => self.lost += 1,
+            Err(DropReason::TooLong) => self.too_long += 1,
         }
     }
 }

@@ -32,6 +32,8 @@ pub enum DropReason {
     Outage,
     /// It was lost.
     Lost,
+    /// It was longer than what crosses.
+    TooLong,
 }
 
 /// What becomes of a packet that was offered.

@@ -42,6 +42,10 @@ pub struct Parameters {
     pub jitter: Span,
     /// What is lost behind the queue.
     pub loss: Loss,
+    /// The longest packet that crosses, in bytes: longer ones are lost behind the queue, and nobody
+    /// is told, as on a path on which no message of packets too big comes back. Any crosses unless
+    /// given.
+    pub mtu_bytes: Option<u32>,
     /// The probability that a bit is damaged, each by itself.
     pub bit_errors: Probability,
     /// The probability that a packet enters the queue twice.
@@ -117,6 +121,7 @@ impl Parameters {
             delay,
             jitter: Span::ZERO,
             loss: Loss::None,
+            mtu_bytes: None,
             bit_errors: Probability::NEVER,
             duplication: Probability::NEVER,
             reordering: Reordering { probability: Probability::NEVER, span: Span::ZERO },

@@ -18,6 +18,7 @@ use proptest::prelude::*;
 
 use crate::{
     ControlPlan, Guarantee, ReceiverOptions, RepairPlan, RepairRequests, SenderOptions, SharePlan,
+    SizePlan,
 };
 use pair::{LONGEST_BYTES, Pair, Scheduler, Words, milliseconds};
 
@@ -66,7 +67,7 @@ proptest! {
     #[test]
     fn whatever_is_written_over_order_is_exact_in_time(
         seed: u64, channels in 1_usize..=8, of_sender: bool, of_receiver: bool, follows: [bool; 3],
-        guarantees: [bool; 2],
+        guarantees: [bool; 2], finds_sizes: bool,
     ) {
         let mut words = Words(seed);
         let quanta: Vec<_> = (0..channels).map(|_| LONGEST_BYTES + words.below(4_000)).collect();
@@ -83,6 +84,7 @@ proptest! {
             credits: follows[0],
             control: follows[1].then(ControlPlan::default),
             shares: (follows[1] && follows[2]).then(SharePlan::default),
+            sizes: finds_sizes.then(SizePlan::default),
             repair: (guarantees[0] && guarantees[1]).then(RepairPlan::default),
             ..SenderOptions::default()
         };

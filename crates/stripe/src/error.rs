@@ -24,6 +24,11 @@ pub enum SendError {
         /// The longest packet.
         longest_bytes: u32,
     },
+    /// A packet is longer than any channel passes that may take it.
+    TooLong {
+        /// The longest that all channels take.
+        longest_bytes: u32,
+    },
 }
 
 impl fmt::Display for SendError {
@@ -39,11 +44,43 @@ impl fmt::Display for SendError {
             Self::BadLength { length_bytes, longest_bytes } => {
                 write!(f, "a packet of {length_bytes} bytes; it must have 1 to {longest_bytes}")
             }
+            Self::TooLong { longest_bytes } => write!(
+                f,
+                "no channel passes so long a packet; all of them pass {longest_bytes} bytes"
+            ),
         }
     }
 }
 
 impl core::error::Error for SendError {}
+
+/// Why a size of a channel is not taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SizeError {
+    /// There is no such channel.
+    NoSuchChannel,
+    /// Sizes are told, and none is probed.
+    Told,
+    /// It is not below what is known to pass or is probed.
+    NotBelow {
+        /// The longest frame that passes.
+        frame_bytes: u32,
+    },
+}
+
+impl fmt::Display for SizeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::NoSuchChannel => write!(f, "there is no such channel"),
+            Self::Told => write!(f, "sizes are told; to have them found give the option sizes"),
+            Self::NotBelow { frame_bytes } => {
+                write!(f, "it is not below the size of the channel, {frame_bytes} bytes")
+            }
+        }
+    }
+}
+
+impl core::error::Error for SizeError {}
 
 /// Why quanta are not taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -169,6 +206,13 @@ pub enum OptionsError {
     NonePresent,
     /// Markers every zero rounds.
     NoRounds,
+    /// A base size below a message, or above the largest.
+    BaseSize {
+        /// The base size.
+        base: u32,
+        /// The largest.
+        max: u32,
+    },
     /// A channel that there is no room for: markers at its turn, or one that is there at the start.
     NoSuchChannel {
         /// The channel named, counted from 0.
@@ -221,6 +265,12 @@ impl fmt::Display for OptionsError {
                 f,
                 "control.window_bytes_max is below the longest packet, {longest_bytes} bytes, so that none \
                  could go; it must be at least that"
+            ),
+            Self::BaseSize { base, max } => write!(
+                f,
+                "sizes.base is {base}; it must be at least the {} bytes of a message, and at most \
+                 sizes.max, {max}",
+                crate::MESSAGE_BYTES_MAX
             ),
             Self::NonePresent => {
                 write!(f, "present names no channel; at least one must be there")

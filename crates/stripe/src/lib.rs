@@ -52,7 +52,7 @@ mod time;
 mod wire;
 
 pub use discard::{Discard, Discards};
-pub use error::{ChannelError, OptionsError, QuantaError, SendError};
+pub use error::{ChannelError, OptionsError, QuantaError, SendError, SizeError};
 pub use gingham_congestion::Thousandths;
 pub use header::{Content, HEADER_BYTES, Header, MessageNumbers};
 pub use message::{Departure, Epoch, Kind, Marker, Message, Nack, Report};
@@ -61,7 +61,8 @@ pub use order::{ChannelOrder, OrderOptions, Ordered};
 pub use receiver::{Guarantee, Receiver, ReceiverOptions, Reception, RepairRequests, ReportPlan};
 pub use sender::{
     BbrPlan, ControlPlan, Controlled, Flight, MarkerPlan, Order, Repair, RepairPlan, Reported,
-    RetransmissionBuffer, Sender, SenderOptions, Sending, Sent, SharePlan, Transmit,
+    RetransmissionBuffer, Sender, SenderOptions, Sending, Sent, SharePlan, Size, SizePlan,
+    SizeState, Transmit,
 };
 pub use tag::{RepairOf, TAG_BYTES, TAG_BYTES_MAX, Tag, TagBytes};
 pub use time::Instant;

@@ -25,7 +25,6 @@ mod credit;
 mod idle;
 mod markers;
 mod options;
-mod passing;
 mod paths;
 mod presence;
 mod rates;
@@ -36,6 +35,7 @@ mod retransmission_buffer;
 mod seen;
 mod sent;
 mod shares;
+mod sizes;
 mod slots;
 mod transmit;
 mod units;
@@ -54,17 +54,18 @@ pub use repairs::{Repair, RepairPlan};
 pub use reported::Reported;
 pub use retransmission_buffer::RetransmissionBuffer;
 pub use sent::Sent;
+pub use sizes::{Size, SizePlan, SizeState};
 pub use transmit::Transmit;
 
 use changes::Changes;
 use credit::has_credit;
 use idle::Idle;
-use passing::Passing;
 use paths::Paths;
 use presence::{Life, Presence};
 use repairs::Repairs;
 use reported::ReportedByChannel;
 use sent::SentByChannel;
+use sizes::Sizes;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
@@ -110,7 +111,7 @@ pub struct Sender<S> {
     idle: Idle,
     changes: Changes,
     presence: Presence,
-    passing: Passing,
+    sizes: Sizes,
     sent: SentByChannel,
     reported: ReportedByChannel,
     /// What may be in flight on each channel, if that is controlled; it chooses where the choice is
@@ -161,7 +162,7 @@ impl<S: Numbered> Sender<S> {
             marker_at: now,
             idle: Idle::new(&options.markers),
             presence: Presence::new(channels, options.present(channels)),
-            passing: Passing::new(channels),
+            sizes: Sizes::new(&options, channels),
             sent: SentByChannel::new(channels),
             reported: ReportedByChannel::new(channels),
             heeded: None,
@@ -173,24 +174,30 @@ impl<S: Numbered> Sender<S> {
     }
 
     /// The channel of the next packet, or nothing while none may go.
-    fn next_channel(&self, now: Instant) -> Option<usize> {
+    fn next_channel(&self, now: Instant, length_bytes: u32) -> Option<usize> {
         if !self.is_open() {
             return None;
         }
         if let (Order::Free, Some(paths)) = (self.options.order, &self.paths) {
-            return paths.choose(now, |channel| self.takes(channel));
+            return paths.choose(now, |channel| {
+                self.sizes.fits(channel, length_bytes) && self.takes(channel)
+            });
         }
         let channel = self.scheduler.current();
         let is_full = self.paths.as_ref().is_some_and(|paths| !paths.admits(channel, now));
-        (self.takes(channel) && !is_full).then_some(channel)
+        let takes = self.takes(channel) && self.sizes.fits(channel, length_bytes);
+        (takes && !is_full).then_some(channel)
     }
 
-    /// Why no packet may go.
+    /// Why a packet may not go.
     #[cold]
-    fn held_back(&self) -> SendError {
+    fn held_back(&mut self, length_bytes: u32) -> SendError {
+        self.sizes.wait_with(length_bytes);
         let channel = self.scheduler.current();
         if !self.is_open() {
             SendError::Resetting
+        } else if !self.fits_somewhere(length_bytes) {
+            SendError::TooLong { longest_bytes: self.longest_bytes() }
         } else if self.options.order == Order::Strict && !self.has_credit(channel) {
             SendError::NoCredit { channel }
         } else {
@@ -251,7 +258,9 @@ impl<S: Numbered> Sender<S> {
     /// A packet is to be sent: on the channel returned, after the messages given out before.
     pub fn handle_packet(&mut self, now: Instant, length_bytes: u32) -> Result<usize, SendError> {
         self.wake(now);
-        let Some(channel) = self.next_channel(now) else { return Err(self.held_back()) };
+        let Some(channel) = self.next_channel(now, length_bytes) else {
+            return Err(self.held_back(length_bytes));
+        };
         let longest_bytes = self.scheduler.longest_bytes();
         if length_bytes == 0 || length_bytes > longest_bytes {
             return Err(SendError::BadLength { length_bytes, longest_bytes });
@@ -260,7 +269,7 @@ impl<S: Numbered> Sender<S> {
             self.scheduler.charge(length_bytes);
         }
         self.sent.add(channel, length_bytes);
-        self.passing.sent(now, channel, length_bytes);
+        self.sizes.sent(now, channel, length_bytes);
         if let Some(paths) = &mut self.paths {
             paths.sent(channel, now, length_bytes);
         }
@@ -278,7 +287,9 @@ impl<S: Numbered> Sender<S> {
     pub fn poll_message(&mut self, now: Instant) -> Option<(usize, Message)> {
         self.now = now;
         self.advance(now);
-        let (channel, kind) = self.poll_left().or_else(|| self.poll_due(now))?;
+        self.sizes.pad_nothing();
+        let due = self.poll_left().or_else(|| self.poll_due(now));
+        let (channel, kind) = due.or_else(|| self.poll_probe(now))?;
         Some((channel, Message::about(channel, self.scheduler.channels(), self.epoch, kind)))
     }
 
@@ -292,20 +303,14 @@ impl<S: Numbered> Sender<S> {
         Some((channel, kind))
     }
 
-    /// To how many bytes a message that is given out for a channel is to be padded, with zeros: to
-    /// none, 0, but for probes of a channel that lost all long packets, which are to be as long as
-    /// those, their tags included. It comes in when such a probe is answered.
-    pub fn padded_bytes(&self, channel: usize) -> usize {
-        self.passing.probe_bytes(channel).map_or(0, |bytes| bytes as usize)
-    }
-
     /// When there will be a message though nothing happens.
     pub fn poll_timeout(&self) -> Instant {
         match self.state {
-            State::Open if self.due != 0 => self.now,
+            State::Open if self.due != 0 || self.sizes.are_due() => self.now,
             State::Open => {
                 let at = self.marker_at.min(self.presence.look_at());
-                self.paced_until().into_iter().fold(at, Instant::min)
+                let others = self.paced_until().into_iter().chain(self.sizes.next_at());
+                others.fold(at, Instant::min)
             }
             State::Resetting { acknowledged: 0, again_at, .. } => again_at,
             State::Resetting { again_at, open_at, .. } => again_at.min(open_at),
@@ -317,7 +322,9 @@ impl<S: Numbered> Sender<S> {
     fn paced_until(&self) -> Option<Instant> {
         let paths = self.paths.as_ref()?;
         let paced = match self.options.order {
-            Order::Free => paths.next_at(self.now, |channel| self.takes(channel)),
+            Order::Free => paths.next_at(self.now, |channel| {
+                self.sizes.fits_waiting(channel) && self.takes(channel)
+            }),
             Order::Strict => paths.next_at(self.now, |one| one == self.scheduler.current()),
         };
         paced.into_iter().chain(paths.poll_timeout()).min()
@@ -376,7 +383,7 @@ impl<S: Numbered> Sender<S> {
             Kind::Report(report) => {
                 let reported = Reported { at: now, report };
                 self.reported.take(channel, reported);
-                self.passing.hear(channel, &report);
+                self.sizes.hear(now, channel, &report);
                 self.hear(channel, reported);
                 self.agree(now, channel, report.coming_from);
                 self.let_go(now);
@@ -400,6 +407,7 @@ impl<S: Numbered> Sender<S> {
                 if look_at <= now || look_at > now.after(self.options.markers.pause_max()) {
                     self.look(now);
                 }
+                self.advance_sizes(now);
                 if self.marker_at <= now {
                     self.mark_by_time(now);
                 }

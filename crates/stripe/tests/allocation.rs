@@ -33,6 +33,7 @@ struct Ends {
 }
 
 impl Ends {
+    #[allow(clippy::large_types_passed_by_value, reason = "options are given once a test")]
     fn new(sender: SenderOptions, receiver: ReceiverOptions) -> Self {
         let scheduler = Scheduler::new(1_500, &QUANTA).expect("quanta that are long enough");
         let epoch = Epoch::new(1);

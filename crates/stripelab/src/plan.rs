@@ -107,6 +107,8 @@ pub enum Change {
     Rate(Rate),
     /// What it loses.
     Loss(Loss),
+    /// The longest frame that crosses.
+    Mtu(u32),
     /// The quantum that it is to have; 0 where it is to go out.
     Quantum(u32),
 }

@@ -236,9 +236,9 @@ proptest! {
         let mut channel = build(parameters);
         let fates = fates(&mut channel, &packets);
         let arrivals: Vec<_> = fates.iter().flat_map(|(_, fate)| fate.arrivals()).collect();
-        let Counters { offered, duplicated, arrived, corrupted, held_back, policed, queue_full, outage, lost, competing, competing_dropped } = channel.counters();
+        let Counters { offered, duplicated, arrived, corrupted, held_back, policed, queue_full, outage, lost, too_long, competing, competing_dropped } = channel.counters();
         prop_assert_eq!(offered, packets.len() as u64);
-        prop_assert_eq!(offered + duplicated, arrived + policed + queue_full + outage + lost);
+        prop_assert_eq!(offered + duplicated, arrived + policed + queue_full + outage + lost + too_long);
         prop_assert!(competing_dropped <= competing);
         prop_assert_eq!(arrived, arrivals.len() as u64);
         prop_assert_eq!(corrupted, arrivals.iter().filter(|arrival| arrival.is_corrupted()).count() as u64);

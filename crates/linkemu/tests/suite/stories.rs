@@ -32,6 +32,20 @@ fn packets_follow_each_other_at_the_rate_and_the_queue_drops_what_it_has_no_room
     assert_eq!(channel.counters(), counted);
 }
 
+/// What does not cross takes its time in the queue; another length crosses from the next packet on.
+#[test]
+fn what_is_longer_than_the_mtu_does_not_cross() {
+    let mut channel = channel(Parameters { mtu_bytes: Some(100), ..clean(1_000) });
+    let too_long = Err(DropReason::TooLong);
+    assert_eq!(offer_all(&mut channel, &[(0, 101), (0, 100)]), [too_long, Ok(vec![206_000])]);
+    channel.set_mtu(Some(50));
+    assert_eq!(offer(&mut channel, 300_000, 51), Err(DropReason::TooLong));
+    channel.set_mtu(None);
+    assert_eq!(offer(&mut channel, 400_000, 500), Ok(vec![905_000]));
+    let counted = Counters { offered: 4, arrived: 2, too_long: 2, ..Counters::default() };
+    assert_eq!(channel.counters(), counted);
+}
+
 #[test]
 fn a_time_that_is_no_whole_number_is_rounded_up_once_and_not_added_up() {
     // 3 GB/s: 333 1/3 ps a byte, 1000 ps three of them.

@@ -35,7 +35,7 @@ impl<S: Numbered> Sender<S> {
         self.due &= all;
         self.presence.check(now, all, self.options.probe_interval_max.max(interval));
         let silence = self.options.silence.unwrap_or(self.options.markers.interval);
-        self.passing.repair_state(now, self.scheduler.longest_bytes(), silence.saturating_mul(16));
+        self.sizes.repair_state(now, self.scheduler.longest_bytes(), silence.saturating_mul(16));
         self.idle.repair_state(&self.options.markers);
         not_after(&mut self.marker_at, now, interval);
         let ahead = self.marker_round.ahead_of(self.scheduler.round());

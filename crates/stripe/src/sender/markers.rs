@@ -10,7 +10,8 @@ impl<S: Numbered> Sender<S> {
     /// All there is to say of a channel now.
     pub(super) fn marker(&mut self, channel: usize, now: Instant) -> Kind {
         self.presence.mark(channel, now);
-        self.passing.mark(now, channel);
+        let is_out = self.is_dead(channel);
+        self.sizes.mark(now, channel, is_out);
         self.sending.markers += 1;
         if let Some(repairs) = &mut self.repairs {
             repairs.make_room(channel);

@@ -5,6 +5,7 @@ use core::time::Duration;
 use super::RepairPlan;
 use super::control::{ControlPlan, Order, SharePlan};
 use super::paths::Paths;
+use super::sizes::SizePlan;
 use crate::error::check_packets;
 use crate::{ChannelSet, Discards, Numbered, OptionsError, first_channels};
 
@@ -52,6 +53,9 @@ pub struct SenderOptions {
     pub shares: Option<SharePlan>,
     /// Which lost packets are sent again, where the receiver asks for them.
     pub repair: Option<RepairPlan>,
+    /// How the longest frames of channels are found; nothing where they are told: every channel
+    /// takes the scheduler's longest packet.
+    pub sizes: Option<SizePlan>,
     /// The channels that are there at the start, a bit each, from the lowest; all where none are
     /// given.
     pub present: Option<u64>,
@@ -79,6 +83,7 @@ impl Default for SenderOptions {
             control: None,
             shares: None,
             repair: None,
+            sizes: None,
             present: None,
         }
     }
@@ -107,6 +112,7 @@ impl SenderOptions {
             self.check_present(channels)?;
             let room = |plan: RepairPlan| check_packets("repair.packets", plan.packets);
             self.repair.map_or(Ok(()), room)?;
+            self.sizes.map_or(Ok(()), |plan| plan.check())?;
             self.shares.map_or(Ok(()), |plan| plan.check())
         }
     }
@@ -162,6 +168,8 @@ pub struct Sending {
     pub repairs: u64,
     /// Those that were not, because they would have come too late.
     pub repairs_too_late: u64,
+    /// Those that were not, because they fit no channel any more.
+    pub repairs_too_long: u64,
     /// Times that the sender found its state corrupt: one that nothing leads to.
     pub corrupt: u64,
     /// Resets begun, the first included.

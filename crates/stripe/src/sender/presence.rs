@@ -16,8 +16,8 @@
 //!
 //! While nobody calls, what comes waits unread: a pause is no silence of the channels.
 //!
-//! Probes are markers, where data did not come as long as that (see `passing`); a channel that is out by plan gets them as well, so what it last said is
-//! repeated.
+//! Probes are markers, padded where the channel is out for its size (see `sizes`); a channel that is
+//! out by plan gets them as well, so what it last said is repeated.
 //!
 //! Source: ours. Adiseshu, Parulkar and Varghese 1996 reset with fewer channels.
 //!
@@ -244,16 +244,16 @@ impl<S: Numbered> Sender<S> {
         watch.round_trip = Some(Duration::from_nanos(round_trip_ns));
         watch.unanswered_since = None;
         if report.echo > watch.died_at {
-            self.revive(channel);
+            self.revive(at, channel);
         }
     }
 
     /// A channel that was dead is alive.
-    pub(super) fn revive(&mut self, channel: usize) {
+    pub(super) fn revive(&mut self, now: Instant, channel: usize) {
         if self.is_dead(channel) {
             let watch = &mut self.presence.watches[channel];
             (watch.life, watch.unanswered_since) = (Life::Alive, None);
-            self.passing.revive(channel);
+            self.sizes.revive(now, channel);
             if let Some(paths) = &mut self.paths {
                 paths.revive(channel);
             }
@@ -289,8 +289,8 @@ impl<S: Numbered> Sender<S> {
             if is_in || self.changes.is_pending(channel) {
                 if self.is_silent(channel, now) {
                     self.lose(channel, now);
-                } else if self.is_losing(channel, now) && self.lose(channel, now) {
-                    self.passing.lose(channel);
+                } else if !self.may_shrink() && self.is_losing(channel, now) {
+                    self.lose_long(channel, now);
                 }
             } else if !self.presence.is(channel, Life::Absent) {
                 self.look_at_probe(channel, now);
@@ -299,6 +299,7 @@ impl<S: Numbered> Sender<S> {
                 self.tell_left(channel);
             }
         }
+        self.look_at_sizes(now);
         self.announce_targets();
     }
 
@@ -335,7 +336,7 @@ impl<S: Numbered> Sender<S> {
     /// known a round trip after the marker behind it, and looked at an interval later: what is older
     /// tells nothing of now.
     fn is_losing(&self, channel: usize, now: Instant) -> bool {
-        let lost = self.passing.losing_for(channel);
+        let lost = self.sizes.losing_for(channel);
         let (Some(silence), Some((span, until))) = (self.options.silence, lost) else {
             return false;
         };
@@ -362,6 +363,7 @@ impl<S: Numbered> Sender<S> {
             return false;
         }
         self.forbid_until_after(channel, since);
+        self.sizes.leave(channel);
         self.due &= !(1 << channel);
         let watch = &mut self.presence.watches[channel];
         if watch.life != Life::Absent {

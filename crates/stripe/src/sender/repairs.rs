@@ -28,13 +28,14 @@
 //! Invariants: bounded memory, taken at set-up; no packet is sent again more than `tries_max`
 //! times.
 
+mod choice;
 #[cfg(test)]
 mod corruption;
 
 use core::time::Duration;
 use std::collections::VecDeque;
 
-use super::{Reported, Sender};
+use super::Sender;
 use crate::message::small;
 use crate::tag::ahead;
 use crate::{Discard, Instant, Nack, Numbered, RepairOf, SendError, Tag};
@@ -190,6 +191,21 @@ impl Repairs {
         Some(sent.other.0.into())
     }
 
+    /// How long the next copy is, if it is remembered.
+    fn next_bytes(&mut self) -> Option<u32> {
+        let &(place, _) = self.queue.front()?;
+        self.at(place).map(|sent| sent.length_bytes)
+    }
+
+    /// The next copy does not go.
+    fn skip(&mut self) {
+        if let Some((place, _)) = self.queue.pop_front()
+            && let Some(sent) = self.at(place)
+        {
+            sent.queued = false;
+        }
+    }
+
     /// Copies go in the order of the pipe, whichever channels lost the packets.
     fn sort(&mut self) {
         let Self { queue, channels, .. } = self;
@@ -251,7 +267,7 @@ impl<S: Numbered> Sender<S> {
         length_bytes: u32,
     ) -> Result<(usize, Tag), SendError> {
         let (sequence, session) = (self.sent.next_sequence(), self.epoch.low());
-        self.passing.set_tagged(true);
+        self.sizes.set_tagged();
         let channel = self.handle_packet(now, length_bytes)?;
         let channel_sequence = self.sent.on(channel).packets.wrapping_sub(1);
         if let Some(repairs) = &mut self.repairs {
@@ -266,8 +282,9 @@ impl<S: Numbered> Sender<S> {
     /// The next copy of a lost packet, which goes on its channel before any packet to come. One that
     /// the caller does not keep any more need not go, and counts as one that the channel lost.
     pub fn poll_repair(&mut self, now: Instant) -> Option<Repair> {
+        let length_bytes = self.next_copy_bytes()?;
         let avoided = self.repairs.as_mut()?.avoided();
-        let fastest = self.fastest(now, avoided)?;
+        let fastest = self.fastest(now, avoided, length_bytes)?;
         let there_at = now.after(self.there_after(fastest));
         let channel_sequence = self.sent.on(fastest).packets;
         let repairs = self.repairs.as_mut()?;
@@ -278,7 +295,7 @@ impl<S: Numbered> Sender<S> {
         repairs.sent((fastest, channel_sequence), (sequence, length_bytes), Some(place));
         self.sending.repairs += 1;
         self.sent.add_copy(fastest, length_bytes);
-        self.passing.sent(now, fastest, length_bytes);
+        self.sizes.sent(now, fastest, length_bytes);
         if let Some(paths) = &mut self.paths {
             paths.sent_copy(fastest, now, length_bytes);
         }
@@ -288,36 +305,6 @@ impl<S: Numbered> Sender<S> {
         let session = self.epoch.low();
         let tag = Tag { sequence, channel: small(fastest), channel_sequence, session, repair_of };
         Some(Repair { channel: fastest, tag, length_bytes })
-    }
-
-    /// The channel with room on which a copy is there first, as far as reports tell: one that is
-    /// sound and not avoided, if there is any.
-    fn fastest(&self, now: Instant, avoided: Option<usize>) -> Option<usize> {
-        let repairs = self.repairs.as_ref().filter(|repairs| !repairs.queue.is_empty())?;
-        let is_in = |channel: &usize| self.carries(*channel);
-        let is_sound = |channel| !self.passing.doubts(channel) && avoided != Some(channel);
-        let some_is_sound = (0..self.scheduler.channels()).filter(is_in).any(is_sound);
-        let has_room = |channel: &usize| {
-            is_in(channel)
-                && (!some_is_sound || is_sound(*channel))
-                && match &self.paths {
-                    Some(paths) => paths.admits(*channel, now),
-                    None => repairs.room[*channel] > 0,
-                }
-        };
-        let channels = (0..self.scheduler.channels()).filter(has_room);
-        let cost = |channel: &usize| {
-            self.reported.on(*channel).map_or(u128::MAX, |reported| cost_ns(now, &reported))
-        };
-        channels.min_by_key(cost)
-    }
-
-    /// In which time a copy that goes now is there.
-    fn there_after(&self, channel: usize) -> Duration {
-        match &self.paths {
-            Some(paths) => Duration::from_nanos(paths.arrives_after_ns(channel)),
-            None => Duration::from_nanos(u64::from(self.presence.round_trip_ns(channel)) / 2),
-        }
     }
 
     /// The receiver asks on the way back of a channel. It has waited since for as long as that took.
@@ -355,17 +342,6 @@ impl<S: Numbered> Sender<S> {
             repairs.sort();
         }
     }
-}
-
-/// How long it takes until something has come on a channel: there and back as the last report says,
-/// or since then if that is longer, and as many times as it takes until one of them is not lost.
-fn cost_ns(now: Instant, reported: &Reported) -> u128 {
-    let (at, report) = (reported.at.nanoseconds(), &reported.report);
-    let way = at.saturating_sub(report.echo.nanoseconds()).saturating_sub(report.held_ns.into());
-    // Reports come at intervals: a channel is not slow for being between two of them.
-    let silent = now.nanoseconds().saturating_sub(at) / 4;
-    let (sent, came) = (report.accounted_bytes.max(1), report.received_bytes.max(1));
-    u128::from(way.max(silent)) * u128::from(sent.max(came)) / u128::from(came)
 }
 
 #[cfg(test)]

@@ -29,7 +29,7 @@ impl<S: Numbered> Sender<S> {
             }
             // The last ones may come after the wait for them was over.
             State::Open if epoch == self.epoch => {
-                self.revive(channel);
+                self.revive(now, channel);
                 Ok(())
             }
             _ => Err(Discard::StaleEpoch),
@@ -77,7 +77,7 @@ impl<S: Numbered> Sender<S> {
         self.state = State::Resetting { acknowledged: 0, awaited, again_at, open_at };
         self.due = 0;
         self.presence.restart(now);
-        self.passing.restart();
+        self.sizes.restart();
         self.sent.restart();
         self.reported.restart();
         if let Some(paths) = &mut self.paths {

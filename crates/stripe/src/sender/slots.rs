@@ -89,7 +89,7 @@ impl<S: Numbered> Sender<S> {
     /// A channel is on another line than before.
     fn begin(&mut self, now: Instant, id: usize, life: Life) {
         self.presence.begin(id, now, life);
-        self.passing.revive(id);
+        self.sizes.begin(id);
         if let Some(paths) = &mut self.paths {
             paths.begin(id);
         }

@@ -11,6 +11,8 @@ pub struct Transmit {
     /// They go there until so many bytes have gone, of which there is at least one: the packet that
     /// reaches them is the last.
     pub bytes: u64,
+    /// As long as none of them is longer than that: longer ones may go elsewhere.
+    pub longest_bytes: u32,
 }
 
 impl<S: Numbered> Sender<S> {
@@ -20,18 +22,29 @@ impl<S: Numbered> Sender<S> {
     /// it is has no credit, or as much in flight as it may have. Ask again after the next message of
     /// the receiver, and after `poll_message`, which takes dead channels out. To be asked where there
     /// is a packet to send: after a rest nothing goes until the markers are polled that it asks for.
+    /// The next one is no longer than [`Sender::longest_bytes`].
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Transmit> {
+        self.poll_transmit_of(now, 0)
+    }
+
+    /// The same for a next packet of so many bytes, which may be longer, and then goes where it
+    /// fits.
+    pub fn poll_transmit_of(&mut self, now: Instant, length_bytes: u32) -> Option<Transmit> {
         if self.wake(now) {
             return None;
         }
-        let channel = self.next_channel(now)?;
+        let Some(channel) = self.next_channel(now, length_bytes) else {
+            self.sizes.wait_with(length_bytes);
+            return None;
+        };
         let turn_bytes = match (self.options.order, &self.paths) {
             (Order::Free, Some(paths)) => paths.run_bytes(channel, now),
             _ => u64::from(self.scheduler.standing(channel).next.deficit_bytes),
         };
         let ready_bytes =
             self.paths.as_ref().map_or(u64::MAX, |paths| paths.ready_bytes(channel, now));
-        Some(Transmit { channel, bytes: turn_bytes.min(ready_bytes) })
+        let longest_bytes = self.size(channel).longest_bytes;
+        Some(Transmit { channel, bytes: turn_bytes.min(ready_bytes), longest_bytes })
     }
 }
 
@@ -52,11 +65,12 @@ mod tests {
     #[test]
     fn a_turn_goes_at_once() {
         let (mut sender, now) = (sender(Order::Strict, None), Instant::ORIGIN);
-        assert_eq!(sender.poll_transmit(now), Some(Transmit { channel: 0, bytes: 3_000 }));
+        let run = |channel, bytes| Some(Transmit { channel, bytes, longest_bytes: 1_000 });
+        assert_eq!(sender.poll_transmit(now), run(0, 3_000));
         sender.handle_packet(now, 800).expect("open");
-        assert_eq!(sender.poll_transmit(now), Some(Transmit { channel: 0, bytes: 2_200 }));
+        assert_eq!(sender.poll_transmit(now), run(0, 2_200));
         (0..3).for_each(|_| assert_eq!(sender.handle_packet(now, 800), Ok(0)));
-        assert_eq!(sender.poll_transmit(now), Some(Transmit { channel: 1, bytes: 2_000 }));
+        assert_eq!(sender.poll_transmit(now), run(1, 2_000));
     }
 
     /// 4 MB/s told: a millisecond is 4,000 bytes, after which one more packet goes.

@@ -48,6 +48,7 @@ fn repairing() -> (SenderOptions, ReceiverOptions) {
     (sender, guaranteed(Some(RepairRequests::default())))
 }
 
+#[allow(clippy::large_types_passed_by_value, reason = "options are given once a test")]
 fn run(lines: &[Parameters], sender: SenderOptions, receiver: ReceiverOptions) -> Pipe {
     let mut pipe = Pipe::new(lines, sender, receiver);
     pipe.send(PACKETS);

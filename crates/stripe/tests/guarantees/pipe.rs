@@ -62,6 +62,7 @@ pub(crate) struct Pipe {
 }
 
 impl Pipe {
+    #[allow(clippy::large_types_passed_by_value, reason = "options are given once a test")]
     pub(crate) fn new(
         lines: &[Parameters],
         sender: SenderOptions,

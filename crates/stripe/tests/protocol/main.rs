@@ -9,5 +9,6 @@ mod order;
 mod pair;
 mod reports;
 mod resets;
+mod sizes;
 mod slots;
 mod waiting;

@@ -103,6 +103,7 @@ impl Pair {
         Self::with(scheduler, delays, SenderOptions::default(), receiver)
     }
 
+    #[allow(clippy::large_types_passed_by_value, reason = "options are given once a test")]
     pub(crate) fn with(
         scheduler: &Scheduler,
         delays: &[Duration],

@@ -5,6 +5,7 @@
 mod collapse;
 mod healing;
 mod losses;
+mod sizes;
 mod strict;
 mod world;
 

@@ -137,6 +137,8 @@ pub(crate) struct World {
     source: Source,
     allowed_bytes: u64,
     lengths: fn(u64) -> u32,
+    /// Whether the source makes no packet longer than the sender says that all channels take.
+    pub(crate) follows_size: bool,
     number: u64,
     pub(crate) deliveries: Vec<Delivery>,
 }
@@ -229,6 +231,7 @@ impl World {
             source: Source::Backlogged,
             allowed_bytes: 0,
             lengths: |_| LONGEST_BYTES,
+            follows_size: false,
             number: 0,
             deliveries: Vec::new(),
         }
@@ -259,7 +262,8 @@ impl World {
 
     /// A channel loses all frames of this length or longer.
     pub(crate) fn block(&mut self, at_ms: u64, channel: usize, from_bytes: usize) {
-        self.schedule(at_ms * 1_000_000, Event::Block { channel, from_bytes });
+        let event = Event::Block { channel, from_bytes };
+        if at_ms == 0 { self.handle(event) } else { self.schedule(at_ms * 1_000_000, event) }
     }
 
     const fn now(&self) -> Instant {
@@ -360,7 +364,9 @@ impl World {
 
     /// Whether a packet went.
     fn send(&mut self) -> bool {
-        let length_bytes = (self.lengths)(self.number);
+        let longest_bytes =
+            if self.follows_size { self.sender.longest_bytes() } else { LONGEST_BYTES };
+        let length_bytes = (self.lengths)(self.number).min(longest_bytes);
         let enough = match self.source {
             Source::Backlogged => true,
             Source::Paced(_) => self.allowed_bytes >= u64::from(length_bytes),

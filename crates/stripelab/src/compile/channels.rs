@@ -142,6 +142,10 @@ fn forth(
     let parameters = Parameters {
         jitter: channel.jitter,
         loss: loss(place, channel)?,
+        mtu_bytes: channel
+            .mtu
+            .map(|mtu| bytes(place.source, &place.key("mtu"), mtu.0))
+            .transpose()?,
         bit_errors: place.probability("bit_errors", channel.bit_errors)?,
         duplication: place.probability("duplication", channel.duplication)?,
         reordering,
@@ -292,6 +296,11 @@ fn changes(
             .map_err(|error| place.refuse(&format!("rates.{index}.rate"), error))?;
         changes.push((Time::ZERO + step.at, Change::Rate(step.rate)));
     }
+    for (index, step) in channel.mtus.iter().enumerate() {
+        let key = place.key(&format!("mtus.{index}.mtu"));
+        let mtu_bytes = bytes(place.source, &key, step.mtu.0)?;
+        changes.push((Time::ZERO + step.at, Change::Mtu(mtu_bytes)));
+    }
     for (index, step) in channel.quanta.iter().enumerate() {
         let small = u32::try_from(step.quantum.0).ok().filter(|quantum| *quantum <= 1 << 30);
         let fits = small.filter(|quantum| *quantum == 0 || *quantum >= longest_bytes);
@@ -316,6 +325,8 @@ impl LinkPlan {
         self.forth.loss == Loss::None
             && self.lose.is_empty()
             && self.forth.outages.is_empty()
+            && self.forth.mtu_bytes.is_none()
+            && !self.changes.iter().any(|(_, change)| matches!(change, Change::Mtu(_)))
             && !self.forth.bit_errors.is_possible()
             && self.forth.policer.is_none()
             && self.forth.competing.is_empty()

@@ -2,14 +2,15 @@
 
 use crate::plan::{Plan, Reception};
 use crate::scenario::{
-    Channel, Control, Order, Quanta, Repair, Reports, Rule, ScenarioSource, Scheduler, Tells,
+    Channel, Control, Order, Quanta, Repair, Reports, Rule, ScenarioSource, Scheduler, Sizes, Tells,
 };
 use core::time::Duration;
 use gingham_input::InputError;
 use gingham_kernel::{Span, Time};
 use gingham_stripe::{
-    BbrPlan, ControlPlan, Controlled, Guarantee, MarkerPlan, OrderOptions, ReceiverOptions,
-    RepairPlan, RepairRequests, ReportPlan, SenderOptions, SharePlan, Thousandths,
+    BbrPlan, ControlPlan, Controlled, Guarantee, MESSAGE_BYTES_MAX, MarkerPlan, OrderOptions,
+    ReceiverOptions, RepairPlan, RepairRequests, ReportPlan, SenderOptions, SharePlan, SizePlan,
+    TAG_BYTES_MAX, Thousandths,
 };
 
 /// Buffers have room for this many packets at the most.
@@ -56,6 +57,7 @@ pub(super) fn check(source: &ScenarioSource, reception: Reception) -> Result<(),
         ("stripe.credits", stripe.credits),
         ("stripe.guaranteed", stripe.guaranteed),
         ("stripe.repair", stripe.repair.is_some()),
+        ("stripe.sizes", stripe.sizes.is_some()),
         ("stripe.restore", stripe.restore.is_some()),
         ("stripe.resets", !stripe.resets.is_empty()),
     ];
@@ -146,8 +148,27 @@ pub(super) fn sender(
         shares: (stripe.quanta == Quanta::Follow).then(SharePlan::default),
         silence: silence(source)?,
         repair: repair.transpose()?,
+        sizes: stripe.sizes.map(|given| sizes(source, given)).transpose()?,
         ..SenderOptions::default()
     })
+}
+
+/// The largest frame is the longest packet behind the longest tag.
+fn sizes(source: &ScenarioSource, given: Sizes) -> Result<SizePlan, InputError> {
+    let stripe = &source.scenario.stripe;
+    let whole = |bytes: u64| u32::try_from(bytes).unwrap_or(u32::MAX);
+    let max = whole(stripe.longest_packet.0.saturating_add(TAG_BYTES_MAX as u64));
+    let raise = Duration::from_nanos(given.raise.as_ps() / 1_000);
+    let (base, least) = (whole(given.base.0), MESSAGE_BYTES_MAX as u64);
+    if u64::from(base) < least || base > max {
+        let message =
+            format!("expected {least} B, a message, to {max} B, the longest packet with its tag");
+        return Err(source.refuse("stripe.sizes.base", message));
+    }
+    if raise.is_zero() {
+        return Err(source.refuse("stripe.sizes.raise", "expected a nanosecond or more"));
+    }
+    Ok(SizePlan { base, max, headers: 0, raise })
 }
 
 fn order(source: &ScenarioSource) -> gingham_stripe::Order {

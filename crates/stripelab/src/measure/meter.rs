@@ -28,7 +28,7 @@ impl From<DropReason> for Loss {
             DropReason::QueueFull => Self::Queue,
             DropReason::Policed => Self::Policer,
             DropReason::Outage => Self::Outage,
-            DropReason::Lost => Self::Channel,
+            DropReason::Lost | DropReason::TooLong => Self::Channel,
         }
     }
 }

@@ -135,6 +135,7 @@ impl Link {
         match change {
             Change::Rate(rate) => self.forth.set_rate(now, rate),
             Change::Loss(loss) => self.forth.set_loss(loss),
+            Change::Mtu(mtu_bytes) => self.forth.set_mtu(Some(mtu_bytes)),
             Change::Quantum(quantum) => return Some(quantum),
         }
         None

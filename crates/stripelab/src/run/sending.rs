@@ -78,7 +78,8 @@ impl SendingEnd {
     pub(crate) fn channel(&mut self, packet: &Packet, links: &[Link], now: Time) -> Option<usize> {
         match self {
             Self::Protocol(protocol) => {
-                protocol.sender.poll_transmit(instant(now)).map(|run| run.channel)
+                let run = protocol.sender.poll_transmit_of(instant(now), packet.bytes);
+                run.map(|run| run.channel)
             }
             Self::Rounds(scheduler) => Some(scheduler.current()),
             Self::Drawn { next, .. } => Some(*next),
@@ -87,6 +88,11 @@ impl SendingEnd {
             }
             Self::AddressHash => Some(hash(packet.source) % links.len()),
         }
+    }
+
+    /// Whether a packet is too long for every channel that may take it.
+    pub(crate) fn is_too_long(&self, packet: &Packet) -> bool {
+        self.protocol().is_some_and(|sender| !sender.fits_somewhere(packet.bytes))
     }
 
     /// The packet goes on that channel, with a tag where there are any; tells its number there.

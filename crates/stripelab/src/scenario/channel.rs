@@ -61,6 +61,12 @@ pub struct Channel {
     /// Changes of the rate, in the order of time.
     #[serde(default)]
     pub rates: Vec<RateStep>,
+    /// The longest frame that crosses it, a packet with what stands before it; any does unless
+    /// given. A longer one is lost, and nobody is told.
+    pub mtu: Option<Bytes>,
+    /// Changes of that, in the order of time.
+    #[serde(default)]
+    pub mtus: Vec<MtuStep>,
     /// Changes of the quantum that the sender is told of, in the order of time: it announces each
     /// to the receiver before it makes it. With "0 B" the channel goes out.
     #[serde(default)]
@@ -173,6 +179,16 @@ pub struct RateStep {
     pub at: Span,
     /// The rate is this.
     pub rate: Rate,
+}
+
+/// A change of the longest frame.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MtuStep {
+    /// From this instant on.
+    pub at: Span,
+    /// The longest frame that crosses is this.
+    pub mtu: Bytes,
 }
 
 /// A change of the quantum.

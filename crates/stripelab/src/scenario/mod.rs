@@ -31,8 +31,8 @@ mod source;
 mod stripe;
 
 pub use channel::{
-    Back, Bursts, Channel, Competing, OutageSpan, Policer, QuantumStep, RateStep, Reordering,
-    Spacing,
+    Back, Bursts, Channel, Competing, MtuStep, OutageSpan, Policer, QuantumStep, RateStep,
+    Reordering, Spacing,
 };
 pub use control::{Control, Order, Rule};
 pub use entry::{Entry, EntryQueue};
@@ -44,8 +44,8 @@ pub use source::{
     Constant, Frames, List, Mixed, OnOff, Packets, Source, SourceKind, Transport, Uniform,
 };
 pub use stripe::{
-    Generalised, Markers, Quanta, Receiver, Reception, Repair, Reports, Restore, Scheduler, Stripe,
-    Tells,
+    Generalised, Markers, Quanta, Receiver, Reception, Repair, Reports, Restore, Scheduler, Sizes,
+    Stripe, Tells,
 };
 
 use schemars::JsonSchema;

@@ -45,6 +45,9 @@ pub struct Stripe {
     pub guaranteed: bool,
     /// Lost packets are sent again, with these parameters; for that the order must be guaranteed.
     pub repair: Option<Repair>,
+    /// How the longest frame of each channel is found by probes (RFC 8899); unless given the sender
+    /// takes each to pass the longest packet. What fits no channel is dropped before the sender.
+    pub sizes: Option<Sizes>,
     /// Where channels reorder: each is put in order by the tags' numbers before the receiver sees
     /// it, which takes a guaranteed order.
     pub restore: Option<Restore>,
@@ -78,6 +81,7 @@ impl Default for Stripe {
             reports: None,
             guaranteed: false,
             repair: None,
+            sizes: None,
             restore: None,
             resets: Vec::new(),
             buffer_packets: 8_192,
@@ -239,6 +243,23 @@ impl Default for Repair {
             tries: 3,
             packets: 4_096,
         }
+    }
+}
+
+/// How the longest frame of each channel is found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Sizes {
+    /// What each channel is expected to pass, with what stands before a packet; one that does not is
+    /// out.
+    pub base: Bytes,
+    /// So long after a search is complete another begins.
+    pub raise: Span,
+}
+
+impl Default for Sizes {
+    fn default() -> Self {
+        Self { base: Bytes(1_200), raise: Span::from_ps(600_000 * MS) }
     }
 }
 

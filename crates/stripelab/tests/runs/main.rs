@@ -3,6 +3,7 @@
 mod always;
 mod entry;
 mod links;
+mod sizes;
 mod stories;
 mod support;
 mod transports;

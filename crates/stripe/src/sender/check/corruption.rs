@@ -15,7 +15,7 @@ impl<const CAPACITY: usize> Sender<gingham_fairq::SurplusRoundRobin<CAPACITY>> {
             self.presence.corrupt(words);
         }
         if crate::corruption::is_hit(words) {
-            self.passing.corrupt(words);
+            self.sizes.corrupt(words);
         }
         if crate::corruption::is_hit(words) {
             self.sent.corrupt(words);

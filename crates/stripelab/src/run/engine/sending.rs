@@ -19,10 +19,18 @@ impl Engine {
             let channel = self.sender.channel(&packet, &self.links, self.now);
             match channel.filter(|channel| self.may_send(*channel, packet.bytes)) {
                 Some(channel) => self.send(channel),
+                None if self.sender.is_too_long(&packet) => self.drop_too_long(),
                 None => break,
             }
         }
         self.set_sender_timer();
+    }
+
+    /// The packet that is sent next is longer than any channel passes.
+    fn drop_too_long(&mut self) {
+        if let Some(packet) = self.entry.take(self.now, &mut self.meter) {
+            self.meter.dropped_before(&packet);
+        }
     }
 
     /// The packet that is sent next, which stays where it is.

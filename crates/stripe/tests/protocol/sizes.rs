@@ -1,0 +1,164 @@
+//! Sizes of channels by hand: who is told that a frame is too big, and which packets are refused.
+
+use gingham_fairq::SurplusRoundRobin;
+use gingham_stripe::{
+    ControlPlan, Controlled, Epoch, Instant, Kind, Marker, Message, Order, Report, SendError,
+    Sender, SenderOptions, SizeError, SizePlan, SizeState,
+};
+
+use super::pair::at;
+
+type Scheduler = SurplusRoundRobin<2>;
+
+fn sender(order: Order) -> Sender<Scheduler> {
+    let control = ControlPlan { by: Controlled::Told(125_000_000), ..ControlPlan::default() };
+    let sizes = Some(SizePlan { max: 1_512, ..SizePlan::default() });
+    let options =
+        SenderOptions { order, control: Some(control), sizes, ..SenderOptions::default() };
+    let scheduler = Scheduler::new(1_500, &[1_500, 1_500]).expect("quanta");
+    Sender::synchronised(scheduler, options, Epoch::new(1), Instant::ORIGIN).expect("options")
+}
+
+/// Messages that go: channel, how long each is to be, and what it says.
+fn messages(sender: &mut Sender<Scheduler>, now: Instant) -> Vec<(usize, usize, Marker)> {
+    let mut messages = Vec::new();
+    while let Some((channel, message)) = sender.poll_message(now) {
+        if let Kind::Marker(marker) = message.kind {
+            messages.push((channel, sender.padded_bytes(channel), marker));
+        }
+    }
+    messages
+}
+
+/// The receiver answers what is no longer than the path of its channel.
+fn answer(
+    sender: &mut Sender<Scheduler>,
+    now: Instant,
+    paths: [usize; 2],
+    messages: &[(usize, usize, Marker)],
+) {
+    for &(channel, bytes, marker) in messages.iter().filter(|(on, bytes, _)| *bytes <= paths[*on]) {
+        let report = Report {
+            echo: marker.sent_at,
+            coming_from: marker.standing.coming.map(|change| change.from),
+            accounted_packets: marker.sent_packets,
+            accounted_bytes: marker.sent_bytes,
+            ..Report::default()
+        };
+        let number = u8::try_from(channel).expect("small");
+        let kind = Kind::Report(report);
+        let message = Message { epoch: sender.epoch(), channel: number, channels: 2, kind };
+        sender.handle_message(now, channel, message).unwrap_or_else(|_| panic!("{bytes} bytes"));
+    }
+}
+
+/// So long each millisecond what is sent is answered at once.
+fn run(sender: &mut Sender<Scheduler>, span_ms: core::ops::Range<u64>, paths: [usize; 2]) {
+    for now in span_ms.map(at) {
+        let sent = messages(sender, now);
+        answer(sender, now, paths, &sent);
+    }
+}
+
+fn sizes(sender: &Sender<Scheduler>) -> [(SizeState, u32); 2] {
+    [0, 1].map(|channel| (sender.size(channel).state, sender.size(channel).frame_bytes))
+}
+
+/// A free packet has a tag of 12 bytes. 1,500 is probed by itself on both: one passes it.
+#[test]
+fn what_fits_one_channel_goes_there_and_what_fits_none_is_refused() {
+    let mut sender = sender(Order::Free);
+    assert_eq!(sender.longest_bytes(), 1_188);
+    let too_long = SendError::TooLong { longest_bytes: 1_188 };
+    assert_eq!(sender.handle_packet(at(0), 1_189), Err(too_long));
+    run(&mut sender, 0..2_000, [1_512, 1_400]);
+    assert_eq!(
+        sizes(&sender),
+        [(SizeState::SearchComplete, 1_512), (SizeState::SearchComplete, 1_400)]
+    );
+    assert_eq!(sender.longest_bytes(), 1_388);
+    for _ in 0..20 {
+        assert_eq!(sender.handle_tagged(at(2_000), 1_389).map(|(channel, _)| channel), Ok(0));
+    }
+    let channels: Vec<_> = (0..100)
+        .map(|_| sender.handle_tagged(at(2_000), 1_388).map(|(channel, _)| channel))
+        .collect();
+    assert!(channels.contains(&Ok(1)), "{channels:?}");
+    let too_long = SendError::TooLong { longest_bytes: 1_388 };
+    assert_eq!(sender.handle_packet(at(3_000), 1_501), Err(too_long));
+}
+
+/// A refusal of what passes is none; one below it is heeded, probed and undone by the next search.
+#[test]
+fn a_packet_too_big_is_heeded_below_the_present_size_alone() {
+    let mut sender = sender(Order::Free);
+    run(&mut sender, 0..500, [1_512; 2]);
+    assert_eq!(sizes(&sender), [(SizeState::SearchComplete, 1_512); 2]);
+    let not_below = SizeError::NotBelow { frame_bytes: 1_512 };
+    assert_eq!(sender.handle_too_big(at(500), 1, 1_512), Err(not_below));
+    assert_eq!(sender.handle_too_big(at(500), 2, 1_400), Err(SizeError::NoSuchChannel));
+    assert_eq!(sender.handle_too_big(at(500), 1, 1_300), Ok(()));
+    assert_eq!(sizes(&sender)[1], (SizeState::Base, 1_300));
+    let sent = messages(&mut sender, at(500));
+    assert!(sent.iter().any(|(channel, bytes, _)| (*channel, *bytes) == (1, 1_300)), "{sent:?}");
+    answer(&mut sender, at(500), [1_512, 1_300], &sent);
+    run(&mut sender, 501..600, [1_512, 1_300]);
+    assert_eq!(sizes(&sender)[1], (SizeState::SearchComplete, 1_300));
+    assert_eq!(sender.longest_bytes(), 1_288);
+}
+
+/// A socket refuses the probe of 1,512 bytes and says 1,452: that is probed next.
+#[test]
+fn a_probe_that_is_too_big_is_followed_by_what_passes() {
+    let mut sender = sender(Order::Free);
+    for (now, path) in (0..200).map(|now| (at(now), 1_452)) {
+        let sent = messages(&mut sender, now);
+        for (channel, _, _) in sent.iter().filter(|(_, bytes, _)| *bytes > path) {
+            assert_eq!(sender.handle_too_big(now, *channel, 1_452), Ok(()));
+        }
+        answer(&mut sender, now, [path; 2], &sent);
+    }
+    assert_eq!(sizes(&sender), [(SizeState::SearchComplete, 1_452); 2]);
+}
+
+/// In strict order a channel that passes less than it did goes out, and is probed with that.
+#[test]
+fn in_strict_order_a_channel_whose_size_falls_is_out() {
+    let mut sender = sender(Order::Strict);
+    assert_eq!(
+        sender.handle_packet(at(0), 1_201),
+        Err(SendError::TooLong { longest_bytes: 1_200 })
+    );
+    run(&mut sender, 0..500, [1_512; 2]);
+    assert_eq!(sender.longest_bytes(), 1_500);
+    assert_eq!(sender.handle_too_big(at(500), 1, 1_300), Ok(()));
+    assert!(sender.is_dead(1) && sender.size(1).state == SizeState::Error);
+    run(&mut sender, 500..3_000, [1_512, 1_300]);
+    assert!(sender.is_dead(1) && sender.longest_bytes() == 1_500);
+    run(&mut sender, 3_000..6_000, [1_512; 2]);
+    assert_eq!(sizes(&sender)[1], (SizeState::SearchComplete, 1_500));
+    assert!(!sender.is_dead(1));
+}
+
+/// Nothing above the base is ever answered, nor the base on the second: it is out, the first stays.
+#[test]
+fn a_base_that_does_not_pass_is_an_error() {
+    let mut sender = sender(Order::Free);
+    run(&mut sender, 0..4_000, [1_100; 2]);
+    assert_eq!(sizes(&sender), [(SizeState::Error, 1_200); 2]);
+    assert!(sender.is_dead(0) && !sender.is_dead(1), "the last stays in");
+    run(&mut sender, 4_000..8_000, [1_512; 2]);
+    assert_eq!(sizes(&sender), [(SizeState::SearchComplete, 1_512); 2]);
+    assert!(!sender.is_dead(0));
+}
+
+#[test]
+fn where_sizes_are_told_none_is_probed() {
+    let scheduler = Scheduler::new(1_500, &[1_500, 1_500]).expect("quanta");
+    let options = SenderOptions::default();
+    let mut sender =
+        Sender::synchronised(scheduler, options, Epoch::new(1), Instant::ORIGIN).expect("options");
+    assert_eq!(sender.handle_too_big(at(0), 0, 1_300), Err(SizeError::Told));
+    assert_eq!((sender.longest_bytes(), sender.size(0).frame_bytes), (1_500, 1_500));
+    assert!(messages(&mut sender, at(0)).iter().all(|(_, bytes, _)| *bytes == 0));
+}
