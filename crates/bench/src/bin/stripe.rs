@@ -11,7 +11,7 @@
 //! | `path` | the sender's choice, the arrival, and giving it out in order |
 //! | `pipe` | the same, with all markers and reports between the ends |
 //! | `guaranteed` | the same in guaranteed order, with tags |
-//! | `daemon` | free order with all that goes with it: BBR a channel, windows and paces, reports each fourth packet, what is kept for repair, tags and messages as bytes |
+//! | `daemon` | free order with all that goes with it: BBR a channel, windows and paces, reports each millisecond, what is kept for repair, tags and messages as bytes |
 
 use gingham_bench::timed;
 use gingham_fairq::{Causal, SurplusRoundRobin};

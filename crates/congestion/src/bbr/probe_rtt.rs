@@ -29,8 +29,9 @@ pub(super) struct ProbeRtt {
     /// What may be in flight meanwhile, fixed when it begins (`probe_rtt_cwnd`).
     pub(super) cwnd: u64,
     idle_restart: bool,
-    /// Whether another path that it shares packets with is in `ProbeRTT`.
-    others_probe: bool,
+    /// So many lengths of the filter the least is believed: two while another path that packets may
+    /// take is in `ProbeRTT`.
+    spans: u64,
     /// Of what was sent when so much was delivered, samples are low on purpose.
     limited: Option<(u64, u64)>,
 }
@@ -45,7 +46,7 @@ impl ProbeRtt {
             round_done: false,
             cwnd: initial_bytes,
             idle_restart: false,
-            others_probe: false,
+            spans: 1,
             limited: None,
         }
     }
@@ -60,7 +61,7 @@ impl Bbr {
     /// Whether another path is looking for its least time there and back, which then waits here until
     /// the present one is two filters' lengths old: two at once would cost twice.
     pub(crate) const fn see_others_probe_rtt(&mut self, others_probe: bool) {
-        self.probe_rtt.others_probe = others_probe;
+        self.probe_rtt.spans = if others_probe { 2 } else { 1 };
     }
 
     /// Whether it is looking for the least time there and back; not if nothing has been heard for so
@@ -74,8 +75,7 @@ impl Bbr {
     pub(super) fn update_min_rtt(&mut self) {
         let now_ns = self.seen.now_ns;
         let age_ns = now_ns.saturating_sub(self.probe_rtt.min_rtt_stamp_ns);
-        let spans = if self.probe_rtt.others_probe { 2 } else { 1 };
-        let span_ns = self.parameters.min_rtt_filter_ns.saturating_mul(spans);
+        let span_ns = self.parameters.min_rtt_filter_ns.saturating_mul(self.probe_rtt.spans);
         self.probe_rtt.min_rtt_expired = self.probe_rtt.min_rtt_ns.is_some() && age_ns > span_ns;
         if self.probe_rtt.min_rtt_expired && self.state != State::ProbeRtt {
             self.save_probe_rtt_cwnd();

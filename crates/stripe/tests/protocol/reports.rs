@@ -106,16 +106,16 @@ fn reported(apart_us: u64, packets: u32, lost: &[u32]) -> Vec<(u64, u32)> {
     let guaranteed = Some(Guarantee::default());
     let options = ReceiverOptions { reports, guaranteed, ..ReceiverOptions::default() };
     let mut receiver =
-        Receiver::<_, u32>::synchronised(scheduler(), options, Epoch::new(1)).unwrap();
+        Receiver::<_, u32>::synchronised(scheduler(), options, Epoch::new(1)).expect("options");
     let next = Number { round: Round::FIRST, deficit_bytes: 100 };
     let standing = Standing { next, quantum_bytes: 200, coming: None };
     let kind = Kind::Marker(Marker { standing, ..Marker::default() });
     let message = Message { epoch: Epoch::new(1), channel: 1, channels: 2, kind };
-    receiver.handle_message(at(20), 1, message).unwrap();
+    receiver.handle_message(at(20), 1, message).expect("a marker");
     let mut reported = Vec::new();
     for us in (0..50_000).step_by(100) {
         let now = at(20).after(std::time::Duration::from_micros(us));
-        let sequence = u32::try_from(us / apart_us).unwrap().wrapping_sub(1);
+        let sequence = u32::try_from(us / apart_us).expect("few").wrapping_sub(1);
         if us % apart_us == 0 && sequence < packets && !lost.contains(&sequence) {
             let tag = Tag {
                 channel: 1,
@@ -124,7 +124,7 @@ fn reported(apart_us: u64, packets: u32, lost: &[u32]) -> Vec<(u64, u32)> {
                 channel_sequence: sequence,
                 repair_of: None,
             };
-            receiver.handle_tagged(now, tag, 100, 0).unwrap();
+            receiver.handle_tagged(now, tag, 100, 0).expect("room");
         }
         while let Some((_, message)) = receiver.poll_message(now) {
             let Kind::Report(report) = message.kind else { panic!("{message:?}") };

@@ -33,7 +33,7 @@ fn three_channels_of_all_sorts_with_long_and_short_packets_in_turn() {
 }
 
 /// The same with credits, and buffers as they are by default: of the slowest channel's 160 ms there and
-/// back the others' packets wait for a part, and 1,024 places a channel carried .774.
+/// back the others' packets wait for a part, and 1,024 places a channel carry .82.
 #[test]
 fn credits_by_default_hold_nobody_back() {
     let lines = [Line::new(5, 5), Line::new(20, 25), Line::new(50, 80)];

@@ -173,3 +173,16 @@ fn the_series_has_the_round_trip_that_windows_know() {
     assert!(smoothed[at] >= least[at], "{}", smoothed[at]);
     assert!(reals(&record, "series", "pace_bytes_per_s")[at] > 0.0, "control paces");
 }
+
+/// Reports of 200 Mbit/s over a way back of 1 Mbit/s, with one channel and with two.
+#[test]
+fn a_way_back_of_a_two_hundredth_is_enough() {
+    let channel = "[[channel]]\nrate = \"200 Mbit/s\"\ndelay = \"10 ms\"\nqueue = \"256 kB\"\n\
+                   back = { rate = \"1 Mbit/s\" }\n";
+    for channels in [1, 2] {
+        let stop = "stop = { time = \"5 s\", warm_up = \"3 s\" }\n";
+        let record = run(&format!("{stop}{}", channel.repeat(channels)));
+        let share = record.goodput_bits_per_s.expect("it ran") / record.capacity_bits_per_s;
+        assert!(share >= 0.95, "{share} with {channels} channels");
+    }
+}
