@@ -6,12 +6,12 @@ use std::collections::BTreeMap;
 
 use gingham_fairq::SurplusRoundRobin;
 use gingham_stripe::{
-    ChannelOrder, Discard, Epoch, Instant, Message, Ordered, Receiver, RetransmissionBuffer,
-    Sender, Tag,
+    ChannelOrder, Controlled, Discard, Epoch, Instant, Message, Ordered, Receiver,
+    RetransmissionBuffer, Sender, Tag,
 };
 
 use super::case::{Case, Draw, LONGEST_BYTES, Lengths, nanoseconds};
-use super::ledger::Ledger;
+use super::ledger::{Ledger, Uptake};
 use super::line::{Frame, Line, Packet};
 use super::totals::Totals;
 
@@ -19,6 +19,9 @@ type Scheduler = SurplusRoundRobin<16>;
 
 /// Steps of time in a run: some hundred times what the longest takes.
 const STEPS_MAX: u64 = 2_000_000;
+/// So long after the healing packets are taken again: the longest that rates take to be found again
+/// in the test of healing.
+const UPTAKE_NS_MAX: u64 = 5_000_000_000;
 
 /// Something arrives.
 #[derive(Debug)]
@@ -50,6 +53,7 @@ pub(crate) struct World<'a> {
     /// When the sender took a packet first in its present epoch.
     opened: (Epoch, u64),
     ledger: Ledger,
+    uptake: Uptake,
     /// When the last frame came that took longer than the receiver waits: where some channels are
     /// out, others have more to carry than they can.
     late_ns: u64,
@@ -88,6 +92,7 @@ impl<'a> World<'a> {
             next_packet_ns: 0,
             opened: (Epoch::new(0), 0),
             ledger: Ledger::default(),
+            uptake: Uptake::default(),
             late_ns: 0,
             totals: Totals { runs: 1, ..Totals::default() },
             told: None,
@@ -203,7 +208,11 @@ impl<'a> World<'a> {
         }
         let length_bytes = self.length_bytes();
         self.poll_sender()?;
-        if let Some((channel, tag)) = self.take(length_bytes) {
+        let taken = self.take(length_bytes);
+        if self.now_ns >= self.case.heal_ns {
+            self.uptake.offer(self.now_ns, taken.is_some());
+        }
+        if let Some((channel, tag)) = taken {
             if self.opened.0 != self.sender.epoch() {
                 self.opened = (self.sender.epoch(), self.now_ns);
             }
@@ -366,6 +375,7 @@ impl<'a> World<'a> {
             ));
         }
         self.judge_credits()?;
+        self.judge_uptake()?;
         if self.case.ample {
             self.judge_order()?;
         }
@@ -381,11 +391,34 @@ impl<'a> World<'a> {
         }
         // A window may close for a while, to find out the least round trip.
         let flight = self.case.sender.control.is_some();
-        let since_ns =
-            if flight { self.case.silent_ns - 1_000_000_000 } else { self.case.settled_ns };
+        let since_ns = if flight {
+            self.case.silent_ns.saturating_sub(1_000_000_000)
+        } else {
+            self.case.settled_ns
+        };
         let sent = self.ledger.sent_since(since_ns);
         if self.case.ample && sent < 50 {
             return Err(format!("{sent} packets were taken where about a hundred were offered"));
+        }
+        Ok(())
+    }
+
+    /// Where a model of the path says what may be in flight, channels that are good again are used
+    /// again. CUBIC adds a packet in a round trip to what losses left (RFC 9438, section 4.3), and is
+    /// not asked.
+    fn judge_uptake(&self) -> Result<(), String> {
+        let by = self.case.sender.control.map(|control| control.by);
+        let is_asked = matches!(by, Some(Controlled::Bbr(_) | Controlled::Told(_)));
+        let until_ns = self.case.silent_ns.min(self.case.heal_ns + UPTAKE_NS_MAX);
+        if self.case.ample
+            && is_asked
+            && self.uptake.resumed_ns.is_none_or(|at_ns| at_ns > until_ns)
+        {
+            let resumed_us = self.uptake.resumed_ns.map(|at_ns| at_ns / 1_000);
+            return Err(format!(
+                "packets are taken again from {resumed_us:?} us on, and are to be from {} us on",
+                until_ns / 1_000
+            ));
         }
         Ok(())
     }
