@@ -92,10 +92,13 @@ impl Passing {
     }
 
     /// How many rounds ahead of a change it is announced, if an answer takes so long: half as many
-    /// again as go by.
-    fn in_time(self, answer: Duration) -> u32 {
-        let rounds = u128::from(self.rounds) * answer.as_nanos() * 3 / 2;
-        let rounds = rounds.checked_div(self.span_ns.into()).unwrap_or(0);
+    /// again as go by, as they did in the last interval and since then.
+    fn in_time(self, now: Instant, round: Round, answer: Duration) -> u32 {
+        let since_ns = now.nanoseconds().saturating_sub(self.at.nanoseconds());
+        let since = u32::try_from(round.ahead_of(self.round)).unwrap_or(0);
+        let span_ns = self.span_ns.saturating_add(since_ns);
+        let rounds = u128::from(self.rounds.saturating_add(since)) * answer.as_nanos() * 3 / 2;
+        let rounds = rounds.checked_div(span_ns.into()).unwrap_or(0);
         let rounds = u32::try_from(rounds).unwrap_or(u32::MAX);
         rounds.saturating_add(AHEAD_ROUNDS_MIN).min(AHEAD_ROUNDS_MAX)
     }
@@ -253,14 +256,20 @@ impl<S: Numbered> Sender<S> {
             self.changes.give_up(channel);
             self.due |= bit;
         } else if quantum != if is_pending { change.quantum_bytes } else { present } {
-            let ahead_rounds = self.changes.ahead_rounds;
-            let lately = self.changes.passing.in_time(self.answer_takes(channel));
-            self.announce(
-                channel,
-                quantum,
-                if present == 0 { ahead_rounds.min(lately) } else { ahead_rounds },
-            );
+            let ahead_rounds = self.ahead_rounds(channel);
+            self.announce(channel, quantum, ahead_rounds);
         }
+    }
+
+    /// How many rounds ahead a change is announced: one of a channel that is out, which others carry
+    /// for until then, no more than as long as an answer takes.
+    fn ahead_rounds(&self, channel: usize) -> u32 {
+        let Changes { ahead_rounds, passing, .. } = self.changes;
+        if self.scheduler.standing(channel).is_in() {
+            return ahead_rounds;
+        }
+        let answer = self.answer_takes(channel);
+        ahead_rounds.min(passing.in_time(self.now, self.scheduler.round(), answer))
     }
 
     /// The round from which on a change is announced, or else the present one.
@@ -323,7 +332,7 @@ impl<S: Numbered> Sender<S> {
             let more = self.changes.ahead_rounds.max(ahead);
             self.changes.ahead_rounds = more.min(AHEAD_ROUNDS_MAX);
         }
-        self.announce(channel, change.quantum_bytes, self.changes.ahead_rounds);
+        self.announce(channel, change.quantum_bytes, self.ahead_rounds(channel));
     }
 
     /// Whether another channel is in, and is not to go out.

@@ -14,6 +14,30 @@ pub(crate) struct Ledger {
     overtaken_sent_ns: u64,
 }
 
+/// Packets that are offered once errors have stopped, and when the sender takes them again.
+#[derive(Debug, Default)]
+pub(crate) struct Uptake {
+    offered: u32,
+    taken: u32,
+    /// When it first had taken nine tenths of so many in a row.
+    pub(crate) resumed_ns: Option<u64>,
+}
+
+impl Uptake {
+    const IN_A_ROW: u32 = 32;
+
+    pub(crate) fn offer(&mut self, now_ns: u64, is_taken: bool) {
+        self.offered += 1;
+        self.taken += u32::from(is_taken);
+        if self.offered == Self::IN_A_ROW {
+            if self.taken * 10 >= self.offered * 9 {
+                self.resumed_ns.get_or_insert(now_ns);
+            }
+            (self.offered, self.taken) = (0, 0);
+        }
+    }
+}
+
 #[derive(Debug)]
 struct Sent {
     at_ns: u64,

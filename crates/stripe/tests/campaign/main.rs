@@ -10,7 +10,8 @@
 //! What must hold in every run, whatever happens: nothing is delivered twice, nothing that was not
 //! sent, no buffer is above its bound, no end asks to be called at once again and again, nothing is
 //! left waiting at the end. Once errors have stopped and what recovery takes is over (theorem 5.1),
-//! all that is sent arrives, in order.
+//! all that is sent arrives, in order; and where BBR or a told rate controls what is in flight, nine
+//! tenths of what is offered are taken again within 5 s.
 //!
 //! Environment: `GINGHAM_CAMPAIGN_RUNS` (a thousand), `GINGHAM_CAMPAIGN_FIRST` (the first seed, 0),
 //! `GINGHAM_CAMPAIGN_SEED` (that run alone, told in detail). A failure prints its seed.
@@ -30,8 +31,10 @@ use totals::Totals;
 use world::World;
 
 /// Runs that failed once: a retransmission outside of the window displaced a fresh packet; a round
-/// trip of which half was seen closed a window for good.
-const KEPT: [u64; 2] = [3_012_698, 3_030_391];
+/// trip of which half was seen closed a window for good; a channel that came back was put off for
+/// three seconds, as long as what was announced took while rounds went by faster, and the others were
+/// too slow without it.
+const KEPT: [u64; 3] = [3_012_698, 3_030_391, 92_003_009];
 
 /// Failures that are told before the campaign is broken off.
 const FAILURES_MAX: usize = 20;

@@ -1,17 +1,17 @@
 //! Both ends, the channels between them, a source, and time.
 
 mod happen;
+mod uptake;
 
 use std::collections::BTreeMap;
 
 use gingham_fairq::SurplusRoundRobin;
 use gingham_stripe::{
-    ChannelOrder, Discard, Epoch, Instant, Message, Ordered, Receiver, RetransmissionBuffer,
-    Sender, Tag,
+    ChannelOrder, Epoch, Instant, Message, Ordered, Receiver, RetransmissionBuffer, Sender, Tag,
 };
 
 use super::case::{Case, Draw, LONGEST_BYTES, Lengths, nanoseconds};
-use super::ledger::Ledger;
+use super::ledger::{Ledger, Uptake};
 use super::line::{Frame, Line, Packet};
 use super::totals::Totals;
 
@@ -50,6 +50,7 @@ pub(crate) struct World<'a> {
     /// When the sender took a packet first in its present epoch.
     opened: (Epoch, u64),
     ledger: Ledger,
+    uptake: Uptake,
     /// When the last frame came that took longer than the receiver waits: where some channels are
     /// out, others have more to carry than they can.
     late_ns: u64,
@@ -88,6 +89,7 @@ impl<'a> World<'a> {
             next_packet_ns: 0,
             opened: (Epoch::new(0), 0),
             ledger: Ledger::default(),
+            uptake: Uptake::default(),
             late_ns: 0,
             totals: Totals { runs: 1, ..Totals::default() },
             told: None,
@@ -203,7 +205,11 @@ impl<'a> World<'a> {
         }
         let length_bytes = self.length_bytes();
         self.poll_sender()?;
-        if let Some((channel, tag)) = self.take(length_bytes) {
+        let taken = self.take(length_bytes);
+        if self.now_ns >= self.case.heal_ns {
+            self.uptake.offer(self.now_ns, taken.is_some());
+        }
+        if let Some((channel, tag)) = taken {
             if self.opened.0 != self.sender.epoch() {
                 self.opened = (self.sender.epoch(), self.now_ns);
             }
@@ -366,28 +372,11 @@ impl<'a> World<'a> {
             ));
         }
         self.judge_credits()?;
+        self.judge_uptake()?;
         if self.case.ample {
             self.judge_order()?;
         }
         Ok(self.totals)
-    }
-
-    /// Credits lose nothing for want of room, and stop nobody.
-    fn judge_credits(&self) -> Result<(), String> {
-        let full = self.receiver.reception().discards.of(Discard::BufferFull);
-        let roomy = self.case.receiver.buffer_packets_max >= 16;
-        if self.case.sender.credits && roomy && full > 0 {
-            return Err(format!("{full} packets found no room, credits or not"));
-        }
-        // A window may close for a while, to find out the least round trip.
-        let flight = self.case.sender.control.is_some();
-        let since_ns =
-            if flight { self.case.silent_ns - 1_000_000_000 } else { self.case.settled_ns };
-        let sent = self.ledger.sent_since(since_ns);
-        if self.case.ample && sent < 50 {
-            return Err(format!("{sent} packets were taken where about a hundred were offered"));
-        }
-        Ok(())
     }
 
     /// Theorem 5.1, and for crashes and silences what the case allows for them.

@@ -174,7 +174,9 @@ fn channels_probe_their_round_trips_one_after_another() {
         };
         let probing: Vec<usize> = (0..8).filter(is_probing).collect();
         assert!(probing.len() <= 1, "at {ms} ms {probing:?}");
-        probing.into_iter().for_each(|channel| probed[channel] = true);
+        for channel in probing {
+            probed[channel] = true;
+        }
     }
     assert_eq!(probed, [true; 8]);
 }

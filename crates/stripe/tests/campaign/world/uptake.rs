@@ -1,0 +1,52 @@
+//! Whether the sender takes what is offered, once errors have stopped.
+
+use gingham_stripe::{Controlled, Discard};
+
+use super::World;
+
+/// So long after the healing packets are taken again: the longest that rates take to be found again
+/// in the test of healing.
+const UPTAKE_NS_MAX: u64 = 5_000_000_000;
+
+impl World<'_> {
+    /// Credits lose nothing for want of room, and stop nobody.
+    pub(super) fn judge_credits(&self) -> Result<(), String> {
+        let full = self.receiver.reception().discards.of(Discard::BufferFull);
+        let roomy = self.case.receiver.buffer_packets_max >= 16;
+        if self.case.sender.credits && roomy && full > 0 {
+            return Err(format!("{full} packets found no room, credits or not"));
+        }
+        // A window may close for a while, to find out the least round trip.
+        let flight = self.case.sender.control.is_some();
+        let since_ns = if flight {
+            self.case.silent_ns.saturating_sub(1_000_000_000)
+        } else {
+            self.case.settled_ns
+        };
+        let sent = self.ledger.sent_since(since_ns);
+        if self.case.ample && sent < 50 {
+            return Err(format!("{sent} packets were taken where about a hundred were offered"));
+        }
+        Ok(())
+    }
+
+    /// Where a model of the path says what may be in flight, channels that are good again are used
+    /// again. CUBIC adds a packet in a round trip to what losses left (RFC 9438, section 4.3), and is
+    /// not asked.
+    pub(super) fn judge_uptake(&self) -> Result<(), String> {
+        let by = self.case.sender.control.map(|control| control.by);
+        let is_asked = matches!(by, Some(Controlled::Bbr(_) | Controlled::Told(_)));
+        let until_ns = self.case.silent_ns.min(self.case.heal_ns + UPTAKE_NS_MAX);
+        if self.case.ample
+            && is_asked
+            && self.uptake.resumed_ns.is_none_or(|at_ns| at_ns > until_ns)
+        {
+            let resumed_us = self.uptake.resumed_ns.map(|at_ns| at_ns / 1_000);
+            return Err(format!(
+                "packets are taken again from {resumed_us:?} us on, and are to be from {} us on",
+                until_ns / 1_000
+            ));
+        }
+        Ok(())
+    }
+}
