@@ -30,7 +30,7 @@ const COMMON_BYTES: [u32; 5] = [1_500, 1_492, 1_420, 1_400, 1_280];
 /// while let Some((channel, message)) = sender.poll_message(Instant::ORIGIN) {
 ///     lengths.push(message.to_bytes().len().max(sender.padded_bytes(channel)));
 /// }
-/// assert_eq!(lengths, [72, 72, 1_200, 1_200]);
+/// assert_eq!(lengths, [68, 68, 1_200, 1_200]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
