@@ -30,8 +30,8 @@ LATE_SHARE_MAX = 0.002
 RUNS_MAX = 4
 # Ethernet's header, those of IPv4 and UDP, and what stands before a packet.
 ETHERNET_BYTES = 14
-HEADER_BYTES = 14 + 20 + 8 + 13
-PACKET_BYTES = 1500 - 20 - 8 - 13
+HEADER_BYTES = 14 + 20 + 8 + 12
+PACKET_BYTES = 1500 - 20 - 8 - 12
 TIMEOUT_S = 60
 # Of the real-time priorities: above all that is not the kernel's.
 PRIORITY = 10

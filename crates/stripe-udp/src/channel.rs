@@ -119,7 +119,7 @@ impl Channel {
     /// where it is to come from.
     pub(crate) fn take(&mut self) -> Option<(usize, Option<Batch<'_>>)> {
         let batch = self.inbox.take()?;
-        let frames = batch.datagrams().len();
+        let frames = batch.len();
         let is_ours = frames > 0 && is_same(batch.from, self.plan.remote);
         let (counts, datagrams) = (&mut self.counts, frames.max(1));
         *if is_ours { &mut counts.came } else { &mut counts.strange } += datagrams as u64;
@@ -141,7 +141,7 @@ mod tests {
     #[test]
     fn a_socket_that_is_opened_anew_has_the_port_that_it_had() {
         let any = std::net::SocketAddr::from(([127, 0, 0, 1], 0));
-        let plan = ChannelPlan { local: any, interface: None, remote: any };
+        let plan = ChannelPlan { local: any, interface: None, mark: None, remote: any };
         let (now, buffers) = (now(), BufferPlan::default());
         let mut channel = Channel::open(plan, buffers, now).expect("a socket");
         let local = |channel: &Channel| channel.socket.as_ref().map(|socket| socket.local().ok());

@@ -10,10 +10,11 @@ use std::time::Duration;
 use gingham_stripe::{Epoch, Flight, Instant, Reception, Sending};
 
 use crate::channel::Channel;
-use crate::clock::{Moment, now};
+use crate::clock::{Moment, now, started_at};
 use crate::counts::ChannelCounts;
 use crate::error::OpenError;
-use crate::framing::COPY_HEADER_BYTES;
+use crate::framing::{Framing, OVERHEAD_BYTES_MAX};
+use crate::protection::ProtectionPlan;
 use crate::run::{RUN_BYTES_MAX, Run};
 use crate::socket::{BufferPlan, ChannelPlan};
 use crate::striping::{Packet, Striping, StripingPlan};
@@ -31,6 +32,8 @@ pub struct EndPlan {
     pub buffers: BufferPlan,
     /// Between two wake-ups there is so much time at least.
     pub granule: Duration,
+    /// With what datagrams are protected; with nothing if not given.
+    pub protection: Option<ProtectionPlan>,
 }
 
 impl EndPlan {
@@ -44,6 +47,7 @@ impl EndPlan {
             striping: StripingPlan::free(longest_bytes),
             buffers: BufferPlan::default(),
             granule: Duration::from_micros(250),
+            protection: None,
         }
     }
 }
@@ -64,7 +68,7 @@ pub trait Source {
 /// use gingham_stripe_udp::{ChannelPlan, End, EndPlan, Source};
 ///
 /// # fn run(channels: Vec<ChannelPlan>, mut packets: impl Source) -> Result<(), Box<dyn std::error::Error>> {
-/// let mut end = End::open(&EndPlan::free(1_459), channels, Epoch::new(1))?;
+/// let mut end = End::open(&EndPlan::free(1_460), channels, Epoch::new(1))?;
 /// loop {
 ///     end.receive();
 ///     while let Some(packet) = end.next_packet() {
@@ -80,6 +84,7 @@ pub trait Source {
 pub struct End {
     channels: Vec<Channel>,
     striping: Striping,
+    framing: Framing,
     run: Run,
     waiting: Waiting,
     /// Packets that were longer than the longest.
@@ -103,7 +108,8 @@ impl End {
         };
         let channels = channels.into_iter().enumerate().map(open).collect::<Result<_, _>>()?;
         let waiting = Waiting::new(plan.granule).map_err(OpenError::Timer)?;
-        Ok(Self { channels, striping, run: Run::new(), waiting, too_long: 0 })
+        let framing = Framing::new(plan.protection.as_ref(), started_at());
+        Ok(Self { channels, striping, framing, run: Run::new(), waiting, too_long: 0 })
     }
 
     /// Takes what has come on all channels, in the order of time.
@@ -119,8 +125,12 @@ impl End {
             left = left.saturating_sub(datagrams);
             let mut strange = 0;
             if let Some(batch) = batch {
+                let at = batch.at;
                 for datagram in batch.datagrams() {
-                    strange += u64::from(!self.striping.take(batch.at, channel, datagram));
+                    match self.framing.open(datagram) {
+                        Some(frame) => self.striping.take(at, channel, frame),
+                        None => strange += 1,
+                    }
                 }
             }
             one.counts.strange += strange;
@@ -220,7 +230,7 @@ impl End {
 
 /// Whether a packet, or its copy, fits a datagram.
 fn check_longest(longest_bytes: u32) -> Result<(), OpenError> {
-    let bytes_max = RUN_BYTES_MAX - COPY_HEADER_BYTES;
+    let bytes_max = RUN_BYTES_MAX - OVERHEAD_BYTES_MAX;
     if longest_bytes as usize > bytes_max {
         return Err(OpenError::LongestPacket { longest_bytes, bytes_max });
     }

@@ -22,18 +22,23 @@ const BATCHES: usize = 16;
 const BATCH_BYTES: usize = 1 << 16;
 
 /// A batch, and where it came from.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(crate) struct Batch<'a> {
     pub(crate) at: Instant,
     pub(crate) from: SocketAddr,
-    bytes: &'a [u8],
+    bytes: &'a mut [u8],
     stride: usize,
 }
 
 impl<'a> Batch<'a> {
+    /// How many datagrams it has.
+    pub(crate) const fn len(&self) -> usize {
+        self.bytes.len().div_ceil(self.stride)
+    }
+
     /// One datagram after the other.
-    pub(crate) fn datagrams(&self) -> impl ExactSizeIterator<Item = &'a [u8]> + use<'a> {
-        self.bytes.chunks(self.stride)
+    pub(crate) fn datagrams(self) -> impl Iterator<Item = &'a mut [u8]> {
+        self.bytes.chunks_mut(self.stride)
     }
 }
 
@@ -105,7 +110,7 @@ impl Inbox {
     pub(crate) fn take(&mut self) -> Option<Batch<'_>> {
         let at = self.next_at()?;
         let meta = &self.metas[self.next];
-        let bytes = &self.bytes[self.next * BATCH_BYTES..][..meta.len];
+        let bytes = &mut self.bytes[self.next * BATCH_BYTES..][..meta.len];
         self.next += 1;
         Some(Batch { at, from: meta.addr, bytes, stride: meta.stride.max(1) })
     }

@@ -8,7 +8,8 @@
 //! ```
 //!
 //! An [`End`] takes what has come, gives out packets in order, sends what is to go, and waits. It
-//! is one thread's. What stands in a datagram says [`Frame`]; the protocol is `gingham_stripe`.
+//! is one thread's. What stands in a datagram says `framing`, how it is ciphered `protection`; the
+//! protocol is `gingham_stripe`.
 //!
 //! What comes late because nobody was there to read is not taken for late: the kernel stamps each
 //! datagram, and both ends of the protocol are told that time. What went late is made good as far as
@@ -26,6 +27,8 @@ mod end;
 mod error;
 mod framing;
 mod inbox;
+mod protection;
+mod replay;
 mod run;
 mod socket;
 mod striping;
@@ -35,7 +38,8 @@ pub use clock::now;
 pub use counts::ChannelCounts;
 pub use end::{End, EndPlan, Source};
 pub use error::OpenError;
-pub use framing::{DATA_HEADER_BYTES, Frame};
+pub use framing::OVERHEAD_BYTES_MAX;
+pub use protection::{ProtectionPlan, Role, Secret};
 pub use socket::{BufferPlan, ChannelPlan};
 pub use striping::{Packet, StripingPlan};
 pub use wait::{LATE, Wakeups};

@@ -10,6 +10,7 @@ use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
+use nix::sys::socket::{getsockopt, sockopt::IpMtu};
 use quinn_udp::{RecvMeta, Transmit, UdpSockRef, UdpSocketState};
 use socket2::{Domain, Protocol, Socket, Type};
 
@@ -20,8 +21,35 @@ pub struct ChannelPlan {
     pub local: SocketAddr,
     /// The interface that all goes through, if it is to be one.
     pub interface: Option<String>,
+    /// By which mark rules of routing and filters tell its datagrams from others (`SO_MARK`); it
+    /// takes `CAP_NET_ADMIN`.
+    pub mark: Option<u32>,
     /// The address at the other end.
     pub remote: SocketAddr,
+}
+
+impl ChannelPlan {
+    /// The longest IP packet that the route to the other end takes, as far as this machine knows;
+    /// nothing is sent. Only of IPv4.
+    pub fn path_mtu(&self) -> io::Result<Option<usize>> {
+        let mut local = self.local;
+        local.set_port(0);
+        let socket = Socket::new(Domain::for_address(local), Type::DGRAM, Some(Protocol::UDP))?;
+        self.place(&socket)?;
+        socket.bind(&local.into())?;
+        socket.connect(&self.remote.into())?;
+        let is_known = self.remote.is_ipv4();
+        let mtu = is_known.then(|| getsockopt(&socket, IpMtu)).transpose()?;
+        Ok(mtu.and_then(|mtu| usize::try_from(mtu).ok()))
+    }
+
+    /// Says through which interface all is to go, and as what it is routed.
+    fn place(&self, socket: &Socket) -> io::Result<()> {
+        if let Some(interface) = &self.interface {
+            socket.bind_device(Some(interface.as_bytes()))?;
+        }
+        self.mark.map_or(Ok(()), |mark| socket.set_mark(mark))
+    }
 }
 
 /// How long the buffers of sockets are.
@@ -68,9 +96,7 @@ impl ChannelSocket {
         }
         let domain = Domain::for_address(plan.local);
         let socket = Socket::new(domain, Type::DGRAM, Some(Protocol::UDP))?;
-        if let Some(interface) = &plan.interface {
-            socket.bind_device(Some(interface.as_bytes()))?;
-        }
+        plan.place(&socket)?;
         let bytes = buffers.bytes();
         // As much of it as the machine lets us have.
         socket.set_recv_buffer_size(bytes)?;

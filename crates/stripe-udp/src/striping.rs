@@ -12,8 +12,8 @@
 use gingham_fairq::{CHANNELS_MAX, SurplusRoundRobin};
 use gingham_stripe::{
     ControlPlan, Discard, Epoch, Flight, Guarantee, Instant, Message, Order, Receiver,
-    ReceiverOptions, Reception, Repair, ReportPlan, RetransmissionBuffer, SendError, Sender,
-    SenderOptions, Sending, Tag, Transmit,
+    ReceiverOptions, Reception, Repair, RepairPlan, RepairRequests, ReportPlan,
+    RetransmissionBuffer, SendError, Sender, SenderOptions, Sending, SharePlan, Tag, Transmit,
 };
 
 use crate::error::OpenError;
@@ -59,6 +59,24 @@ impl StripingPlan {
             ..ReceiverOptions::default()
         };
         Self { longest_bytes, sender, receiver }
+    }
+
+    /// The strict order, with quanta that follow the rates that BBR finds.
+    pub fn strict(longest_bytes: u32) -> Self {
+        let mut plan = Self::free(longest_bytes);
+        (plan.sender.order, plan.receiver.order) = (Order::Strict, Order::Strict);
+        plan.sender.shares = Some(SharePlan::default());
+        plan
+    }
+
+    /// Lost packets are sent again.
+    #[must_use]
+    pub fn repaired(mut self) -> Self {
+        self.sender.repair = Some(RepairPlan::default());
+        if let Some(guarantee) = &mut self.receiver.guaranteed {
+            guarantee.repair = Some(RepairRequests::default());
+        }
+        self
     }
 }
 
@@ -116,10 +134,9 @@ impl Striping {
         self.now
     }
 
-    /// A datagram has come; whether it is one of ours.
-    pub(crate) fn take(&mut self, at: Instant, channel: usize, datagram: &[u8]) -> bool {
+    /// A frame has come.
+    pub(crate) fn take(&mut self, at: Instant, channel: usize, frame: Frame<'_>) {
         let now = self.advance(at);
-        let Some(frame) = Frame::parse(datagram) else { return false };
         // What an end does not use it counts.
         let _: Result<(), Discard> = match frame {
             Frame::Data(tag, bytes) => {
@@ -132,7 +149,6 @@ impl Striping {
             Frame::ToReceiver(bytes) => self.receiver.handle_bytes(now, channel, bytes),
             Frame::ToSender(bytes) => self.sender.handle_bytes(now, channel, bytes),
         };
-        true
     }
 
     fn copy(&mut self, bytes: &[u8]) -> Vec<u8> {

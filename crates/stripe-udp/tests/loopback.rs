@@ -43,8 +43,12 @@ fn end(locals: &[SocketAddr]) -> End {
     plan.striping.sender.repair = Some(RepairPlan::default());
     let guaranteed = plan.striping.receiver.guaranteed.as_mut().expect("the order is free");
     guaranteed.repair = Some(RepairRequests::default());
-    let channel =
-        |local: &SocketAddr| ChannelPlan { local: *local, interface: None, remote: *local };
+    let channel = |local: &SocketAddr| ChannelPlan {
+        local: *local,
+        interface: None,
+        mark: None,
+        remote: *local,
+    };
     End::open(&plan, locals.iter().map(channel).collect(), Epoch::new(1)).expect("sockets")
 }
 
@@ -179,6 +183,7 @@ fn an_interface_that_is_not_there_is_told_with_its_channel() {
     let channel = |interface: &str| ChannelPlan {
         local: any()[0],
         interface: Some(interface.into()),
+        mark: None,
         remote: any()[0],
     };
     let open = |interface| {
@@ -194,18 +199,18 @@ fn an_interface_that_is_not_there_is_told_with_its_channel() {
 fn what_no_datagram_can_hold_is_refused_with_what_fits() {
     let open = |longest_bytes| {
         let [local, _] = any();
-        let channel = ChannelPlan { local, interface: None, remote: local };
+        let channel = ChannelPlan { local, interface: None, mark: None, remote: local };
         End::open(&EndPlan::free(longest_bytes), vec![channel], Epoch::new(1))
     };
-    assert!(open(65_486).is_ok());
-    let error = open(65_487).expect_err("a copy would have 65,508 bytes");
-    assert!(matches!(error, OpenError::LongestPacket { bytes_max: 65_486, .. }), "{error}");
+    assert!(open(65_471).is_ok());
+    let error = open(65_472).expect_err("a copy would have 65,508 bytes");
+    assert!(matches!(error, OpenError::LongestPacket { bytes_max: 65_471, .. }), "{error}");
 }
 
 #[test]
 fn addresses_of_two_families_are_told_with_their_channel() {
     let [local, remote] = any();
-    let channels = vec![ChannelPlan { local, interface: None, remote }];
+    let channels = vec![ChannelPlan { local, interface: None, mark: None, remote }];
     let error = End::open(&EndPlan::free(1_400), channels, Epoch::new(1)).expect_err("IPv6");
     assert_eq!(error.to_string(), "channel 0: no IPv4 socket sends to [::1]:0");
 }

@@ -27,7 +27,7 @@ pub(crate) struct Arguments {
     #[arg(long, default_value = "2 s", value_parser = span)]
     pub(crate) from: Duration,
     /// How long packets are: the same at both ends
-    #[arg(long, default_value_t = 1_459, value_parser = clap::value_parser!(u32).range(16..=9_000))]
+    #[arg(long, default_value_t = 1_460, value_parser = clap::value_parser!(u32).range(16..=9_000))]
     pub(crate) packet_bytes: u32,
     /// Between two wake-ups there is so much time at least
     #[arg(long, value_parser = span)]
@@ -100,6 +100,6 @@ impl FromStr for Channel {
             part.parse::<SocketAddr>().map_err(|error| format!("{part}: {error}"))
         };
         let (local, remote) = (address()?, address()?);
-        Ok(Self(ChannelPlan { local, remote, interface: parts.next().map(Into::into) }))
+        Ok(Self(ChannelPlan { local, mark: None, remote, interface: parts.next().map(Into::into) }))
     }
 }

@@ -4,8 +4,8 @@ use gingham_stripe::{SendError, Tag};
 
 use super::{End, Source};
 use crate::clock::now;
-use crate::framing::{DATA_HEADER_BYTES, Frame, write_header};
 use crate::socket::ChannelSocket;
+use crate::striping::Said;
 
 impl End {
     /// Sends what is to be said and, as far as windows and paces let them go, copies and packets.
@@ -25,16 +25,11 @@ impl End {
     fn send_messages(&mut self) -> bool {
         let mut spoke = false;
         while let Some(said) = self.striping.next_message() {
-            let bytes = said.message.to_bytes();
-            let frame = if said.is_to_receiver {
-                Frame::ToReceiver(&bytes)
-            } else {
-                Frame::ToSender(&bytes)
-            };
-            let length = frame_bytes(bytes.len(), said.bytes_min);
-            self.run.begin(said.channel, length);
-            frame.write(&mut self.run.bytes);
-            self.run.bytes.resize(length, 0);
+            let Said { channel, message, is_to_receiver, bytes_min } = said;
+            let length = self.framing.message_bytes(message.to_bytes().len(), bytes_min);
+            self.run.begin(channel, length);
+            let buffer = &mut self.run.bytes;
+            self.framing.write_message(&message, is_to_receiver, length, buffer);
             self.flush();
             spoke = true;
         }
@@ -43,9 +38,12 @@ impl End {
 
     fn send_copies(&mut self) {
         while let Some((repair, bytes)) = self.striping.next_copy() {
-            let header_bytes = 1 + repair.tag.to_bytes().len();
-            self.run.begin(repair.channel, header_bytes + bytes.len());
-            Frame::Data(repair.tag, bytes).write(&mut self.run.bytes);
+            let datagram_bytes = self.framing.data_bytes(&repair.tag, bytes.len());
+            self.run.begin(repair.channel, datagram_bytes);
+            let buffer = &mut self.run.bytes;
+            buffer.extend_from_slice(&repair.tag.to_bytes());
+            buffer.extend_from_slice(bytes);
+            self.framing.seal(0, buffer);
             self.flush();
         }
     }
@@ -73,7 +71,7 @@ impl End {
     }
 
     fn write(&mut self, channel: usize, tag: Tag, length: usize, source: &mut impl Source) {
-        let datagram_bytes = DATA_HEADER_BYTES + length;
+        let datagram_bytes = self.framing.data_bytes(&tag, length);
         let socket = self.channels[channel].socket.as_ref();
         let segments_max = socket.map_or(1, ChannelSocket::segments_max);
         if !self.run.takes(channel, datagram_bytes, segments_max) {
@@ -81,11 +79,13 @@ impl End {
         }
         self.run.begin(channel, datagram_bytes);
         let buffer = &mut self.run.bytes;
-        write_header(tag, buffer);
         let from = buffer.len();
+        buffer.extend_from_slice(&tag.to_bytes());
+        let packet_from = buffer.len();
         source.take(buffer);
-        debug_assert_eq!(buffer.len(), from + length, "a source writes what it says");
-        self.striping.keep(tag, &buffer[from..]);
+        debug_assert_eq!(buffer.len(), packet_from + length, "a source writes what it says");
+        self.striping.keep(tag, &buffer[packet_from..]);
+        self.framing.seal(from, buffer);
     }
 
     /// The run goes.
@@ -99,26 +99,5 @@ impl End {
             }
             run.clear();
         }
-    }
-}
-
-/// How long a message is on the wire that is padded to so many bytes: as long as a packet that is
-/// so long with its tag, so that it gets through where that does.
-fn frame_bytes(message_bytes: usize, bytes_min: usize) -> usize {
-    1 + message_bytes.max(bytes_min)
-}
-
-#[cfg(test)]
-mod tests {
-    use gingham_stripe::TAG_BYTES;
-
-    use super::*;
-
-    /// A probe that were a byte shorter would bring a channel back on which no packet gets through.
-    #[test]
-    fn a_probe_is_as_long_as_what_was_lost() {
-        let packet_bytes = 1_400;
-        assert_eq!(frame_bytes(60, TAG_BYTES + packet_bytes), DATA_HEADER_BYTES + packet_bytes);
-        assert_eq!(frame_bytes(60, 0), 61);
     }
 }

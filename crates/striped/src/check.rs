@@ -1,0 +1,159 @@
+//! Whether a configuration can be right on this machine, before anything is touched.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::Path;
+
+use gingham_input::{InputError, Overrides, Source};
+use gingham_stripe_udp::{ChannelPlan, OVERHEAD_BYTES_MAX, Secret};
+
+use crate::config::{Channel, Config};
+use crate::key;
+use crate::machine::{Machine, lacks_tun};
+use crate::problem::Problem;
+
+/// Interfaces have names of less than this (`IFNAMSIZ`).
+const NAME_BYTES: usize = 16;
+/// What every network of IPv4 takes (RFC 791, section 3.2), and of IPv6 (RFC 8200, section 5).
+const MTU_MIN: [u16; 2] = [68, 1_280];
+/// Headers of IPv4 and UDP, and of IPv6 and UDP.
+const UNDERLAY_BYTES: [usize; 2] = [20 + 8, 40 + 8];
+/// The longest that a channel can be thought to carry where this machine does not know: Ethernet's.
+const PATH_MTU: usize = 1_500;
+
+/// A configuration that can be right, and its key.
+#[derive(Debug)]
+pub(crate) struct Checked {
+    pub(crate) config: Config,
+    pub(crate) secret: Secret,
+}
+
+/// Reads a file and checks all that it says.
+pub(crate) fn load(path: &Path) -> Result<Checked, Problem> {
+    let source = Source::<Config>::load(path, &Overrides::default())?;
+    let machine = Machine::read().map_err(|error| Problem::environment("interfaces", error))?;
+    check_device(&source, &machine)?;
+    check_channels(&source, &machine)?;
+    check_mtu(&source)?;
+    let key = source.path_of(&source.scenario.key);
+    let secret = key::read(&key).map_err(|message| source.refuse("key", message))?;
+    if let Some(message) = lacks_tun() {
+        return Err(source.refuse("name", message).into());
+    }
+    Ok(Checked { config: source.scenario, secret })
+}
+
+fn check_device(source: &Source<Config>, machine: &Machine) -> Result<(), InputError> {
+    let Config { name, addresses, .. } = &source.scenario;
+    let is_name = !name.is_empty() && name.len() < NAME_BYTES && !name.contains(['/', ' ', '%']);
+    if !is_name || name == "." || name == ".." {
+        return Err(source.refuse("name", format!("`{name}` is no name of an interface")));
+    }
+    if machine.has_interface(name) {
+        return Err(source.refuse("name", format!("there is an interface `{name}` already")));
+    }
+    if addresses.is_empty() {
+        return Err(source.refuse("addresses", "the interface has no address"));
+    }
+    for (number, prefix) in addresses.iter().enumerate() {
+        let path = format!("addresses.{number}");
+        if addresses[..number].contains(prefix) {
+            return Err(source.refuse(&path, "this address is given twice"));
+        }
+        if machine.addresses.contains(&prefix.address) {
+            return Err(source.refuse(&path, "another interface has this address"));
+        }
+    }
+    Ok(())
+}
+
+fn check_channels(source: &Source<Config>, machine: &Machine) -> Result<(), InputError> {
+    let config = &source.scenario;
+    if config.channels.is_empty() {
+        return Err(source.refuse("channel", "there is no channel"));
+    }
+    let mut places = BTreeMap::new();
+    for (number, channel) in config.channels.iter().enumerate() {
+        check_channel(source, machine, number, channel)?;
+        let place = (channel.local(), channel.interface.as_deref());
+        if let Some(other) = places.insert(place, number) {
+            let message = format!("channel[{other}] begins at {} as well", channel.local());
+            return Err(source.refuse(&key_of(number, local_key(channel)), message));
+        }
+    }
+    Ok(())
+}
+
+fn check_channel(
+    source: &Source<Config>,
+    machine: &Machine,
+    number: usize,
+    channel: &Channel,
+) -> Result<(), InputError> {
+    let refuse = |key: &str, message: String| Err(source.refuse(&key_of(number, key), message));
+    let (local, remote): (SocketAddr, SocketAddr) = (channel.local(), channel.remote());
+    if let Some(name) = channel.interface.as_deref().filter(|name| !machine.has_interface(name)) {
+        let error = source.refuse(&key_of(number, "interface"), format!("there is no `{name}`"));
+        return Err(error.suggesting(name, "interfaces", &machine.interfaces));
+    }
+    if !channel.is_placed() {
+        return refuse("remote", "the channel says neither local nor interface".into());
+    }
+    if local.is_ipv4() != remote.is_ipv4() {
+        return refuse("local", format!("{local} and {remote} are not of one family"));
+    }
+    if !local.ip().is_unspecified() && !machine.addresses.contains(&local.ip()) {
+        return refuse("local", format!("no interface has the address {}", local.ip()));
+    }
+    if local.ip().is_unspecified() && channel.interface.is_none() {
+        return refuse("local", "any address, but of which interface?".into());
+    }
+    if remote.ip().is_unspecified() || remote.port() == 0 || local.port() == 0 {
+        return refuse("remote", "both ends of a channel have a port and the other an address".into());
+    }
+    let inside = source.scenario.addresses.iter().find(|prefix| prefix.contains(remote.ip()));
+    if let Some(prefix) = inside {
+        let network = format!("{}/{}", prefix.address, prefix.bits);
+        return refuse("remote", format!("{} is in the interface's own {network}", remote.ip()));
+    }
+    Ok(())
+}
+
+fn check_mtu(source: &Source<Config>) -> Result<(), InputError> {
+    let config = &source.scenario;
+    let has_v6 = config.addresses.iter().any(|prefix| prefix.address.is_ipv6());
+    let mtu_min = MTU_MIN[usize::from(has_v6)];
+    if config.mtu < mtu_min {
+        let family = if has_v6 { "IPv6" } else { "IPv4" };
+        let message = format!("{} is less than the {mtu_min} of {family}", config.mtu);
+        return Err(source.refuse("mtu", message));
+    }
+    for (number, channel) in config.channels.iter().enumerate() {
+        let plan: ChannelPlan = channel.plan(None);
+        let unreachable = |error| {
+            let message = format!("there is no way to {}: {error}", plan.remote);
+            source.refuse(&key_of(number, "remote"), message)
+        };
+        let path_mtu = plan.path_mtu().map_err(unreachable)?.unwrap_or(PATH_MTU);
+        let header_bytes = UNDERLAY_BYTES[usize::from(plan.remote.is_ipv6())] + OVERHEAD_BYTES_MAX;
+        let mtu_max = path_mtu.saturating_sub(header_bytes);
+        if usize::from(config.mtu) > mtu_max {
+            let message = format!(
+                "{} is too long: channel[{number}] carries {path_mtu} bytes, {header_bytes} of them \
+                 headers; at most {mtu_max}",
+                config.mtu
+            );
+            return Err(source.refuse("mtu", message));
+        }
+    }
+    Ok(())
+}
+
+/// What says where a channel begins.
+const fn local_key(channel: &Channel) -> &'static str {
+    if channel.interface.is_some() { "interface" } else { "local" }
+}
+
+fn key_of(channel: usize, key: &str) -> String {
+    format!("channel.{channel}.{key}")
+}

@@ -1,0 +1,241 @@
+//! The file that describes an end.
+//!
+//! ```toml
+//! name = "bundle0"                      # of the interface
+//! addresses = ["10.90.0.1/24"]
+//! mtu = 1400
+//! role = "initiator"                    # the other end is the "responder"
+//! key = "bundle0.key"                   # beside this file; nobody else may read it
+//!
+//! [[channel]]
+//! local = "192.0.2.7:7000"
+//! remote = "198.51.100.1:7000"
+//!
+//! [[channel]]
+//! interface = "wwan0"                   # any address of it, the port of the other end
+//! remote = "198.51.100.1:7001"
+//! ```
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::str::FromStr;
+
+use gingham_input::Scenario;
+use gingham_stripe::{Controlled, Order};
+use gingham_stripe_udp::{ChannelPlan, Role};
+use serde::Deserialize;
+
+/// An end.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Config {
+    /// The name of the interface.
+    pub(crate) name: String,
+    /// Its addresses.
+    pub(crate) addresses: Vec<Prefix>,
+    /// The longest packet that it takes, in bytes.
+    #[serde(default = "default_mtu")]
+    pub(crate) mtu: u16,
+    /// Which end this is.
+    pub(crate) role: RoleName,
+    /// The file of the key.
+    pub(crate) key: String,
+    /// How channels are chosen.
+    #[serde(default)]
+    pub(crate) order: OrderName,
+    /// What says how much may be in flight on a channel.
+    #[serde(default)]
+    pub(crate) control: ControlName,
+    /// By which mark rules of routing tell datagrams of channels from all else.
+    pub(crate) mark: Option<u32>,
+    /// The channels, in the same order at both ends.
+    #[serde(rename = "channel")]
+    pub(crate) channels: Vec<Channel>,
+}
+
+/// 1,500 less the longest header over IPv4, 64 bytes, and room for PPPoE and a tunnel or two.
+const fn default_mtu() -> u16 {
+    1_400
+}
+
+/// A channel.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Channel {
+    /// The address here. Where there is none, any of the interface, and the port of the other end.
+    local: Option<Endpoint>,
+    /// The interface that all goes through.
+    pub(crate) interface: Option<String>,
+    /// The address at the other end.
+    remote: Endpoint,
+}
+
+impl Channel {
+    pub(crate) fn remote(&self) -> SocketAddr {
+        self.remote.0
+    }
+
+    /// The address here.
+    pub(crate) fn local(&self) -> SocketAddr {
+        let remote = self.remote();
+        let any = if remote.is_ipv4() {
+            IpAddr::from(Ipv4Addr::UNSPECIFIED)
+        } else {
+            Ipv6Addr::UNSPECIFIED.into()
+        };
+        self.local.as_ref().map_or(SocketAddr::new(any, remote.port()), |local| local.0)
+    }
+
+    /// Whether it says where it begins.
+    pub(crate) const fn is_placed(&self) -> bool {
+        self.local.is_some() || self.interface.is_some()
+    }
+
+    pub(crate) fn plan(&self, mark: Option<u32>) -> ChannelPlan {
+        let (local, interface) = (self.local(), self.interface.clone());
+        ChannelPlan { local, interface, mark, remote: self.remote() }
+    }
+}
+
+/// An address with a port.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(try_from = "String")]
+pub(crate) struct Endpoint(SocketAddr);
+
+impl TryFrom<String> for Endpoint {
+    type Error = String;
+    fn try_from(text: String) -> Result<Self, String> {
+        let wrong = |_| {
+            format!("`{text}` is no address with a port such as 192.0.2.7:7000 or [2001:db8::7]:7000")
+        };
+        text.parse().map(Self).map_err(wrong)
+    }
+}
+
+/// An address and how many of its bits the network has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(try_from = "String")]
+pub(crate) struct Prefix {
+    pub(crate) address: IpAddr,
+    pub(crate) bits: u8,
+}
+
+impl FromStr for Prefix {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parsed = text.split_once('/').and_then(|(address, bits)| {
+            Some(Self { address: address.parse().ok()?, bits: bits.parse().ok()? })
+        });
+        let bits_max = |prefix: &Self| if prefix.address.is_ipv4() { 32 } else { 128 };
+        parsed.filter(|prefix| prefix.bits <= bits_max(prefix)).ok_or_else(|| {
+            format!("`{text}` is no address with a length such as 10.90.0.1/24 or fd00::1/64")
+        })
+    }
+}
+
+impl TryFrom<String> for Prefix {
+    type Error = String;
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl Prefix {
+    /// Whether an address is in this network.
+    pub(crate) fn contains(&self, address: IpAddr) -> bool {
+        let is_same = |one: u128, other: u128, width: u32| {
+            (one ^ other).checked_shr(width - u32::from(self.bits)).unwrap_or(0) == 0
+        };
+        match (self.address, address) {
+            (IpAddr::V4(one), IpAddr::V4(other)) => {
+                is_same(one.to_bits().into(), other.to_bits().into(), 32)
+            }
+            (IpAddr::V6(one), IpAddr::V6(other)) => is_same(one.to_bits(), other.to_bits(), 128),
+            _ => false,
+        }
+    }
+}
+
+/// Which end this is.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum RoleName {
+    Initiator,
+    Responder,
+}
+
+impl From<RoleName> for Role {
+    fn from(name: RoleName) -> Self {
+        match name {
+            RoleName::Initiator => Self::Initiator,
+            RoleName::Responder => Self::Responder,
+        }
+    }
+}
+
+/// How channels are chosen.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum OrderName {
+    /// The one on which a packet is there first.
+    #[default]
+    Free,
+    /// In turn.
+    Strict,
+}
+
+impl From<OrderName> for Order {
+    fn from(name: OrderName) -> Self {
+        match name {
+            OrderName::Free => Self::Free,
+            OrderName::Strict => Self::Strict,
+        }
+    }
+}
+
+/// What says how much may be in flight.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum ControlName {
+    #[default]
+    Bbr,
+    Cubic,
+}
+
+impl From<ControlName> for Controlled {
+    fn from(name: ControlName) -> Self {
+        match name {
+            ControlName::Bbr => Self::default(),
+            ControlName::Cubic => Self::Cubic,
+        }
+    }
+}
+
+impl Scenario for Config {
+    const EXAMPLES: &'static [(&'static str, &'static str)] = &[
+        ("name", "name = \"bundle0\""),
+        ("addresses", "addresses = [\"10.90.0.1/24\"]"),
+        ("role", "role = \"initiator\" here and \"responder\" at the other end"),
+        ("key", "key = \"bundle0.key\""),
+        ("channel", "[[channel]] with local and remote"),
+    ];
+
+    fn fill_in(&mut self) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_network_has_its_addresses() {
+        let prefix = |text: &str| text.parse::<Prefix>();
+        let ten = prefix("10.90.0.1/24").expect("a prefix");
+        let has = |text: &str| ten.contains(text.parse().expect("an address"));
+        assert_eq!((has("10.90.0.255"), has("10.90.1.0"), has("fd00::1")), (true, false, false));
+        assert!(prefix("0.0.0.0/0").expect("all").contains(ten.address));
+        assert!(prefix("::/0").expect("all").contains("fd00::1".parse().expect("an address")));
+        for wrong in ["10.90.0.1", "10.90.0.1/33", "fd00::1/129", "/24", "10.90.0.1/x"] {
+            assert!(prefix(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! The TUN device: packets from the kernel and to it, as large as the kernel puts them together.
+//!
+//! With `IFF_VNET_HDR` the kernel gives a run of TCP's or UDP's segments as one packet, which is cut
+//! here, and takes what is put together here: a call for some forty packets each way.
+//!
+//! Invariant: the interface is there as long as this is.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+
+use tun_rs::{DeviceBuilder, GROTable, IDEAL_BATCH_SIZE, Layer, SyncDevice, VIRTIO_NET_HDR_LEN};
+
+use crate::config::{Config, Prefix};
+
+/// The longest that the kernel gives in a call.
+const RAW_BYTES: usize = VIRTIO_NET_HDR_LEN + 65_535;
+/// Packets that the kernel holds until they are read. They are to wait in our queue, not in this
+/// one, which knows no flows; this one is for as long as nobody comes to read: with 1 Gbit/s and
+/// 1,400 bytes some 20 ms, as buffers of sockets have.
+const QUEUE_PACKETS: u32 = 2_000;
+
+/// The device.
+pub(crate) struct Tun {
+    device: SyncDevice,
+    raw: Vec<u8>,
+    segments: Vec<Vec<u8>>,
+    sizes: Vec<usize>,
+    gro: GROTable,
+    /// Packets that are to be written, so many.
+    outgoing: Vec<Vec<u8>>,
+    outgoing_count: usize,
+    /// Calls of the kernel that gave or took nothing for an error.
+    pub(crate) refused: u64,
+}
+
+impl Tun {
+    /// Makes the interface, with its addresses, up.
+    pub(crate) fn new(config: &Config) -> io::Result<Self> {
+        let device = DeviceBuilder::new()
+            .name(config.name.as_str())
+            .layer(Layer::L3)
+            .mtu(config.mtu)
+            .tx_queue_len(QUEUE_PACKETS)
+            .offload(true)
+            .enable(true)
+            .build_sync()?;
+        for Prefix { address, bits } in &config.addresses {
+            match address {
+                std::net::IpAddr::V4(address) => device.add_address_v4(*address, *bits)?,
+                std::net::IpAddr::V6(address) => device.add_address_v6(*address, *bits)?,
+            }
+        }
+        device.set_nonblocking(true)?;
+        Ok(Self {
+            device,
+            raw: vec![0; RAW_BYTES],
+            segments: vec![vec![0; usize::from(config.mtu)]; IDEAL_BATCH_SIZE],
+            sizes: vec![0; IDEAL_BATCH_SIZE],
+            gro: GROTable::default(),
+            outgoing: vec![Vec::new(); IDEAL_BATCH_SIZE],
+            outgoing_count: 0,
+            refused: 0,
+        })
+    }
+
+    /// Reads what the kernel gives in a call; whether there was anything.
+    pub(crate) fn read(&mut self, mut each: impl FnMut(&[u8])) -> io::Result<bool> {
+        let Self { device, raw, segments, sizes, .. } = self;
+        match device.recv_multiple(raw, segments, sizes, 0) {
+            Ok(count) => {
+                for (segment, size) in segments.iter().zip(&*sizes).take(count) {
+                    each(&segment[..*size]);
+                }
+                Ok(true)
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
+            // It is down, or somebody has made its MTU longer than it was: that packet is lost.
+            Err(error) if error.raw_os_error().is_none() => {
+                self.refused += 1;
+                Ok(true)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// A packet is to be written, at the latest by [`Self::flush`].
+    pub(crate) fn write(&mut self, packet: &[u8]) {
+        let buffer = &mut self.outgoing[self.outgoing_count];
+        buffer.clear();
+        buffer.resize(VIRTIO_NET_HDR_LEN, 0);
+        buffer.extend_from_slice(packet);
+        self.outgoing_count += 1;
+        if self.outgoing_count == self.outgoing.len() {
+            self.flush();
+        }
+    }
+
+    /// All packets are written.
+    pub(crate) fn flush(&mut self) {
+        let outgoing = &mut self.outgoing[..self.outgoing_count];
+        if !outgoing.is_empty() {
+            let written = self.device.send_multiple(&mut self.gro, outgoing, VIRTIO_NET_HDR_LEN);
+            self.refused += u64::from(written.is_err());
+            self.outgoing_count = 0;
+        }
+    }
+}
+
+impl AsFd for Tun {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.device.as_fd()
+    }
+}

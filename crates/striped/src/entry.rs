@@ -1,0 +1,90 @@
+//! Where packets of the interface wait until they can go: a queue a flow, each held short.
+//!
+//! Invariant: no allocation a packet once as many buffers are there as have ever waited.
+
+use std::hash::{BuildHasher, RandomState};
+use std::time::Duration;
+
+use gingham_entry::{CoDelPlan, Counters, FqCodel, FqCodelPlan, Offered};
+use gingham_stripe::Instant;
+use gingham_stripe_udp::Source;
+
+use crate::packet::{Flow, ecn, mark};
+
+/// The queue.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    queue: FqCodel<Vec<u8>>,
+    /// Buffers of packets that have gone or were dropped.
+    spare: Vec<Vec<u8>>,
+    hasher: RandomState,
+    now_ns: u64,
+}
+
+impl Entry {
+    /// For packets of at most this length. The hash has a random key, so that nobody can choose
+    /// flows that meet.
+    pub(crate) fn new(longest_bytes: u32) -> Self {
+        let plan = FqCodelPlan {
+            codel: CoDelPlan { longest_bytes, ..CoDelPlan::default() },
+            quantum_bytes: longest_bytes,
+            limit_bytes: u64::from(FqCodelPlan::LIMIT_PACKETS) * u64::from(longest_bytes),
+            ..FqCodelPlan::default()
+        };
+        let (queue, hasher) = (FqCodel::new(plan), RandomState::new());
+        Self { queue, spare: Vec::new(), hasher, now_ns: 0 }
+    }
+
+    /// It is so late.
+    pub(crate) const fn advance(&mut self, now: Instant) {
+        self.now_ns = now.nanoseconds();
+    }
+
+    /// A packet comes.
+    pub(crate) fn enqueue(&mut self, packet: &[u8]) {
+        let mut buffer = self.spare.pop().unwrap_or_default();
+        buffer.clear();
+        buffer.extend_from_slice(packet);
+        let offered = Offered {
+            flow_hash: self.hasher.hash_one(Flow::of(packet)),
+            bytes: u32::try_from(packet.len()).expect("a packet is shorter than 64 KiB"),
+            ecn: ecn(packet),
+            packet: buffer,
+        };
+        let Self { queue, spare, now_ns, .. } = self;
+        queue.enqueue(*now_ns, offered, |dropped| spare.push(dropped.packet));
+    }
+
+    /// The pipe has this round trip.
+    pub(crate) fn set_round_trip(&mut self, round_trip: Duration) {
+        let round_trip_ns = u64::try_from(round_trip.as_nanos()).unwrap_or(u64::MAX);
+        self.queue.set_target(CoDelPlan::target_before(round_trip_ns));
+    }
+
+    pub(crate) const fn counters(&self) -> &Counters {
+        self.queue.counters()
+    }
+
+    pub(crate) const fn backlog_packets(&self) -> u32 {
+        self.queue.backlog_packets()
+    }
+}
+
+impl Source for Entry {
+    fn next_bytes(&mut self) -> Option<usize> {
+        let Self { queue, spare, now_ns, .. } = self;
+        let next = queue.peek(*now_ns, |dropped| spare.push(dropped.packet));
+        next.map(|next| next.packet.len())
+    }
+
+    fn take(&mut self, buffer: &mut Vec<u8>) {
+        let Self { queue, spare, now_ns, .. } = self;
+        let next = queue.dequeue(*now_ns, |dropped| spare.push(dropped.packet));
+        let mut next = next.expect("it was looked at");
+        if next.marked {
+            mark(&mut next.packet);
+        }
+        buffer.extend_from_slice(&next.packet);
+        spare.push(next.packet);
+    }
+}

@@ -1,0 +1,47 @@
+//! What this machine has, as far as a configuration speaks of it. Nothing is changed by asking.
+
+use std::fs::File;
+use std::io;
+use std::net::IpAddr;
+
+use nix::ifaddrs::getifaddrs;
+
+const TUN: &str = "/dev/net/tun";
+
+/// The interfaces of this network namespace, and the addresses that they have.
+#[derive(Debug, Default)]
+pub(crate) struct Machine {
+    pub(crate) interfaces: Vec<String>,
+    pub(crate) addresses: Vec<IpAddr>,
+}
+
+impl Machine {
+    pub(crate) fn read() -> io::Result<Self> {
+        let mut machine = Self::default();
+        for one in getifaddrs()? {
+            machine.interfaces.push(one.interface_name);
+            let address = one.address.and_then(|address| {
+                let v4 = address.as_sockaddr_in().map(|v4| IpAddr::from(v4.ip()));
+                v4.or_else(|| address.as_sockaddr_in6().map(|v6| v6.ip().into()))
+            });
+            machine.addresses.extend(address);
+        }
+        machine.interfaces.sort();
+        machine.interfaces.dedup();
+        Ok(machine)
+    }
+
+    pub(crate) fn has_interface(&self, name: &str) -> bool {
+        self.interfaces.iter().any(|one| one == name)
+    }
+}
+
+/// Why no TUN device can be made, if none can.
+pub(crate) fn lacks_tun() -> Option<String> {
+    let error = File::options().read(true).write(true).open(TUN).err()?;
+    let cure = match error.kind() {
+        io::ErrorKind::PermissionDenied => "it takes root",
+        _ => "modprobe tun, or mknod /dev/net/tun c 10 200",
+    };
+    Some(format!("no interface can be made: {TUN}: {error}; {cure}"))
+}

@@ -1,0 +1,61 @@
+//! `striped`: a network interface made of several uplinks, one encrypted pipe that keeps order.
+//!
+//! ```text
+//!            ┌───────────────────────── this process ─────────────────────────┐
+//!   TUN ────►│ entry: a queue a flow (FQ-CoDel) ──► striping ──► sealing ──────│══► uplink 0
+//!   bundle0  │                                                                │══► uplink 1
+//!      ◄─────│ packets in order ◄───────── striping ◄── opening ◄─────────────│◄══ ...
+//!            └────────────────────────────────────────────────────────────────┘
+//! ```
+//!
+//! A file says all of it ([`config`]). What cannot be right there is told with file, line and key
+//! before anything is touched ([`check`]), and what the process made ends with it, however it ends:
+//! the interface is its descriptor's.
+//!
+//! Invariants: one thread; nothing goes out in clear; what comes out of the interface at the other
+//! end is in the order of each flow in which it went in here.
+
+#[cfg(target_os = "linux")]
+mod arguments;
+#[cfg(target_os = "linux")]
+mod check;
+#[cfg(target_os = "linux")]
+mod config;
+#[cfg(target_os = "linux")]
+mod device;
+#[cfg(target_os = "linux")]
+mod entry;
+#[cfg(target_os = "linux")]
+mod key;
+#[cfg(target_os = "linux")]
+mod machine;
+#[cfg(target_os = "linux")]
+mod packet;
+#[cfg(target_os = "linux")]
+mod problem;
+#[cfg(target_os = "linux")]
+mod report;
+#[cfg(target_os = "linux")]
+mod signals;
+#[cfg(target_os = "linux")]
+mod tunnel;
+
+use std::process::ExitCode;
+
+#[cfg(target_os = "linux")]
+fn main() -> ExitCode {
+    use clap::Parser;
+
+    let arguments::Command::Up { config } = arguments::Arguments::parse().command;
+    match tunnel::up(&config) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(problem) => problem.tell(),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+#[expect(clippy::print_stderr, reason = "a program says why it ends")]
+fn main() -> ExitCode {
+    eprintln!("striped: TUN devices are Linux's: it runs there only");
+    ExitCode::from(6)
+}

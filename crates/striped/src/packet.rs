@@ -1,0 +1,171 @@
+//! What a packet of IP says: of which flow it is, and whether it can be marked.
+//!
+//! Source: RFC 791 and RFC 8200 (headers), RFC 3168 (ECN), RFC 1624 (a checksum that follows a
+//! change), RFC 6437 (flow labels).
+//!
+//! Invariant: any bytes are of some flow.
+
+use std::ops::Range;
+
+use gingham_entry::Ecn;
+
+/// Protocols that begin with two ports: TCP, UDP, DCCP, SCTP.
+const WITH_PORTS: [u8; 4] = [6, 17, 33, 132];
+const V4_ADDRESSES: Range<usize> = 12..20;
+const V6_ADDRESSES: Range<usize> = 8..40;
+const V6_HEADER_BYTES: usize = 40;
+
+/// What tells the flow of a packet from others: addresses, protocol, and ports or a flow label.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub(crate) struct Flow<'a> {
+    addresses: &'a [u8],
+    protocol: u8,
+    ports: &'a [u8],
+}
+
+impl<'a> Flow<'a> {
+    /// The flow of a packet; that of no addresses if it is none of IP.
+    pub(crate) fn of(packet: &'a [u8]) -> Self {
+        match packet.first().map(|first| first >> 4) {
+            Some(4) => Self::of_v4(packet).unwrap_or_default(),
+            Some(6) => Self::of_v6(packet).unwrap_or_default(),
+            _ => Self::default(),
+        }
+    }
+
+    fn of_v4(packet: &'a [u8]) -> Option<Self> {
+        let addresses = packet.get(V4_ADDRESSES)?;
+        let (protocol, header_bytes) = (packet[9], usize::from(packet[0] & 0xf) * 4);
+        // A fragment but the first has none, and the first is to go with the others.
+        let is_fragment = u16::from_be_bytes([packet[6], packet[7]]) & 0x3fff != 0;
+        let ports = if is_fragment { &[] } else { ports(packet, protocol, header_bytes) };
+        Some(Self { addresses, protocol, ports })
+    }
+
+    fn of_v6(packet: &'a [u8]) -> Option<Self> {
+        let (addresses, protocol) = (packet.get(V6_ADDRESSES)?, packet[6]);
+        let ports = if WITH_PORTS.contains(&protocol) {
+            ports(packet, protocol, V6_HEADER_BYTES)
+        } else {
+            // Whatever is behind further headers, who sends has labelled.
+            &packet[1..4]
+        };
+        Some(Self { addresses, protocol, ports })
+    }
+}
+
+fn ports(packet: &[u8], protocol: u8, at: usize) -> &[u8] {
+    let ports = if WITH_PORTS.contains(&protocol) { packet.get(at..at + 4) } else { None };
+    ports.unwrap_or_default()
+}
+
+/// The ECN field of a packet.
+pub(crate) fn ecn(packet: &[u8]) -> Ecn {
+    match packet {
+        [first, second, ..] if first >> 4 == 4 => Ecn::of_traffic_class(*second),
+        [first, second, ..] if first >> 4 == 6 => Ecn::of_traffic_class(second >> 4),
+        _ => Ecn::NotEct,
+    }
+}
+
+/// Says in a packet that can be marked that there was congestion.
+pub(crate) fn mark(packet: &mut [u8]) {
+    if !ecn(packet).is_capable() {
+        return;
+    }
+    if packet[0] >> 4 == 6 {
+        packet[1] |= (Ecn::Ce as u8) << 4;
+    } else if packet.len() >= V4_ADDRESSES.start {
+        let old = u16::from_be_bytes([packet[0], packet[1]]);
+        packet[1] = Ecn::Ce.in_traffic_class(packet[1]);
+        let new = u16::from_be_bytes([packet[0], packet[1]]);
+        let checksum = u16::from_be_bytes([packet[10], packet[11]]);
+        packet[10..12].copy_from_slice(&updated(checksum, old, new).to_be_bytes());
+    }
+}
+
+/// A checksum after a word has changed (RFC 1624, equation 3).
+fn updated(checksum: u16, old: u16, new: u16) -> u16 {
+    let sum = u32::from(!checksum) + u32::from(!old) + u32::from(new);
+    let folded = (sum & 0xffff) + (sum >> 16);
+    let folded = (folded & 0xffff) + (folded >> 16);
+    !u16::try_from(folded).expect("it was folded twice")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 10.0.0.1 to 10.0.0.2, TCP, ports 1 and 2.
+    fn v4(tos: u8) -> Vec<u8> {
+        let mut packet = vec![0x45, tos, 0, 24, 0, 7, 0x40, 0, 64, 6, 0, 0];
+        packet.extend([10, 0, 0, 1, 10, 0, 0, 2, 0, 1, 0, 2]);
+        let checksum = !sum(&packet[..20]);
+        packet[10..12].copy_from_slice(&checksum.to_be_bytes());
+        packet
+    }
+
+    fn v6(class: u8, next: u8) -> Vec<u8> {
+        let mut packet = vec![0x60 | class >> 4, class << 4, 0, 9, 0, 4, next, 64];
+        packet.extend((0..32).chain([0, 1, 0, 2]));
+        packet
+    }
+
+    fn sum(header: &[u8]) -> u16 {
+        let words = header.chunks(2).map(|pair| u32::from(pair[0]) << 8 | u32::from(pair[1]));
+        let sum: u32 = words.sum();
+        u16::try_from((sum & 0xffff) + (sum >> 16)).expect("twenty bytes carry little")
+    }
+
+    #[test]
+    fn a_mark_leaves_the_checksum_right() {
+        for tos in [0x01, 0x02, 0x03, 0xb9, 0xfe] {
+            let mut packet = v4(tos);
+            mark(&mut packet);
+            assert_eq!((ecn(&packet), packet[1] & !3), (Ecn::Ce, tos & !3));
+            assert_eq!(sum(&packet[..20]), 0xffff, "{tos:#x}");
+            let mut packet = v6(tos, 6);
+            mark(&mut packet);
+            assert_eq!(packet[..2], v6(tos | 3, 6)[..2]);
+        }
+        for mut packet in [v4(0), v6(0xb8, 6), vec![0x45, 1], vec![]] {
+            let before = packet.clone();
+            mark(&mut packet);
+            assert!(packet == before || packet.len() == 2);
+        }
+    }
+
+    #[test]
+    fn flows_differ_by_addresses_protocol_and_ports() {
+        let packet = v4(0);
+        assert_eq!(Flow::of(&packet).ports, [0, 1, 0, 2]);
+        let differs = |place: usize| {
+            let mut other = packet.clone();
+            other[place] ^= 1;
+            Flow::of(&other) != Flow::of(&packet)
+        };
+        assert!([9, 12, 19, 20, 23].into_iter().all(differs));
+        assert!(![1, 4, 8].into_iter().any(differs));
+        assert_eq!(Flow::of(&v6(0, 17)).ports, [0, 1, 0, 2]);
+        assert_eq!(Flow::of(&v6(0, 0)).ports, [0, 0, 9]);
+    }
+
+    #[test]
+    fn a_fragment_is_of_the_flow_of_the_others() {
+        let (mut first, mut second) = (v4(0), v4(0));
+        first[6] = 0x20;
+        second[7] = 3;
+        second[20..].copy_from_slice(&[9; 4]);
+        assert_eq!(Flow::of(&first), Flow::of(&second));
+    }
+
+    #[test]
+    fn any_bytes_are_of_some_flow() {
+        for packet in [v4(0), v6(0, 6), vec![0xff; 40]] {
+            for length in 0..packet.len() {
+                let _: Flow<'_> = Flow::of(&packet[..length]);
+                mark(&mut packet[..length].to_vec());
+            }
+        }
+    }
+}
