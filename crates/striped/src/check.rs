@@ -60,6 +60,9 @@ fn check_device(source: &Source<Config>, machine: &Machine) -> Result<(), InputE
         if addresses[..number].contains(prefix) {
             return Err(source.refuse(&path, "this address is given twice"));
         }
+        if prefix.address.is_ipv4() && addresses[..number].iter().any(|one| one.address.is_ipv4()) {
+            return Err(source.refuse(&path, "of IPv4 the interface has one address"));
+        }
         if machine.addresses.contains(&prefix.address) {
             return Err(source.refuse(&path, "another interface has this address"));
         }
@@ -109,7 +112,10 @@ fn check_channel(
         return refuse("local", "any address, but of which interface?".into());
     }
     if remote.ip().is_unspecified() || remote.port() == 0 || local.port() == 0 {
-        return refuse("remote", "both ends of a channel have a port and the other an address".into());
+        return refuse(
+            "remote",
+            "both ends of a channel have a port and the other an address".into(),
+        );
     }
     let inside = source.scenario.addresses.iter().find(|prefix| prefix.contains(remote.ip()));
     if let Some(prefix) = inside {

@@ -105,7 +105,9 @@ impl TryFrom<String> for Endpoint {
     type Error = String;
     fn try_from(text: String) -> Result<Self, String> {
         let wrong = |_| {
-            format!("`{text}` is no address with a port such as 192.0.2.7:7000 or [2001:db8::7]:7000")
+            format!(
+                "`{text}` is no address with a port such as 192.0.2.7:7000 or [2001:db8::7]:7000"
+            )
         };
         text.parse().map(Self).map_err(wrong)
     }

@@ -6,6 +6,7 @@
 //! Invariant: the interface is there as long as this is.
 
 use std::io;
+use std::net::IpAddr;
 use std::os::fd::{AsFd, BorrowedFd};
 
 use tun_rs::{DeviceBuilder, GROTable, IDEAL_BATCH_SIZE, Layer, SyncDevice, VIRTIO_NET_HDR_LEN};
@@ -36,20 +37,20 @@ pub(crate) struct Tun {
 impl Tun {
     /// Makes the interface, with its addresses, up.
     pub(crate) fn new(config: &Config) -> io::Result<Self> {
-        let device = DeviceBuilder::new()
+        let mut builder = DeviceBuilder::new()
             .name(config.name.as_str())
             .layer(Layer::L3)
             .mtu(config.mtu)
             .tx_queue_len(QUEUE_PACKETS)
             .offload(true)
-            .enable(true)
-            .build_sync()?;
+            .enable(true);
         for Prefix { address, bits } in &config.addresses {
-            match address {
-                std::net::IpAddr::V4(address) => device.add_address_v4(*address, *bits)?,
-                std::net::IpAddr::V6(address) => device.add_address_v6(*address, *bits)?,
-            }
+            builder = match address {
+                IpAddr::V4(address) => builder.ipv4(*address, *bits, None),
+                IpAddr::V6(address) => builder.ipv6(*address, *bits),
+            };
         }
+        let device = builder.build_sync()?;
         device.set_nonblocking(true)?;
         Ok(Self {
             device,

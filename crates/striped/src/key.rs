@@ -32,7 +32,9 @@ pub(crate) fn read(path: &Path) -> Result<Secret, String> {
     let mut text = Vec::new();
     file.take(FILE_BYTES_MAX).read_to_end(&mut text).map_err(refused)?;
     parse(&text).ok_or_else(|| {
-        format!("{name} does not hold a key of 64 hexadecimal digits; to make one: openssl rand -hex 32")
+        format!(
+            "{name} does not hold a key of 64 hexadecimal digits; to make one: openssl rand -hex 32"
+        )
     })
 }
 
