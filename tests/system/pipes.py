@@ -149,7 +149,7 @@ def started(
             [*command, "--time", f"{seconds} s"],
             stdout=subprocess.PIPE,
             text=True,
-            preexec_fn=_go_first if priority else None,  # noqa: PLW1509 - no thread here
+            preexec_fn=first_priority if priority else None,  # noqa: PLW1509 - no thread here
         )
     return pipes
 
@@ -187,7 +187,8 @@ def told_by(pipes: dict[str, subprocess.Popen[str]], seconds: float) -> dict[str
     return {end: json.loads(out) for end, (out, _) in said.items()}
 
 
-def _go_first() -> None:
+def first_priority() -> None:
+    """Go before all others that are not the kernel's."""
     os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY))
 
 
@@ -225,7 +226,7 @@ def _emulated(
         command,
         stdout=subprocess.PIPE,
         text=True,
-        preexec_fn=_go_first,  # noqa: PLW1509 - no thread here
+        preexec_fn=first_priority,  # noqa: PLW1509 - no thread here
     )
     assert process.stdout is not None
     ready = process.stdout.readline()

@@ -1,0 +1,213 @@
+"""Two daemons between real network namespaces, an end each, and TCP through what they make.
+
+```
+  left:  bundle0 10.90.0.1 == wan0 10.80.0.1 ---- 10.80.0.2 wan0 == bundle0 10.90.0.2  :right
+                           == wan1 10.80.1.1 ---- 10.80.1.2 wan1 ==
+```
+
+Lines are those of `pipes`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import signal
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.system.pipes import ENDS, ROOT, SEARCH, TIMEOUT_S, Line, first_priority
+
+# The longest that goes over Ethernet: 1,500 less the headers of IPv4 and UDP, the tag of a copy and
+# the check of the cipher.
+MTU = 1500 - 28 - 20 - 16
+# What TCP has of a packet of that length, and what a line sees of it: Ethernet's header, IPv4's and
+# UDP's, the tag and the check, the packet.
+SEGMENT_BYTES = MTU - 20 - 32
+FRAME_BYTES = 14 + 28 + 12 + 16 + MTU
+CHUNK_BYTES = 1 << 16
+# `os.setns` is there from Python 3.12 on.
+LIBC = ctypes.CDLL(None, use_errno=True)
+CLONE_NEWNET = 0x40000000
+PORT = 5001
+
+
+def built() -> Path:
+    """Build the daemon as the tests of the crates build it."""
+    command = ["cargo", "build", "--locked", "--message-format", "json"]
+    told = subprocess.run(
+        [*command, "--package", "gingham-striped", "--bins"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    made = [json.loads(line).get("executable") for line in told.stdout.splitlines()]
+    return next(Path(path) for path in made if path)
+
+
+def key_file(folder: Path, name: str, secret: bytes = bytes(range(32))) -> Path:
+    """Write a key that its owner alone may read."""
+    path = folder / name
+    path.touch(mode=0o600)
+    path.write_text(secret.hex() + "\n")
+    return path
+
+
+def config(end: str, channels: int, **changes: Any) -> str:
+    """Return the configuration of an end, with other values of keys."""
+    number, other = ENDS.index(end) + 1, 2 - ENDS.index(end)
+    values: dict[str, Any] = {
+        "name": "bundle0",
+        "addresses": [f"10.90.0.{number}/24"],
+        "mtu": MTU,
+        "role": ("initiator", "responder")[number - 1],
+        "key": "bundle0.key",
+    }
+    lines = [f"{key} = {json.dumps(value)}" for key, value in (values | changes).items()]
+    for channel in range(channels):
+        lines += ["[[channel]]", f'local = "10.80.{channel}.{number}:7000"']
+        lines += [f'remote = "10.80.{channel}.{other}:7000"']
+    return "\n".join(lines) + "\n"
+
+
+@dataclass
+class Daemon:
+    """A daemon, running."""
+
+    process: subprocess.Popen[str]
+
+    def ended(self) -> dict[str, Any]:
+        """End it as `kill` does, and return what it tells."""
+        self.process.send_signal(signal.SIGTERM)
+        out, error = self.process.communicate(timeout=TIMEOUT_S)
+        assert self.process.returncode == 0, error
+        return dict(json.loads(out.splitlines()[-1]))
+
+
+@contextmanager
+def daemons(
+    program: Path, names: dict[str, str], configs: dict[str, Path]
+) -> Iterator[dict[str, Daemon]]:
+    """Run a daemon an end, and kill what is not ended inside."""
+    running: dict[str, Daemon] = {}
+    try:
+        for end in ENDS:
+            process = subprocess.Popen(
+                command(program, names[end], configs[end]),
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                preexec_fn=first_priority,  # noqa: PLW1509 - no thread here
+            )
+            running[end] = Daemon(process)
+            assert process.stdout is not None
+            if not process.stdout.readline():
+                raise AssertionError(process.communicate()[1])
+        yield running
+    finally:
+        for daemon in running.values():
+            daemon.process.kill()
+            daemon.process.communicate()
+
+
+def command(program: Path, namespace: str, path: Path) -> list[str]:
+    """Return how an end is run."""
+    return ["ip", "netns", "exec", namespace, str(program), "up", str(path)]
+
+
+def refusal(program: Path, namespace: str, path: Path) -> str:
+    """Return what is said of a configuration that cannot be right."""
+    done = subprocess.run(
+        command(program, namespace, path),
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_S,
+        check=False,
+        env={**os.environ, "PATH": SEARCH},
+    )
+    assert done.returncode == 2, done
+    assert done.stdout == ""
+    return done.stderr
+
+
+def within(namespace: str) -> socket.socket:
+    """Return a socket of TCP in a namespace, opened by a thread that goes there and ends."""
+    made: list[socket.socket] = []
+
+    def make() -> None:
+        with Path("/run/netns", namespace).open() as file:
+            assert LIBC.setns(file.fileno(), CLONE_NEWNET) == 0, os.strerror(ctypes.get_errno())
+        made.append(socket.socket())
+
+    thread = threading.Thread(target=make)
+    thread.start()
+    thread.join()
+    return made[0]
+
+
+@dataclass
+class Transfer:
+    """What a connection carried: bits a second from a time on, and whether it was what was sent."""
+
+    bits_per_s: float
+    total_bytes: int
+    is_whole: bool
+
+
+def connection(names: dict[str, str]) -> tuple[socket.socket, socket.socket]:
+    """Open a connection from left to right through the interfaces of the daemons."""
+    with within(names["right"]) as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(("10.90.0.2", PORT))
+        listener.listen()
+        listener.settimeout(TIMEOUT_S)
+        sender = within(names["left"])
+        sender.settimeout(TIMEOUT_S)
+        sender.connect(("10.90.0.2", PORT))
+        return sender, listener.accept()[0]
+
+
+def transfer(names: dict[str, str], seconds: float, counted_from: float) -> Transfer:
+    """Send for so long over one connection of CUBIC, and count what came after the first while."""
+    sender, receiver = connection(names)
+    sender.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"cubic")
+    sent: list[int] = []
+    pattern = bytes(range(251)) * (CHUNK_BYTES // 251)
+
+    def send() -> None:
+        ends_at, total = time.monotonic() + seconds, 0
+        with sender, suppress(OSError):
+            while time.monotonic() < ends_at:
+                sender.sendall(pattern)
+                total += len(pattern)
+        sent.append(total)
+
+    thread = threading.Thread(target=send)
+    thread.start()
+    total, counted, is_whole = 0, 0, True
+    started = last = time.monotonic()
+    with receiver:
+        while data := receiver.recv(CHUNK_BYTES):
+            last = time.monotonic()
+            at = total % 251
+            is_whole = is_whole and data == (pattern + pattern)[at : at + len(data)]
+            total += len(data)
+            if last - started > counted_from:
+                counted += len(data)
+    thread.join()
+    whole = is_whole and sent == [total]
+    return Transfer(counted * 8 / (last - started - counted_from), total, whole)
+
+
+def sum_of(lines: list[Line]) -> float:
+    """Return what all lines carry of TCP, in bits a second."""
+    return sum(line.rate for line in lines) * 1e6 * SEGMENT_BYTES / FRAME_BYTES
