@@ -68,8 +68,8 @@ def test_one_connection_has_the_sum_of_both_lines(
 
 
 def test_in_strict_order_too_where_lines_have_a_delay(program: Path, tmp_path: Path) -> None:
-    # Quanta follow what BBR finds, which takes a bucket of tokens for the rate where a round trip is
-    # as short as between two namespaces.
+    # Quanta follow what BBR finds, which takes a bucket of tokens for the rate where a round trip
+    # is as short as between two namespaces.
     lines = [Line(10, 10), Line(20, 10)]
     with network(Programs.built(), lines) as (names, _):
         _has_the_sum(program, names, written(tmp_path, order="strict"), lines)
