@@ -81,7 +81,12 @@ class Programs:
 
 
 class LateError(Exception):
-    """The emulators were late in every run."""
+    """The emulators were late in every run; what the last one told is there."""
+
+    def __init__(self, told: dict[str, Any]) -> None:
+        """Keep what was told."""
+        super().__init__(f"{told['emulated_late_share']:.3f} of the frames were moved late")
+        self.told = told
 
 
 def sum_of(lines: list[Line]) -> float:
@@ -103,7 +108,7 @@ def run(
         told["runs"] = number
         if told["emulated_late_share"] <= LATE_SHARE_MAX:
             return told
-    raise LateError(f"{told['emulated_late_share']:.3f} of the frames were moved late")
+    raise LateError(told)
 
 
 def _run_once(

@@ -64,7 +64,7 @@ def interfaces(name: str) -> set[str]:
 def test_one_connection_has_the_sum_of_both_lines(
     program: Path, names: dict[str, str], tmp_path: Path
 ) -> None:
-    _has_the_sum(program, names, written(tmp_path), LINES)
+    _carries(program, names, written(tmp_path), LINES, 0.85)
 
 
 def test_in_strict_order_too_where_lines_have_a_delay(program: Path, tmp_path: Path) -> None:
@@ -72,18 +72,23 @@ def test_in_strict_order_too_where_lines_have_a_delay(program: Path, tmp_path: P
     # is as short as between two namespaces.
     lines = [Line(10, 10), Line(20, 10)]
     with network(Programs.built(), lines) as (names, _):
-        _has_the_sum(program, names, written(tmp_path, order="strict"), lines)
+        # More than the faster line alone: an emulator that is late takes its part.
+        _carries(program, names, written(tmp_path, order="strict"), lines, 20 / 30)
 
 
-def _has_the_sum(
-    program: Path, names: dict[str, str], paths: dict[str, Path], lines: list[Line]
+def _carries(
+    program: Path,
+    names: dict[str, str],
+    paths: dict[str, Path],
+    lines: list[Line],
+    least: float,
 ) -> None:
     with daemons(program, names, paths) as running:
         carried = transfer(names, 8, 3)
         told = {end: running[end].ended() for end in ENDS}
     assert carried.is_whole
     share = carried.bits_per_s / sum_of(lines)
-    assert share >= 0.85, (share, told)
+    assert share >= least, (share, told)
     for end in ENDS:
         # Both lines had their part, nothing was strange, and nothing was lost for good.
         assert all(channel["sent"] > 500 for channel in told[end]["channels"]), told
