@@ -163,7 +163,7 @@ REMOTE = 'remote = "10.80.0.2:7000"\n'
 WRONG: dict[str, tuple[str, str, str, list[str]]] = {
     # What is written in place of what, where it is told, and what is said.
     "a key of no use": ("role", "rolle", "4:1", ["unknown key `rolle`", "did you mean `role`?"]),
-    "no such role": ("initiator", "initator", "4:8", ["`initator`", "`initiator`"]),
+    "no such role": ("initiator", "initiatr", "4:8", ["`initiatr`", "`initiator`"]),
     "an unknown interface": (
         REMOTE,
         REMOTE + 'interface = "wan8"\n',
