@@ -17,8 +17,8 @@ from tests.conftest import require_programs
 from tests.system.pipes import LateError, Line, Programs, ip, network, run, started, told_by
 from tests.system.test_linkemu import require_root
 
-# What the same row carries in virtual time (docs/concepts/striping-rates.md), and how much less it
-# may be over sockets.
+# What the same row carried in virtual time when it was first run over sockets
+# (docs/concepts/striping-rates.md), and how much less it may be there.
 SHORT_QUEUES = {
     "100 + 300, 10 ms, 64 kB": ([Line(100, 10), Line(300, 10)], 0.975, 5),
     "20 + 20, 150 ms, 64 kB": ([Line(20, 150), Line(20, 150)], 0.946, 9),
