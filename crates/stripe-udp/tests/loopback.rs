@@ -152,6 +152,26 @@ fn what_is_lost_is_sent_again_as_it_was() {
     assert_eq!((reception.repaired, reception.given_up), (15, 0));
 }
 
+/// Markers go each 20 ms for sixteen times, and then after 40, 80 ms and so on: 21 on each channel in
+/// two seconds, where a hundred went if to be called were to have something to send.
+#[test]
+fn ends_that_are_called_and_have_nothing_to_send_rest() {
+    let (mut left, mut right) = (end(&any()), end(&any()));
+    join(&mut left, &mut right);
+    let ends_at = now().after(Duration::from_secs(2));
+    while now() < ends_at {
+        for end in [&mut left, &mut right] {
+            end.receive();
+            end.transmit(&mut Numbers::default());
+        }
+        left.wait(Some(now().after(Duration::from_millis(5))), &[]).expect("it waits");
+    }
+    let channels = left.channels() as u64;
+    for end in [&left, &right] {
+        assert!(end.sending().markers <= 40 * channels, "{}", end.sending().markers);
+    }
+}
+
 /// The kernel had it before we slept. It begins to stamp some time after it was asked to, later on a
 /// busy machine, and says until then when a datagram is read.
 #[test]

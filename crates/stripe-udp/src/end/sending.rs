@@ -50,6 +50,10 @@ impl End {
 
     /// Sends packets as long as they go on one channel; whether any went.
     fn send_run(&mut self, source: &mut impl Source) -> bool {
+        // To ask where packets may go is to have one: it ends a rest.
+        if source.next_bytes().is_none() {
+            return false;
+        }
         let (mut went, Some(run)) = (false, self.striping.next_run()) else { return false };
         let mut left = run.bytes;
         while left > 0
@@ -57,7 +61,7 @@ impl End {
         {
             match self.striping.send(length) {
                 Ok((channel, tag)) => self.write(channel, tag, length, source),
-                Err(SendError::BadLength { .. }) => {
+                Err(SendError::BadLength { .. } | SendError::TooLong { .. }) => {
                     self.too_long += 1;
                     source.take(&mut Vec::new());
                 }
