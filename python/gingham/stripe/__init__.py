@@ -2,7 +2,7 @@
 
 >>> from gingham import stripe
 >>> scenario = stripe.StripeScenario.parse('''
-... stop.time = "1 s"
+... stop.time = "5 s"
 ... [[channel]]
 ... rate = "10 Mbit/s"
 ... [[channel]]
