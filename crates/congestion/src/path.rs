@@ -225,9 +225,12 @@ impl Path {
         (wait_ns <= self.kept_ns_max()).then(|| self.acknowledged_at_ns.saturating_add(wait_ns))
     }
 
-    /// Whether the window lets a packet of the longest go.
+    /// Whether the window lets a packet of the longest go: nearly always without what is likely to
+    /// have come.
+    #[inline]
     pub fn has_room(&self, now_ns: u64) -> bool {
-        self.room_from_ns().is_some_and(|from_ns| from_ns <= now_ns)
+        self.in_flight_bytes() + self.plan.longest_bytes <= self.window_bytes()
+            || self.room_from_ns().is_some_and(|from_ns| from_ns <= now_ns)
     }
 
     /// From when on window and pace let a packet go though nothing more is heard.
@@ -268,6 +271,7 @@ impl Path {
     }
 
     /// Whether a packet may go.
+    #[inline]
     pub fn admits(&self, now_ns: u64) -> bool {
         self.pacer.next_ns() <= now_ns && self.has_room(now_ns)
     }

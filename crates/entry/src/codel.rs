@@ -13,6 +13,8 @@
 //!
 //! Invariant: nothing is marked or dropped before the sojourn was above the target for an interval.
 
+use core::time::Duration;
+
 /// Parameters of CoDel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CoDelPlan {
@@ -35,8 +37,8 @@ impl CoDelPlan {
     /// A pipe of several paths that keeps their order has the round trip of the longest. A window
     /// that is cut to a share b of itself leaves nothing idle if (1 - b) / b round trips waited
     /// before: .43 of one with CUBIC's .7, a whole one with Reno's half.
-    pub const fn target_before(round_trip_ns: u64) -> u64 {
-        if round_trip_ns > Self::TARGET_NS { round_trip_ns } else { Self::TARGET_NS }
+    pub fn target_before(round_trip: Duration) -> u64 {
+        u64::try_from(round_trip.as_nanos()).unwrap_or(u64::MAX).max(Self::TARGET_NS)
     }
 }
 

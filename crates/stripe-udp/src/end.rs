@@ -202,6 +202,11 @@ impl End {
         self.striping.flight(channel)
     }
 
+    /// The time there and back through the pipe but for its queues, where it is known.
+    pub fn round_trip_least(&self) -> Option<Duration> {
+        self.striping.round_trip_least()
+    }
+
     /// What was counted of a channel's socket.
     pub fn counts(&self, channel: usize) -> &ChannelCounts {
         &self.channels[channel].counts

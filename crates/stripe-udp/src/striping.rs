@@ -9,6 +9,8 @@
 //!
 //! Invariant: the time that the core is told never goes back.
 
+use std::time::Duration;
+
 use gingham_fairq::{CHANNELS_MAX, SurplusRoundRobin};
 use gingham_stripe::{
     ControlPlan, Discard, Epoch, Flight, Guarantee, Instant, Message, Order, Receiver,
@@ -235,6 +237,10 @@ impl Striping {
     /// Whether a channel takes packets of this end.
     pub(crate) fn is_in(&self, channel: usize) -> bool {
         self.sender.scheduler().standing(channel).is_in()
+    }
+
+    pub(crate) fn round_trip_least(&self) -> Option<Duration> {
+        self.sender.round_trip_least()
     }
 
     pub(crate) fn flight(&self, channel: usize) -> Option<Flight> {

@@ -214,6 +214,7 @@ impl<S: Numbered> Sender<S> {
         !self.options.credits || self.is_credit_left(channel)
     }
 
+    /// Out of line, for those who need none.
     #[inline(never)]
     fn is_credit_left(&self, channel: usize) -> bool {
         let reported = self.reported.on(channel);

@@ -57,8 +57,7 @@ impl Entry {
 
     /// The pipe has this round trip.
     pub(crate) fn set_round_trip(&mut self, round_trip: Duration) {
-        let round_trip_ns = u64::try_from(round_trip.as_nanos()).unwrap_or(u64::MAX);
-        self.queue.set_target(CoDelPlan::target_before(round_trip_ns));
+        self.queue.set_target(CoDelPlan::target_before(round_trip));
     }
 
     pub(crate) const fn counters(&self) -> &Counters {

@@ -89,7 +89,9 @@ impl Tunnel {
         self.entry.advance(now);
         if self.round_trip_at <= now {
             self.round_trip_at = now.after(ROUND_TRIP_EVERY);
-            self.entry.set_round_trip(self.round_trip());
+            if let Some(round_trip) = self.end.round_trip_least() {
+                self.entry.set_round_trip(round_trip);
+            }
         }
         for _ in 0..READS_A_TURN {
             if !self.tun.read(|packet| self.entry.enqueue(packet))? {
@@ -97,13 +99,6 @@ impl Tunnel {
             }
         }
         Ok(())
-    }
-
-    /// That of the longest channel, since order is kept.
-    fn round_trip(&self) -> Duration {
-        let in_use = (0..self.end.channels()).filter(|channel| self.end.is_in(*channel));
-        let flights = in_use.filter_map(|channel| self.end.flight(channel));
-        flights.map(|flight| flight.round_trip_least).max().unwrap_or_default()
     }
 
     fn report(&self, event: &str) {

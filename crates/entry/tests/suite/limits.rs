@@ -2,6 +2,7 @@
 
 use crate::support::{MS, fill, go, offer, plan};
 use gingham_entry::{CoDelPlan, DropReason, Dropped, Ecn, FqCodel, FqCodelPlan};
+use std::time::Duration;
 
 /// Room for 10 packets. Flow 1 has 8 of 1,000 bytes, flow 2 has 2 of 100, and another of flow 2 finds
 /// no room: half of flow 1's go, from its head.
@@ -82,8 +83,8 @@ fn a_later_target_is_met_later() {
 
 #[test]
 fn a_target_before_a_pipe_is_its_round_trip_or_5_ms() {
-    assert_eq!(CoDelPlan::target_before(0), 5 * MS);
-    assert_eq!(CoDelPlan::target_before(20 * MS), 20 * MS);
+    assert_eq!(CoDelPlan::target_before(Duration::ZERO), 5 * MS);
+    assert_eq!(CoDelPlan::target_before(Duration::from_millis(20)), 20 * MS);
 }
 
 /// Without ECN everything is dropped, whatever its field.

@@ -7,9 +7,10 @@
 //! ```
 //!
 //! While all that was sent is accounted for and no change is under way, a marker tells nothing new;
-//! sixteen in a row are twice as many as a receiver takes to ask for a reset by default. The next packet after such a rest has a marker before it on every channel, so that a channel that
-//! died meanwhile is found as soon as any: silence and two round trips later. A marker that is not
-//! answered ends a rest, too.
+//! sixteen in a row are twice as many as a receiver takes to ask for a reset by default. The next
+//! packet after such a rest has a marker before it on every channel, so that a channel that died
+//! meanwhile is found as soon as any: silence and two round trips later. A marker that is not answered
+//! ends a rest, too.
 //!
 //! Source: ours; the doubling is that of a keep-alive that backs off.
 

@@ -134,14 +134,19 @@ impl Paths {
     #[inline]
     pub(super) fn choose(&self, now: Instant, takes: impl Fn(usize) -> bool) -> Option<usize> {
         let now_ns = now.nanoseconds();
-        let is_open = |channel: &usize| self.channels[*channel].admits(now_ns) && takes(*channel);
-        let running = self.run_at(now_ns).map(|run| run.channel).filter(is_open);
-        running.or_else(|| self.choose_anew(is_open))
+        if let Some(Run { channel, .. }) = self.run_at(now_ns)
+            && self.channels[channel].admits(now_ns)
+            && takes(channel)
+        {
+            return Some(channel);
+        }
+        self.choose_anew(now_ns, takes)
     }
 
     /// Once a run, so not where each packet goes by.
     #[inline(never)]
-    fn choose_anew(&self, is_open: impl Fn(&usize) -> bool) -> Option<usize> {
+    fn choose_anew(&self, now_ns: u64, takes: impl Fn(usize) -> bool) -> Option<usize> {
+        let is_open = |channel: &usize| self.channels[*channel].admits(now_ns) && takes(*channel);
         let open = (0..self.channels.len()).filter(is_open);
         open.min_by_key(|channel| self.arrives_after_ns(*channel))
     }

@@ -2,6 +2,8 @@
 //!
 //! Source: ours, over `paths` and `shares`; how a change is announced stands in `changes`.
 
+use core::time::Duration;
+
 use super::Sender;
 use super::control::Flight;
 use crate::{Instant, Numbered, Order, Report};
@@ -10,6 +12,15 @@ impl<S: Numbered> Sender<S> {
     /// What has been found out of a channel, where what is in flight is controlled.
     pub fn flight(&self, channel: usize) -> Option<Flight> {
         self.paths.as_ref().map(|paths| Flight::of(paths.on(channel), self.now))
+    }
+
+    /// The time there and back through the pipe but for its queues, where it is known: order is kept,
+    /// so it is that of the longest of the channels that are in.
+    pub fn round_trip_least(&self) -> Option<Duration> {
+        let paths = self.paths.as_ref()?;
+        let channels = (0..self.scheduler.channels()).filter(|channel| self.carries(*channel));
+        let longest_ns = channels.map(|channel| paths.on(channel).round_trip().least_ns()).max()?;
+        (longest_ns > 0).then(|| Duration::from_nanos(longest_ns))
     }
 
     /// A channel is known to carry so much, and is paced at that from now on.

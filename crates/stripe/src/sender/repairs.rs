@@ -7,7 +7,8 @@
 //!                                              queue --> poll_repair: a copy over the fastest channel
 //! ```
 //!
-//! No payload is kept here: the caller keeps packets by their number in the pipe ([`RetransmissionBuffer`](super::RetransmissionBuffer)).
+//! No payload is kept here: the caller keeps packets by their number in the pipe
+//! ([`RetransmissionBuffer`](super::RetransmissionBuffer)).
 //!
 //! A copy is a packet of the channel on which it goes: it takes a number there, fills its window
 //! and its pace, and is accounted for and found lost like any other. A lost copy is asked for by
@@ -98,10 +99,15 @@ struct SentHistory {
 }
 
 impl SentHistory {
+    /// The place of a number: the ring has a power of two of them.
+    const fn place(&self, channel_sequence: u32) -> usize {
+        channel_sequence as usize & (self.ring.len() - 1)
+    }
+
     fn at(&mut self, channel_sequence: u32) -> Option<&mut Sent> {
         let age = usize::try_from(ahead(self.next, channel_sequence)).ok()?;
-        let length = self.ring.len();
-        (1..=self.count).contains(&age).then(|| &mut self.ring[channel_sequence as usize % length])
+        let place = self.place(channel_sequence);
+        (1..=self.count).contains(&age).then(|| &mut self.ring[place])
     }
 }
 
@@ -142,8 +148,8 @@ impl Repairs {
         of: Option<Place>,
     ) {
         let history = &mut self.channels[channel];
-        let length = history.ring.len();
-        history.ring[channel_sequence as usize & (length - 1)] = Sent {
+        let place = history.place(channel_sequence);
+        history.ring[place] = Sent {
             sequence,
             length_bytes,
             is_copy: of.is_some(),
@@ -151,7 +157,7 @@ impl Repairs {
             ..Sent::default()
         };
         history.next = channel_sequence.wrapping_add(1);
-        history.count = history.count.saturating_add(1).min(length);
+        history.count = history.count.saturating_add(1).min(history.ring.len());
     }
 
     /// These packets of a channel are missing, and waited for until then. Of one whose last copy is
@@ -338,8 +344,11 @@ impl<S: Numbered> Sender<S> {
             looks && scheduler.standing(channel).is_in() && ahead(number, reported) >= 0
         };
         if let Some(repairs) = &mut self.repairs {
+            let before = repairs.queue.len();
             repairs.ask(until, first, count, is_under_way);
-            repairs.sort();
+            if repairs.queue.len() > before {
+                repairs.sort();
+            }
         }
     }
 }

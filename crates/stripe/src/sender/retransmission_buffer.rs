@@ -18,6 +18,7 @@ use crate::PACKETS_MAX;
 /// ```
 #[derive(Clone, Debug)]
 pub struct RetransmissionBuffer<P> {
+    /// A power of two of them.
     ring: Vec<Option<(u32, P)>>,
 }
 
@@ -34,14 +35,18 @@ impl<P> RetransmissionBuffer<P> {
 
     /// Keeps a packet, and gives back the one that makes room for it.
     pub fn keep(&mut self, sequence: u32, packet: P) -> Option<P> {
-        let length = self.ring.len();
-        let old = self.ring[sequence as usize % length].replace((sequence, packet));
+        let place = self.place(sequence);
+        let old = self.ring[place].replace((sequence, packet));
         old.map(|(_, packet)| packet)
     }
 
     /// The packet with this number, if it is still kept.
     pub fn get(&self, sequence: u32) -> Option<&P> {
-        let kept = self.ring[sequence as usize % self.ring.len()].as_ref();
+        let kept = self.ring[self.place(sequence)].as_ref();
         kept.filter(|(number, _)| *number == sequence).map(|(_, packet)| packet)
+    }
+
+    const fn place(&self, sequence: u32) -> usize {
+        sequence as usize & (self.ring.len() - 1)
     }
 }

@@ -84,7 +84,7 @@ impl Sizes {
     /// What is known of a channel at first.
     fn initial(&self) -> Search {
         let (state, frame_bytes, probe_bytes, too_long_bytes) = match &self.plan {
-            Some(plan) => (SizeState::Base, plan.base, plan.base, plan.max + 1),
+            Some(plan) => (SizeState::Base, plan.base, plan.base, plan.beyond()),
             None => (SizeState::SearchComplete, u32::MAX, 0, u32::MAX),
         };
         Search {
@@ -243,7 +243,7 @@ impl Sizes {
             if !can_be(&sizes[0]) || !(can_be(&sizes[1]) || (rests && sizes[1] == 0)) {
                 *one = initial;
             }
-            one.too_long_bytes = one.too_long_bytes.min(plan.max + 1);
+            one.too_long_bytes = one.too_long_bytes.min(plan.beyond());
             one.sent_at = one.sent_at.filter(|at| *at <= just_after(now));
             not_after(&mut one.raise_at, now, plan.raise);
             not_after(&mut one.until, now, span_max);

@@ -106,16 +106,12 @@ impl Entry {
         }
     }
 
-    /// The target follows the largest of the channels' smallest round trips, if it is to: that of a
-    /// pipe in order.
-    pub(crate) fn follow(&mut self, sender: &SendingEnd, channels: usize) {
-        if let Self::FqCodel { queue, follows: true } = self {
-            let round_trip = |channel| sender.flight(channel).map(|flight| flight.round_trip_least);
-            let known = (0..channels).filter_map(round_trip).filter(|span| !span.is_zero());
-            if let Some(largest) = known.max() {
-                let round_trip_ns = u64::try_from(largest.as_nanos()).unwrap_or(u64::MAX);
-                queue.set_target(CoDelPlan::target_before(round_trip_ns));
-            }
+    /// The target follows the round trip of the pipe, if it is to.
+    pub(crate) fn follow(&mut self, sender: &SendingEnd) {
+        if let Self::FqCodel { queue, follows: true } = self
+            && let Some(round_trip) = sender.round_trip_least()
+        {
+            queue.set_target(CoDelPlan::target_before(round_trip));
         }
     }
 }

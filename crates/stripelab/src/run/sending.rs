@@ -10,6 +10,7 @@ use super::link::Link;
 use super::scheduler::Scheduler;
 use crate::plan::{Plan, Reception, Spread};
 use crate::traffic::Packet;
+use core::time::Duration;
 use gingham_fairq::{Causal, Number, Standing};
 use gingham_kernel::{Purpose, Stream, Time};
 use gingham_stripe::{
@@ -150,6 +151,11 @@ impl SendingEnd {
     /// What has been found out of a channel, where there are windows.
     pub(crate) fn flight(&self, channel: usize) -> Option<Flight> {
         self.protocol()?.flight(channel)
+    }
+
+    /// The time there and back through the pipe without its queues, where there are windows.
+    pub(crate) fn round_trip_least(&self) -> Option<Duration> {
+        self.protocol()?.round_trip_least()
     }
 
     /// The next copy of a lost packet; its channel is the one on which it goes.

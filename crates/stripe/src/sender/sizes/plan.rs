@@ -66,6 +66,11 @@ impl SizePlan {
         }
     }
 
+    /// What is too long before anything is known.
+    pub(super) const fn beyond(&self) -> u32 {
+        self.max.saturating_add(1)
+    }
+
     /// The size to be probed next, between one that passes and one that does not, or may not: the
     /// largest, then the common ones, then the middle.
     pub(super) fn next_probe(&self, passes: u32, too_long: u32) -> Option<u32> {
@@ -110,12 +115,21 @@ mod tests {
 
     /// What is probed on a path of so many bytes, and what is found.
     fn probes(plan: &SizePlan, path: u32) -> (Vec<u32>, u32) {
-        let (mut passes, mut too_long, mut probes) = (plan.base, plan.max + 1, Vec::new());
+        let (mut passes, mut too_long, mut probes) = (plan.base, plan.beyond(), Vec::new());
         while let Some(bytes) = plan.next_probe(passes, too_long) {
             probes.push(bytes);
             *if bytes <= path { &mut passes } else { &mut too_long } = bytes;
         }
         (probes, passes)
+    }
+
+    /// The largest first, which is not known not to pass: a search ends whatever the largest is.
+    #[test]
+    fn a_search_up_to_the_most_there_is_ends() {
+        let plan = SizePlan { max: u32::MAX, ..SizePlan::default() };
+        assert!(plan.check().is_ok());
+        let (probes, found) = probes(&plan, 1_500);
+        assert!(probes.len() < 40 && found == 1_500, "{probes:?}");
     }
 
     #[test]

@@ -49,7 +49,7 @@ impl Search {
     /// The search goes on from the size that passes.
     pub(super) fn go_on(&mut self, now: Instant, plan: &SizePlan) {
         if self.too_long_bytes <= self.frame_bytes {
-            self.too_long_bytes = plan.max + 1;
+            self.too_long_bytes = plan.beyond();
         }
         if let Some(bytes) = plan.next_probe(self.frame_bytes, self.too_long_bytes) {
             (self.state, self.probe_bytes) = (SizeState::Searching, bytes);
@@ -65,7 +65,7 @@ impl Search {
         self.frame_bytes = self.frame_bytes.max(self.probe_bytes);
         if self.state == SizeState::Error {
             // It is another path than the one on which sizes did not pass.
-            self.too_long_bytes = plan.max + 1;
+            self.too_long_bytes = plan.beyond();
         }
         if self.state == SizeState::SearchComplete {
             self.probe_bytes = 0;
@@ -122,7 +122,7 @@ impl Search {
             }
         }
         if self.state == SizeState::SearchComplete && self.raise_at <= now {
-            self.too_long_bytes = plan.max + 1;
+            self.too_long_bytes = plan.beyond();
             self.go_on(now, plan);
         }
     }

@@ -141,7 +141,7 @@ impl Engine {
         if let Load::Message(message) = cargo.load {
             let bytes = damaged(message, cargo.flipped_bit);
             self.sender.take_message(self.now, channel, &bytes);
-            self.entry.follow(&self.sender, self.links.len());
+            self.entry.follow(&self.sender);
         }
         self.pump();
     }
