@@ -1,0 +1,59 @@
+//! Waiting for connections.
+
+use std::io::{self, Read};
+use std::os::fd::{AsFd, BorrowedFd};
+
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+
+/// What a connection is waited for.
+#[derive(Clone, Copy)]
+pub(crate) enum For {
+    Reading,
+    Writing,
+}
+
+/// Waits until one of these is ready, or looks only; tells which are.
+///
+/// One that broke is ready: the next call on it says how.
+pub(crate) fn ready<'a>(
+    connections: impl Iterator<Item = (usize, BorrowedFd<'a>)>,
+    for_what: For,
+    timeout: PollTimeout,
+) -> io::Result<u64> {
+    let events = match for_what {
+        For::Reading => PollFlags::POLLIN,
+        For::Writing => PollFlags::POLLOUT,
+    };
+    let (places, mut asked): (Vec<_>, Vec<_>) =
+        connections.map(|(place, fd)| (place, PollFd::new(fd, events))).unzip();
+    loop {
+        match poll(&mut asked, timeout) {
+            Ok(_) => break,
+            Err(Errno::EINTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    let is_ready = |one: &PollFd<'_>| one.any().unwrap_or(true);
+    let ready = places.iter().zip(&asked).filter(|(_, one)| is_ready(one));
+    Ok(ready.fold(0, |set, (place, _)| set | 1 << place))
+}
+
+/// Fills a buffer, whether the connection blocks or not.
+pub(crate) fn read_all<S: Read + AsFd>(
+    connection: &mut S,
+    mut buffer: &mut [u8],
+) -> io::Result<()> {
+    while !buffer.is_empty() {
+        match connection.read(buffer) {
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(count) => buffer = &mut buffer[count..],
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                ready([(0, connection.as_fd())].into_iter(), For::Reading, PollTimeout::NONE)?;
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}

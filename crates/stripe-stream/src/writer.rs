@@ -1,0 +1,183 @@
+//! The end that writes.
+
+use std::io::{self, Write};
+use std::os::fd::AsFd;
+
+use gingham_fairq::Causal;
+use nix::poll::PollTimeout;
+use socket2::SockRef;
+
+use crate::chunk::{ChunkHeader, HEADER_BYTES_MAX};
+use crate::error::PlanError;
+use crate::greeting::Greeting;
+use crate::plan::{Scheduler, StreamPlan};
+use crate::readiness::{For, ready};
+
+/// A TCP connection has room as long as less than so many chunks wait in it unsent: one goes and
+/// one is there when it has gone. A longer queue would be shared out before it is known how fast
+/// the connection is.
+const UNSENT_CHUNKS: u32 = 2;
+
+/// Writes one stream over several connections.
+///
+/// A chunk is what one call of `write` gives, at most [`StreamPlan::chunk_bytes`]; who writes a few
+/// bytes at a time puts a [`std::io::BufWriter`] before it. A call returns once the chunk is on its
+/// way to the kernel.
+#[derive(Debug)]
+pub struct StripedWriter<S> {
+    outlets: Vec<Outlet<S>>,
+    scheduler: Option<Scheduler>,
+    chunk_bytes: usize,
+    /// Of the next chunk.
+    number: u64,
+    /// The connection of the last chunk.
+    last: usize,
+}
+
+/// A connection, and what of its chunk the kernel has not taken.
+#[derive(Debug)]
+struct Outlet<S> {
+    connection: S,
+    chunk: Vec<u8>,
+    /// So much of it is gone.
+    gone: usize,
+}
+
+impl<S: Write + AsFd> StripedWriter<S> {
+    /// A stream over these connections, which do not block from now on; their greetings go.
+    pub fn new(connections: Vec<S>, plan: &StreamPlan) -> io::Result<Self> {
+        let invalid = |error: PlanError| io::Error::new(io::ErrorKind::InvalidInput, error);
+        plan.check(connections.len()).map_err(invalid)?;
+        let scheduler = plan.scheduler().map_err(invalid)?;
+        let greetings = Greeting::of_all(connections.len(), plan);
+        let outlets = connections
+            .into_iter()
+            .zip(greetings)
+            .map(|(connection, greeting)| Outlet::open(connection, &greeting, plan.chunk_bytes))
+            .collect::<io::Result<_>>()?;
+        let chunk_bytes = plan.chunk_bytes as usize;
+        Ok(Self { outlets, scheduler, chunk_bytes, number: 0, last: 0 })
+    }
+
+    /// Says that the stream is whole, waits until the kernel has all of it, and gives the
+    /// connections back.
+    pub fn finish(mut self) -> io::Result<Vec<S>> {
+        self.flush()?;
+        let header = self.header(0);
+        for outlet in &mut self.outlets {
+            outlet.begin(header, &[]);
+        }
+        self.flush()?;
+        Ok(self.outlets.into_iter().map(|outlet| outlet.connection).collect())
+    }
+
+    fn header(&self, length_bytes: u32) -> ChunkHeader {
+        let number = self.scheduler.is_none().then_some(self.number);
+        ChunkHeader { number, length_bytes }
+    }
+
+    /// The connection of the next chunk, once it has room.
+    fn choose(&mut self) -> io::Result<usize> {
+        if let Some(place) = self.scheduler.as_ref().map(Causal::current) {
+            while !self.outlets[place].is_empty() {
+                self.push(|outlet| !outlet.is_empty())?;
+            }
+            return Ok(place);
+        }
+        loop {
+            match self.with_room()? {
+                Some(place) => return Ok(place),
+                None => self.push(|_| true)?,
+            }
+        }
+    }
+
+    /// The first connection behind the last that takes a chunk at once.
+    fn with_room(&self) -> io::Result<Option<usize>> {
+        let empty = self.outlets.iter().enumerate().filter(|(_, outlet)| outlet.is_empty());
+        let fds = empty.map(|(place, outlet)| (place, outlet.connection.as_fd()));
+        let room = ready(fds, For::Writing, PollTimeout::ZERO)?;
+        let count = self.outlets.len();
+        let in_turn = (1..=count).map(|step| (self.last + step) % count);
+        Ok(in_turn.into_iter().find(|place| room >> place & 1 == 1))
+    }
+
+    /// Waits until one of these takes something, and gives those that do what they have.
+    fn push(&mut self, is_waited_for: impl Fn(&Outlet<S>) -> bool) -> io::Result<()> {
+        let waiting = self.outlets.iter().enumerate().filter(|(_, outlet)| is_waited_for(outlet));
+        let fds = waiting.map(|(place, outlet)| (place, outlet.connection.as_fd()));
+        let takes = ready(fds, For::Writing, PollTimeout::NONE)?;
+        let outlets = self.outlets.iter_mut().enumerate();
+        let mut taking = outlets.filter(|(place, _)| takes >> place & 1 == 1);
+        taking.try_for_each(|(_, outlet)| outlet.push())
+    }
+}
+
+impl<S: Write + AsFd> Write for StripedWriter<S> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let bytes = &bytes[..bytes.len().min(self.chunk_bytes)];
+        if bytes.is_empty() {
+            return Ok(0);
+        }
+        let place = self.choose()?;
+        let length_bytes = u32::try_from(bytes.len()).expect("a chunk is short");
+        let header = self.header(length_bytes);
+        self.outlets[place].begin(header, bytes);
+        self.outlets[place].push()?;
+        if let Some(scheduler) = &mut self.scheduler {
+            scheduler.charge(length_bytes);
+        }
+        (self.number, self.last) = (self.number + 1, place);
+        Ok(bytes.len())
+    }
+
+    /// Waits until the kernel has all that was written.
+    fn flush(&mut self) -> io::Result<()> {
+        while self.outlets.iter().any(|outlet| !outlet.is_empty()) {
+            self.push(|outlet| !outlet.is_empty())?;
+        }
+        self.outlets.iter_mut().try_for_each(|outlet| outlet.connection.flush())
+    }
+}
+
+impl<S: Write + AsFd> Outlet<S> {
+    fn open(connection: S, greeting: &Greeting, chunk_bytes: u32) -> io::Result<Self> {
+        let socket = SockRef::from(&connection);
+        socket.set_nonblocking(true)?;
+        // Only TCP has it. A Unix socket has room where its buffer has.
+        #[cfg(any(target_os = "linux", target_os = "android"))]
+        let _ = socket.set_tcp_notsent_lowat(UNSENT_CHUNKS.saturating_mul(chunk_bytes));
+        let mut chunk = Vec::with_capacity(HEADER_BYTES_MAX + chunk_bytes as usize);
+        chunk.extend(greeting.to_bytes());
+        let mut outlet = Self { connection, chunk, gone: 0 };
+        outlet.push()?;
+        Ok(outlet)
+    }
+
+    const fn is_empty(&self) -> bool {
+        self.gone == self.chunk.len()
+    }
+
+    /// Its next chunk, where it has none.
+    fn begin(&mut self, header: ChunkHeader, bytes: &[u8]) {
+        debug_assert!(self.is_empty(), "a chunk begins where the last has gone");
+        (self.gone, self.chunk) = (0, std::mem::take(&mut self.chunk));
+        self.chunk.clear();
+        header.write_to(&mut self.chunk);
+        self.chunk.extend_from_slice(bytes);
+    }
+
+    /// The kernel has what it takes now.
+    fn push(&mut self) -> io::Result<()> {
+        while !self.is_empty() {
+            match self.connection.write(&self.chunk[self.gone..]) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(count) => self.gone += count,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+}
