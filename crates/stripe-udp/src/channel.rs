@@ -1,4 +1,4 @@
-//! A channel: its socket as long as there is one, what came on it, what was counted.
+//! A channel: its link as long as there is one, what is to go and what came on it, what was counted.
 //!
 //! ```text
 //!            the interface, its address or its route is gone
@@ -16,77 +16,89 @@ use crate::clock::Moment;
 use crate::counts::ChannelCounts;
 use crate::error::Meaning;
 use crate::inbox::{Batch, Inbox};
-use crate::socket::{BufferPlan, ChannelPlan, ChannelSocket};
+use crate::link::{Link, LinkPlan};
+use crate::outbox::Outbox;
+use crate::run::Run;
+use crate::socket::BufferPlan;
 
-/// A socket is tried again after so long: soon beside the second in which a probe goes at least.
+/// A link is tried again after so long: soon beside the second in which a probe goes at least.
 const AGAIN: Duration = Duration::from_millis(100);
 
 /// A channel.
 #[derive(Debug)]
 pub(crate) struct Channel {
-    pub(crate) plan: ChannelPlan,
-    buffers: BufferPlan,
-    pub(crate) socket: Option<ChannelSocket>,
+    pub(crate) link: Link,
     again_at: Instant,
+    outbox: Outbox,
     inbox: Inbox,
     pub(crate) counts: ChannelCounts,
 }
 
 impl Channel {
-    pub(crate) fn open(
-        mut plan: ChannelPlan,
-        buffers: BufferPlan,
-        now: Instant,
-    ) -> io::Result<Self> {
-        let socket = ChannelSocket::open(&plan, &buffers)?;
-        // Where any port will do, the one that it got: a socket that is opened anew is to have it,
-        // since the other end takes nothing from elsewhere.
-        plan.local.set_port(socket.local()?.port());
+    pub(crate) fn open(plan: LinkPlan, buffers: BufferPlan, now: Instant) -> io::Result<Self> {
+        let link = Link::open(plan, buffers)?;
         Ok(Self {
-            plan,
-            buffers,
-            socket: Some(socket),
+            inbox: Inbox::new(link.batches(), now),
+            link,
             again_at: now,
-            inbox: Inbox::new(now),
+            outbox: Outbox::default(),
             counts: ChannelCounts::default(),
         })
     }
 
-    /// Sends datagrams of one length; whether the channel is gone just now.
-    pub(crate) fn send(&mut self, now: Instant, run: &[u8], segment_bytes: usize) -> bool {
-        let datagrams = run.len().div_ceil(segment_bytes) as u64;
+    /// Sends a run, which is empty then; whether the channel is gone just now.
+    pub(crate) fn send(&mut self, now: Instant, run: &mut Run) -> bool {
         self.reopen(now);
-        let Some(socket) = &self.socket else {
-            self.counts.unsent += datagrams;
+        if !self.link.is_open() {
+            self.counts.unsent += run.datagrams as u64;
+            run.clear();
             return false;
-        };
-        self.counts.sends += 1;
-        match socket.send(self.plan.remote, run, segment_bytes) {
-            Ok(()) => self.counts.sent += datagrams,
-            Err(error) => match Meaning::of(&error) {
-                Meaning::Full => self.counts.full += datagrams,
-                Meaning::Refused => self.counts.refused += datagrams,
-                Meaning::Gone => {
-                    self.counts.unsent += datagrams;
-                    self.close(now);
-                    return true;
+        }
+        self.counts.full += self.outbox.push(run);
+        self.drain(now)
+    }
+
+    /// Sends what has waited; whether the channel is gone just now.
+    pub(crate) fn drain(&mut self, now: Instant) -> bool {
+        while let Some((run, from)) = self.outbox.first() {
+            match self.link.send(run, from) {
+                Ok(taken) => {
+                    self.counts.sends += 1;
+                    self.counts.sent += taken as u64;
+                    self.outbox.took(taken);
                 }
-            },
+                Err(error) => match Meaning::of(&error) {
+                    Meaning::Full if self.link.waits() && self.outbox.may_wait(now) => break,
+                    Meaning::Full => self.counts.full += self.outbox.drop_first(),
+                    Meaning::Refused => self.counts.refused += self.outbox.drop_first(),
+                    Meaning::Gone => {
+                        self.close(now);
+                        return true;
+                    }
+                },
+            }
         }
         false
     }
 
-    /// Opens a socket anew, if there is none and it is time for that.
+    /// Whether a full link is yet to take what is to go.
+    pub(crate) fn is_full(&self) -> bool {
+        self.outbox.first().is_some()
+    }
+
+    /// Opens a link anew, if it is not open and it is time for that.
     fn reopen(&mut self, now: Instant) {
-        if self.socket.is_none() && self.again_at <= now {
+        if !self.link.is_open() && self.again_at <= now {
             self.again_at = now.after(AGAIN);
-            self.socket = ChannelSocket::open(&self.plan, &self.buffers).ok();
-            self.counts.reopened += u64::from(self.socket.is_some());
+            self.counts.reopened += u64::from(self.link.reopen().is_ok());
         }
     }
 
     fn close(&mut self, now: Instant) {
-        self.socket = None;
+        while self.outbox.first().is_some() {
+            self.counts.unsent += self.outbox.drop_first();
+        }
+        self.link.close();
         self.again_at = now.after(AGAIN);
         self.counts.gone += 1;
     }
@@ -94,8 +106,10 @@ impl Channel {
     /// Takes from the kernel what has come, once what came before is taken; whether the channel is
     /// gone just now.
     pub(crate) fn receive(&mut self, moment: &Moment) -> bool {
-        let Some(socket) = &self.socket else { return false };
-        let Err(error) = self.inbox.fill(socket, moment) else { return false };
+        if !self.link.is_open() {
+            return false;
+        }
+        let Err(error) = self.inbox.fill(&mut self.link, moment) else { return false };
         let is_gone = Meaning::of(&error) == Meaning::Gone;
         if is_gone {
             self.close(moment.now);
@@ -120,7 +134,7 @@ impl Channel {
     pub(crate) fn take(&mut self) -> Option<(usize, Option<Batch<'_>>)> {
         let batch = self.inbox.take()?;
         let frames = batch.len();
-        let is_ours = frames > 0 && is_same(batch.from, self.plan.remote);
+        let is_ours = frames > 0 && batch.is_ours;
         let (counts, datagrams) = (&mut self.counts, frames.max(1));
         *if is_ours { &mut counts.came } else { &mut counts.strange } += datagrams as u64;
         counts.batches += 1;
@@ -128,27 +142,24 @@ impl Channel {
     }
 }
 
-/// Whether two addresses are one, whatever labels or scopes the kernel adds.
-fn is_same(one: std::net::SocketAddr, other: std::net::SocketAddr) -> bool {
-    one.ip().to_canonical() == other.ip().to_canonical() && one.port() == other.port()
-}
-
 #[cfg(test)]
 mod tests {
+    use std::net::SocketAddr;
+
     use super::*;
     use crate::clock::now;
+    use crate::socket::ChannelPlan;
 
     #[test]
-    fn a_socket_that_is_opened_anew_has_the_port_that_it_had() {
-        let any = std::net::SocketAddr::from(([127, 0, 0, 1], 0));
+    fn a_link_that_is_gone_is_opened_anew_not_too_soon() {
+        let any = SocketAddr::from(([127, 0, 0, 1], 0));
         let plan = ChannelPlan { local: any, interface: None, mark: None, remote: any };
         let (now, buffers) = (now(), BufferPlan::default());
-        let mut channel = Channel::open(plan, buffers, now).expect("a socket");
-        let local = |channel: &Channel| channel.socket.as_ref().map(|socket| socket.local().ok());
-        let before = local(&channel);
+        let mut channel = Channel::open(plan.into(), buffers, now).expect("a socket");
         channel.close(now);
-        assert_eq!(local(&channel), None);
+        channel.reopen(now);
+        assert_eq!((channel.link.is_open(), channel.counts.reopened), (false, 0));
         channel.reopen(now.after(AGAIN));
-        assert_eq!((local(&channel), channel.counts.reopened), (before, 1));
+        assert_eq!((channel.link.is_open(), channel.counts.reopened), (true, 1));
     }
 }

@@ -4,19 +4,23 @@ mod sending;
 
 use std::io;
 use std::net::SocketAddr;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
 use gingham_stripe::{Epoch, Flight, Instant, Reception, Sending};
 
+use crate::bare::Bare;
 use crate::channel::Channel;
 use crate::clock::{Moment, now, started_at};
 use crate::counts::ChannelCounts;
+use crate::encapsulation::Encapsulation;
 use crate::error::OpenError;
 use crate::framing::{Framing, OVERHEAD_BYTES_MAX};
+use crate::link::{Link, LinkPlan};
 use crate::protection::ProtectionPlan;
 use crate::run::{RUN_BYTES_MAX, Run};
-use crate::socket::{BufferPlan, ChannelPlan};
+use crate::scheduler::SchedulerPlan;
+use crate::socket::BufferPlan;
 use crate::striping::{Packet, Striping, StripingPlan};
 use crate::wait::{Waiting, Wakeups};
 
@@ -28,6 +32,8 @@ const DATAGRAMS_A_TURN: usize = 4_096;
 pub struct EndPlan {
     /// What both ends of the protocol are told.
     pub striping: StripingPlan,
+    /// The scheduler of both.
+    pub scheduler: SchedulerPlan,
     /// How long the buffers of sockets are.
     pub buffers: BufferPlan,
     /// Between two wake-ups there is so much time at least.
@@ -45,6 +51,7 @@ impl EndPlan {
     pub fn free(longest_bytes: u32) -> Self {
         Self {
             striping: StripingPlan::free(longest_bytes),
+            scheduler: SchedulerPlan::default(),
             buffers: BufferPlan::default(),
             granule: Duration::from_micros(250),
             protection: None,
@@ -84,7 +91,7 @@ pub trait Source {
 pub struct End {
     channels: Vec<Channel>,
     striping: Striping,
-    framing: Framing,
+    encapsulation: Encapsulation,
     run: Run,
     waiting: Waiting,
     /// Packets that were longer than the longest.
@@ -92,24 +99,27 @@ pub struct End {
 }
 
 impl End {
-    /// Opens sockets, and begins with an epoch later than any that the other end remembers. The
-    /// calling thread is woken to the nanosecond from then on.
+    /// Opens links, all of one kind, and begins with an epoch later than any that the other end
+    /// remembers. The calling thread is woken to the nanosecond from then on.
     pub fn open(
         plan: &EndPlan,
-        channels: Vec<ChannelPlan>,
+        channels: Vec<impl Into<LinkPlan>>,
         epoch: Epoch,
     ) -> Result<Self, OpenError> {
-        check_longest(plan.striping.longest_bytes)?;
+        let channels: Vec<LinkPlan> = channels.into_iter().map(Into::into).collect();
+        let encapsulation = encapsulation(plan, &channels)?;
         let now = now();
-        let striping = Striping::new(&plan.striping, channels.len(), epoch, now)?;
+        let longest_bytes = plan.striping.longest_bytes;
+        let scheduler = plan.scheduler.scheduler(longest_bytes, channels.len())?;
+        let prefix_bytes = encapsulation.prefix_bytes();
+        let striping = Striping::new(&plan.striping, scheduler, prefix_bytes, epoch, now)?;
         let open = |(channel, one)| {
             Channel::open(one, plan.buffers, now)
                 .map_err(|error| OpenError::Socket { channel, error })
         };
         let channels = channels.into_iter().enumerate().map(open).collect::<Result<_, _>>()?;
         let waiting = Waiting::new(plan.granule).map_err(OpenError::Timer)?;
-        let framing = Framing::new(plan.protection.as_ref(), started_at());
-        Ok(Self { channels, striping, framing, run: Run::new(), waiting, too_long: 0 })
+        Ok(Self { channels, striping, encapsulation, run: Run::new(), waiting, too_long: 0 })
     }
 
     /// Takes what has come on all channels, in the order of time.
@@ -125,9 +135,9 @@ impl End {
             left = left.saturating_sub(datagrams);
             let mut strange = 0;
             if let Some(batch) = batch {
-                let at = batch.at;
+                let (at, payload) = (batch.at, batch.payload);
                 for datagram in batch.datagrams() {
-                    match self.framing.open(datagram) {
+                    match self.encapsulation.open(payload, datagram) {
                         Some(frame) => self.striping.take(at, channel, frame),
                         None => strange += 1,
                     }
@@ -166,15 +176,17 @@ impl End {
 
     /// Waits until something is to be done, one of these is readable, or it is so late.
     pub fn wait(&mut self, until: Option<Instant>, also: &[BorrowedFd<'_>]) -> io::Result<()> {
-        let sockets = self.channels.iter().filter_map(|channel| channel.socket.as_ref());
-        let fds: Vec<_> = sockets.map(AsFd::as_fd).chain(also.iter().copied()).collect();
+        let links = self.channels.iter().map(|channel| &channel.link);
+        let fds: Vec<_> = links.filter_map(Link::fd).chain(also.iter().copied()).collect();
+        let full = self.channels.iter().filter(|channel| channel.is_full());
+        let writable: Vec<_> = full.filter_map(|channel| channel.link.full_fd()).collect();
         let timeout = self.striping.poll_timeout();
-        self.waiting.wait(until.map_or(timeout, |until| until.min(timeout)), &fds)
+        self.waiting.wait(until.map_or(timeout, |until| until.min(timeout)), &fds, &writable)
     }
 
-    /// The channel's other end has this address from now on.
+    /// The channel's other end has this address from now on, where it is over UDP.
     pub fn set_remote(&mut self, channel: usize, remote: SocketAddr) {
-        self.channels[channel].plan.remote = remote;
+        self.channels[channel].link.set_remote(remote);
     }
 
     /// How many channels there are.
@@ -182,9 +194,9 @@ impl End {
         self.channels.len()
     }
 
-    /// The address of a channel's socket, as long as it has one.
+    /// The address of a channel's socket of UDP, as long as it has one.
     pub fn local(&self, channel: usize) -> Option<SocketAddr> {
-        self.channels[channel].socket.as_ref()?.local().ok()
+        self.channels[channel].link.local()
     }
 
     /// Whether packets are taken: the other end has answered.
@@ -231,6 +243,33 @@ impl End {
     pub const fn too_long(&self) -> u64 {
         self.too_long
     }
+}
+
+/// How what goes is wrapped: as the kind of the channels says.
+fn encapsulation(plan: &EndPlan, channels: &[LinkPlan]) -> Result<Encapsulation, OpenError> {
+    let of_ethernet = |one: &LinkPlan| match one {
+        LinkPlan::Ethernet(plan) => Some(plan.is_offloaded),
+        LinkPlan::Udp(_) => None,
+    };
+    let kind = channels.first().and_then(of_ethernet);
+    if channels.iter().any(|one| of_ethernet(one) != kind) {
+        return Err(OpenError::Kinds(
+            "all are over UDP, or all over Ethernet, with offload or without",
+        ));
+    }
+    let longest_bytes = plan.striping.longest_bytes;
+    let Some(is_offloaded) = kind else {
+        if !plan.striping.has_tags() {
+            return Err(OpenError::Kinds("UDP reorders, so that packets need tags"));
+        }
+        check_longest(longest_bytes)?;
+        let framing = Framing::new(plan.protection.as_ref(), started_at());
+        return Ok(Encapsulation::Datagrams(Box::new(framing)));
+    };
+    if plan.striping.has_tags() || plan.protection.is_some() {
+        return Err(OpenError::Kinds("frames of Ethernet have neither tags nor a key"));
+    }
+    Ok(Encapsulation::Bare(Bare::new(longest_bytes as usize, is_offloaded)))
 }
 
 /// Whether a packet, or its copy, fits a datagram.

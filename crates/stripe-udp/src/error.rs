@@ -29,6 +29,10 @@ pub enum OpenError {
         /// The longest that can be.
         bytes_max: usize,
     },
+    /// Channels over UDP and over Ethernet are in one pipe, or what a channel over Ethernet needs is
+    /// not told.
+    #[error("channels: {0}")]
+    Kinds(&'static str),
     /// A socket cannot be opened.
     #[error("channel {channel}: {error}")]
     Socket {
@@ -65,4 +69,9 @@ impl Meaning {
             _ => Self::Refused,
         }
     }
+}
+
+/// A queue of ours is full.
+pub(crate) fn full() -> io::Error {
+    Errno::EAGAIN.into()
 }

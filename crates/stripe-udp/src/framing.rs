@@ -28,6 +28,8 @@ const TO_SENDER: u8 = 1;
 pub(crate) enum Frame<'a> {
     /// A packet or a copy of one, which its tag tells.
     Data(Tag, &'a [u8]),
+    /// A packet without a tag, and what it is charged.
+    Packet { length_bytes: usize, packet: &'a [u8] },
     /// A message of the sender.
     ToReceiver(&'a [u8]),
     /// A message of the receiver.

@@ -5,27 +5,20 @@
 //!   batch 1  | datagram |                     at 17.5 ms     at one time
 //! ```
 
-use std::io::{self, IoSliceMut};
-use std::net::SocketAddr;
+use std::io;
 
 use gingham_stripe::Instant;
-use quinn_udp::RecvMeta;
 
 use crate::clock::Moment;
-use crate::socket::ChannelSocket;
+use crate::link::{Arrival, Batches, Link, Payload};
 
-/// Batches in a call: at 1 Gbit/s one that the kernel has not put together is there every 12 us, so
-/// that 16 of them are less than what a wake-up costs.
-const BATCHES: usize = 16;
-
-/// What the kernel puts together is at most an IP packet.
-const BATCH_BYTES: usize = 1 << 16;
-
-/// A batch, and where it came from.
+/// A batch.
 #[derive(Debug)]
 pub(crate) struct Batch<'a> {
     pub(crate) at: Instant,
-    pub(crate) from: SocketAddr,
+    pub(crate) payload: Payload,
+    /// Whether it came from the other end of the channel.
+    pub(crate) is_ours: bool,
     bytes: &'a mut [u8],
     stride: usize,
 }
@@ -44,9 +37,10 @@ impl<'a> Batch<'a> {
 
 /// What has come on a channel.
 pub(crate) struct Inbox {
+    batch_bytes: usize,
     bytes: Vec<u8>,
-    metas: [RecvMeta; BATCHES],
-    times: [Instant; BATCHES],
+    arrivals: Vec<Arrival>,
+    times: Vec<Instant>,
     next: usize,
     filled: usize,
     empty_at: Instant,
@@ -65,11 +59,12 @@ impl std::fmt::Debug for Inbox {
 }
 
 impl Inbox {
-    pub(crate) fn new(now: Instant) -> Self {
+    pub(crate) fn new(batches: Batches, now: Instant) -> Self {
         Self {
-            bytes: vec![0; BATCHES * BATCH_BYTES],
-            metas: [RecvMeta::default(); BATCHES],
-            times: [now; BATCHES],
+            batch_bytes: batches.bytes,
+            bytes: vec![0; batches.count * batches.bytes],
+            arrivals: vec![Arrival::default(); batches.count],
+            times: vec![now; batches.count],
             next: 0,
             filled: 0,
             empty_at: now,
@@ -77,28 +72,25 @@ impl Inbox {
     }
 
     /// Takes what the kernel has. What was here is over.
-    pub(crate) fn fill(&mut self, socket: &ChannelSocket, moment: &Moment) -> io::Result<()> {
+    pub(crate) fn fill(&mut self, link: &mut Link, moment: &Moment) -> io::Result<()> {
         (self.next, self.filled) = (0, 0);
-        let mut chunks = self.bytes.chunks_mut(BATCH_BYTES);
-        let mut buffers: [_; BATCHES] =
-            std::array::from_fn(|_| IoSliceMut::new(chunks.next().unwrap_or_default()));
-        match socket.receive(&mut buffers, &mut self.metas) {
+        match link.receive(&mut self.bytes, &mut self.arrivals) {
             Ok(filled) => self.filled = filled,
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
             Err(error) => return Err(error),
         }
-        for (at, meta) in self.times.iter_mut().zip(&self.metas[..self.filled]) {
-            *at = moment.of_stamp(meta.timestamp, self.empty_at);
+        for (at, arrival) in self.times.iter_mut().zip(&self.arrivals[..self.filled]) {
+            *at = moment.of_stamp(arrival.stamp, self.empty_at);
         }
-        if self.filled < BATCHES {
+        if !self.was_full() {
             self.empty_at = moment.now;
         }
         Ok(())
     }
 
     /// Whether the kernel may have more.
-    pub(crate) const fn was_full(&self) -> bool {
-        self.filled == BATCHES
+    pub(crate) fn was_full(&self) -> bool {
+        self.filled == self.arrivals.len()
     }
 
     /// When the next batch came.
@@ -109,9 +101,9 @@ impl Inbox {
     /// The next batch.
     pub(crate) fn take(&mut self) -> Option<Batch<'_>> {
         let at = self.next_at()?;
-        let meta = &self.metas[self.next];
-        let bytes = &mut self.bytes[self.next * BATCH_BYTES..][..meta.len];
+        let Arrival { bytes, stride, payload, is_ours, .. } = self.arrivals[self.next];
+        let bytes = &mut self.bytes[self.next * self.batch_bytes..][..bytes];
         self.next += 1;
-        Some(Batch { at, from: meta.addr, bytes, stride: meta.stride.max(1) })
+        Some(Batch { at, payload, is_ours, bytes, stride })
     }
 }

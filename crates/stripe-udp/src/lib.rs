@@ -1,15 +1,17 @@
-//! The striping protocol over UDP sockets: one a channel, in batches, by the kernel's clock.
+//! The striping protocol over sockets: over UDP or in frames of Ethernet, one link a channel, in
+//! batches, by the kernel's clock.
 //!
 //! ```text
 //!               striping (both ends of the protocol)
-//!   packets ──► sender ───► run ──► socket 0 ══ UDP ══►
-//!               receiver        ──► socket 1 ══ UDP ══►
-//!   packets ◄── in order ◄─ inbox ◄── sockets, in the order of the kernel's stamps
+//!   packets ──► sender ───► run ──► link 0 ══ UDP or Ethernet ══►
+//!               receiver        ──► link 1 ══ UDP or Ethernet ══►
+//!   packets ◄── in order ◄─ inbox ◄── links, in the order of the kernel's stamps
 //! ```
 //!
 //! An [`End`] takes what has come, gives out packets in order, sends what is to go, and waits. It
-//! is one thread's. What stands in a datagram says `framing`, how it is ciphered `protection`; the
-//! protocol is `gingham_stripe`.
+//! is one thread's. A `link` is what carries a channel, `encapsulation` how packets are wrapped: over
+//! UDP `framing` says what stands in a datagram, `protection` how it is ciphered; over Ethernet a
+//! packet is `bare`. The protocol is `gingham_stripe`.
 //!
 //! What comes late because nobody was there to read is not taken for late: the kernel stamps each
 //! datagram, and both ends of the protocol are told that time. What went late is made good as far as
@@ -20,26 +22,36 @@
 
 #![cfg(target_os = "linux")]
 
+mod bare;
 mod channel;
 mod clock;
 mod counts;
+mod encapsulation;
 mod end;
 mod error;
+mod ethernet;
 mod framing;
 mod inbox;
+mod link;
+mod outbox;
 mod protection;
 mod replay;
 mod run;
+mod scheduler;
 mod socket;
 mod striping;
 mod wait;
 
+pub use bare::ip_bytes;
 pub use clock::now;
 pub use counts::ChannelCounts;
 pub use end::{End, EndPlan, Source};
 pub use error::OpenError;
+pub use ethernet::{EtherTypeUse, EtherTypes, EthernetPlan, Interface, MacAddress};
 pub use framing::OVERHEAD_BYTES_MAX;
+pub use link::LinkPlan;
 pub use protection::{ProtectionPlan, Role, Secret};
+pub use scheduler::SchedulerPlan;
 pub use socket::{BufferPlan, ChannelPlan};
 pub use striping::{Packet, StripingPlan};
 pub use wait::{LATE, Wakeups};

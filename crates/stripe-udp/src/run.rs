@@ -1,6 +1,8 @@
 //! Datagrams that go on one channel in one call: all of one length, but the last, which may be
 //! shorter.
 
+use crate::link::Payload;
+
 /// The longest run, as UDP and IPv4 have it, without their headers.
 pub(crate) const RUN_BYTES_MAX: usize = 65_535 - 20 - 8;
 
@@ -12,6 +14,7 @@ pub(crate) struct Run {
     /// How long a datagram is.
     pub(crate) segment_bytes: usize,
     pub(crate) datagrams: usize,
+    pub(crate) payload: Payload,
 }
 
 impl Run {
@@ -39,7 +42,7 @@ impl Run {
     /// It has gone.
     pub(crate) fn clear(&mut self) {
         self.bytes.clear();
-        self.datagrams = 0;
+        (self.datagrams, self.payload) = (0, Payload::Packets);
     }
 }
 

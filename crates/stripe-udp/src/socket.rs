@@ -14,6 +14,9 @@ use nix::sys::socket::{getsockopt, sockopt::IpMtu};
 use quinn_udp::{RecvMeta, Transmit, UdpSockRef, UdpSocketState};
 use socket2::{Domain, Protocol, Socket, Type};
 
+use crate::link::{Arrival, Batches, Payload};
+use crate::run::Run;
+
 /// Where a channel begins and ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChannelPlan {
@@ -72,7 +75,7 @@ impl Default for BufferPlan {
 }
 
 impl BufferPlan {
-    fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         let bytes = u128::from(self.bytes_per_second) * self.delay.as_nanos() / 1_000_000_000;
         usize::try_from(bytes).unwrap_or(usize::MAX).clamp(BUFFER_BYTES_MIN, self.bytes_max)
     }
@@ -81,15 +84,95 @@ impl BufferPlan {
 /// What one run may be.
 const BUFFER_BYTES_MIN: usize = 1 << 16;
 
+/// What is taken in a call: at 1 Gbit/s a batch that the kernel has not put together is there every
+/// 12 us, so that 16 of them are less than what a wake-up costs. What the kernel puts together is at
+/// most an IP packet.
+pub(crate) const BATCHES: Batches = Batches { count: 16, bytes: 1 << 16 };
+
+/// A channel over UDP: its socket, as long as there is one.
+#[derive(Debug)]
+pub(crate) struct UdpLink {
+    plan: ChannelPlan,
+    buffers: BufferPlan,
+    open: Option<ChannelSocket>,
+}
+
+impl UdpLink {
+    pub(crate) fn open(mut plan: ChannelPlan, buffers: BufferPlan) -> io::Result<Self> {
+        let socket = ChannelSocket::open(&plan, &buffers)?;
+        // Where any port will do, the one that it got: a socket that is opened anew is to have it,
+        // since the other end takes nothing from elsewhere.
+        plan.local.set_port(socket.local()?.port());
+        Ok(Self { plan, buffers, open: Some(socket) })
+    }
+
+    pub(crate) fn reopen(&mut self) -> io::Result<()> {
+        self.open = Some(ChannelSocket::open(&self.plan, &self.buffers)?);
+        Ok(())
+    }
+
+    pub(crate) fn close(&mut self) {
+        self.open = None;
+    }
+
+    pub(crate) fn fd(&self) -> Option<BorrowedFd<'_>> {
+        self.open.as_ref().map(|open| open.socket.as_fd())
+    }
+
+    pub(crate) fn local(&self) -> Option<SocketAddr> {
+        self.open.as_ref()?.local().ok()
+    }
+
+    pub(crate) fn set_remote(&mut self, remote: SocketAddr) {
+        self.plan.remote = remote;
+    }
+
+    pub(crate) fn segments_max(&self) -> usize {
+        self.open.as_ref().map_or(1, ChannelSocket::segments_max)
+    }
+
+    /// Sends the rest of a run as one.
+    pub(crate) fn send(&self, run: &Run, from: usize) -> io::Result<usize> {
+        let open = self.open.as_ref().ok_or(io::ErrorKind::NotConnected)?;
+        let rest = &run.bytes[from * run.segment_bytes..];
+        open.send(self.plan.remote, rest, run.segment_bytes)?;
+        Ok(run.datagrams - from)
+    }
+
+    pub(crate) fn receive(&self, bytes: &mut [u8], arrivals: &mut [Arrival]) -> io::Result<usize> {
+        let open = self.open.as_ref().ok_or(io::ErrorKind::NotConnected)?;
+        let mut chunks = bytes.chunks_mut(BATCHES.bytes);
+        let mut buffers: [_; BATCHES.count] =
+            std::array::from_fn(|_| IoSliceMut::new(chunks.next().unwrap_or_default()));
+        let mut metas = [RecvMeta::default(); BATCHES.count];
+        let count = open.receive(&mut buffers, &mut metas)?;
+        for (arrival, meta) in arrivals.iter_mut().zip(&metas[..count]) {
+            *arrival = Arrival {
+                stamp: meta.timestamp,
+                bytes: meta.len,
+                stride: meta.stride.max(1),
+                payload: Payload::Packets,
+                is_ours: is_same(meta.addr, self.plan.remote),
+            };
+        }
+        Ok(count)
+    }
+}
+
+/// Whether two addresses are one, whatever labels or scopes the kernel adds.
+fn is_same(one: SocketAddr, other: SocketAddr) -> bool {
+    one.ip().to_canonical() == other.ip().to_canonical() && one.port() == other.port()
+}
+
 /// An open socket.
 #[derive(Debug)]
-pub(crate) struct ChannelSocket {
+struct ChannelSocket {
     socket: Socket,
     state: UdpSocketState,
 }
 
 impl ChannelSocket {
-    pub(crate) fn open(plan: &ChannelPlan, buffers: &BufferPlan) -> io::Result<Self> {
+    fn open(plan: &ChannelPlan, buffers: &BufferPlan) -> io::Result<Self> {
         if plan.local.is_ipv4() && plan.remote.is_ipv6() {
             let message = format!("no IPv4 socket sends to {}", plan.remote);
             return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
@@ -107,12 +190,12 @@ impl ChannelSocket {
     }
 
     /// How many datagrams may go as one.
-    pub(crate) fn segments_max(&self) -> usize {
+    fn segments_max(&self) -> usize {
         self.state.max_gso_segments()
     }
 
     /// Sends datagrams of a length, of which the last may be shorter.
-    pub(crate) fn send(&self, to: SocketAddr, run: &[u8], segment_bytes: usize) -> io::Result<()> {
+    fn send(&self, to: SocketAddr, run: &[u8], segment_bytes: usize) -> io::Result<()> {
         let sent = self.send_as_one(to, run, segment_bytes);
         if sent.is_err() && run.len() > segment_bytes && self.segments_max() == 1 {
             // It was found out just now that this interface does not take them as one.
@@ -135,24 +218,14 @@ impl ChannelSocket {
     }
 
     /// Takes what has come, as many batches as there are buffers.
-    pub(crate) fn receive(
-        &self,
-        buffers: &mut [IoSliceMut<'_>],
-        metas: &mut [RecvMeta],
-    ) -> io::Result<usize> {
+    fn receive(&self, buffers: &mut [IoSliceMut<'_>], metas: &mut [RecvMeta]) -> io::Result<usize> {
         self.state.recv(UdpSockRef::from(&self.socket), buffers, metas)
     }
 
     /// The address that it has.
-    pub(crate) fn local(&self) -> io::Result<SocketAddr> {
+    fn local(&self) -> io::Result<SocketAddr> {
         let address = self.socket.local_addr()?;
         address.as_socket().ok_or_else(|| io::ErrorKind::Unsupported.into())
-    }
-}
-
-impl AsFd for ChannelSocket {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.socket.as_fd()
     }
 }
 
@@ -170,5 +243,17 @@ mod tests {
         assert_eq!(plan.bytes(), 300_000);
         assert_eq!(BufferPlan { bytes_per_second: u64::MAX, ..plan }.bytes(), 1_000_000);
         assert_eq!(BufferPlan { delay: Duration::ZERO, ..plan }.bytes(), BUFFER_BYTES_MIN);
+    }
+
+    #[test]
+    fn a_socket_that_is_opened_anew_has_the_port_that_it_had() {
+        let any = SocketAddr::from(([127, 0, 0, 1], 0));
+        let plan = ChannelPlan { local: any, interface: None, mark: None, remote: any };
+        let mut link = UdpLink::open(plan, BufferPlan::default()).expect("a socket");
+        let before = link.local();
+        link.close();
+        assert_eq!(link.local(), None);
+        link.reopen().expect("a socket");
+        assert_eq!((link.local(), before.is_some()), (before, true));
     }
 }

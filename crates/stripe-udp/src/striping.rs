@@ -11,18 +11,16 @@
 
 use std::time::Duration;
 
-use gingham_fairq::{CHANNELS_MAX, SurplusRoundRobin};
+use gingham_fairq::Causal;
 use gingham_stripe::{
-    ControlPlan, Discard, Epoch, Flight, Guarantee, Instant, Message, Order, Receiver,
+    ControlPlan, Discard, Epoch, Flight, Guarantee, Instant, Message, Numbered, Order, Receiver,
     ReceiverOptions, Reception, Repair, RepairPlan, RepairRequests, ReportPlan,
     RetransmissionBuffer, SendError, Sender, SenderOptions, Sending, SharePlan, Tag, Transmit,
 };
 
 use crate::error::OpenError;
 use crate::framing::Frame;
-
-/// The scheduler of a pipe. Where the order is free it only says which channels are in.
-pub(crate) type Scheduler = SurplusRoundRobin<CHANNELS_MAX>;
+use crate::scheduler::Scheduler;
 
 /// A packet that came.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,6 +69,24 @@ impl StripingPlan {
         plan
     }
 
+    /// The order of the paper, by markers alone: packets are untouched, quanta are told, and credits
+    /// go on markers (Adiseshu et al. 1996, sections 5 and 6.3). Markers go at the beginning of every
+    /// sixteenth round.
+    pub fn quasi_fifo(longest_bytes: u32) -> Self {
+        let mut sender = SenderOptions { credits: true, ..SenderOptions::default() };
+        // Four rounds, as there are otherwise, are six packets and two markers of 80 bytes each on
+        // the way: two in a hundred of two links of 10 and 20 Mbit/s.
+        sender.markers.every_rounds = 16;
+        let receiver =
+            ReceiverOptions { reports: Some(ReportPlan::default()), ..ReceiverOptions::default() };
+        Self { longest_bytes, sender, receiver }
+    }
+
+    /// Whether a tag is before each packet.
+    pub(crate) const fn has_tags(&self) -> bool {
+        self.receiver.guaranteed.is_some()
+    }
+
     /// Lost packets are sent again.
     #[must_use]
     pub fn repaired(mut self) -> Self {
@@ -101,18 +117,23 @@ pub(crate) struct Striping {
     kept: Option<RetransmissionBuffer<Vec<u8>>>,
     /// Buffers of packets that have been given out.
     spare: Vec<Vec<u8>>,
+    /// The longest packet as a source has it.
     longest_bytes: usize,
+    has_tags: bool,
     now: Instant,
 }
 
 impl Striping {
+    /// Both ends, which begin with this scheduler; so many bytes may stand before a packet that are
+    /// not charged.
     pub(crate) fn new(
         plan: &StripingPlan,
-        channels: usize,
+        scheduler: Scheduler,
+        prefix_bytes: usize,
         epoch: Epoch,
         now: Instant,
     ) -> Result<Self, OpenError> {
-        let scheduler = Scheduler::new(plan.longest_bytes, &vec![plan.longest_bytes; channels])?;
+        let channels = scheduler.channels();
         let kept =
             plan.sender.repair.map(|repair| RetransmissionBuffer::new(repair.packets * channels));
         Ok(Self {
@@ -120,7 +141,8 @@ impl Striping {
             receiver: Receiver::new(scheduler, plan.receiver)?,
             kept,
             spare: Vec::new(),
-            longest_bytes: plan.longest_bytes as usize,
+            longest_bytes: prefix_bytes + plan.longest_bytes as usize,
+            has_tags: plan.has_tags(),
             now,
         })
     }
@@ -147,6 +169,12 @@ impl Striping {
                 let within = &bytes[..bytes.len().min(self.longest_bytes)];
                 let packet = Packet { bytes: self.copy(within), came_at: at };
                 self.receiver.handle_tagged(now, tag, length_bytes, packet)
+            }
+            Frame::Packet { length_bytes, packet } => {
+                let length_bytes = u32::try_from(length_bytes).unwrap_or(u32::MAX);
+                let within = &packet[..packet.len().min(self.longest_bytes)];
+                let packet = Packet { bytes: self.copy(within), came_at: at };
+                self.receiver.handle_packet(now, channel, length_bytes, packet)
             }
             Frame::ToReceiver(bytes) => self.receiver.handle_bytes(now, channel, bytes),
             Frame::ToSender(bytes) => self.sender.handle_bytes(now, channel, bytes),
@@ -197,9 +225,14 @@ impl Striping {
         self.sender.poll_transmit(self.now)
     }
 
-    /// A packet goes: on which channel, and with which tag.
+    /// A packet goes: on which channel, and with which tag, where there are any.
     pub(crate) fn send(&mut self, length: usize) -> Result<(usize, Tag), SendError> {
-        self.sender.handle_tagged(self.now, u32::try_from(length).unwrap_or(u32::MAX))
+        let length_bytes = u32::try_from(length).unwrap_or(u32::MAX);
+        if self.has_tags {
+            return self.sender.handle_tagged(self.now, length_bytes);
+        }
+        let channel = self.sender.handle_packet(self.now, length_bytes)?;
+        Ok((channel, Tag::default()))
     }
 
     /// It is kept, in case that it is lost.

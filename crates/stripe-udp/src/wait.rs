@@ -52,14 +52,22 @@ impl Waiting {
         Ok(Self { granule, worked_at: now(), wakeups: Wakeups::default() })
     }
 
-    /// Waits for any of these to be readable, or until then.
-    pub(crate) fn wait(&mut self, until: Instant, on: &[BorrowedFd<'_>]) -> io::Result<()> {
+    /// Waits for any of these to be readable, of those to be writable, or until then.
+    pub(crate) fn wait(
+        &mut self,
+        until: Instant,
+        readable: &[BorrowedFd<'_>],
+        writable: &[BorrowedFd<'_>],
+    ) -> io::Result<()> {
         let rested_at = self.worked_at.after(self.granule);
         // Nothing but a signal ends the rest before its time.
         if now() < rested_at && sleep(rested_at, &mut [])? > 0 {
             return Ok(());
         }
-        let mut fds: Vec<_> = on.iter().map(|fd| PollFd::new(*fd, PollFlags::POLLIN)).collect();
+        let on =
+            |fds: &[_], flags| -> Vec<_> { fds.iter().map(|fd| PollFd::new(*fd, flags)).collect() };
+        let mut fds = on(readable, PollFlags::POLLIN);
+        fds.extend(on(writable, PollFlags::POLLOUT));
         let is_by_time = sleep(until, &mut fds)? == 0;
         self.worked_at = now();
         self.count(until.max(rested_at), is_by_time);

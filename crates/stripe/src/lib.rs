@@ -46,6 +46,7 @@ mod message;
 mod numbered;
 mod order;
 mod receiver;
+mod rounds;
 mod sender;
 mod tag;
 mod time;
@@ -59,6 +60,7 @@ pub use message::{Departure, Epoch, Kind, Marker, Message, Nack, Report};
 pub use numbered::{Numbered, PacketRounds};
 pub use order::{ChannelOrder, OrderOptions, Ordered};
 pub use receiver::{Guarantee, Receiver, ReceiverOptions, Reception, RepairRequests, ReportPlan};
+pub use rounds::Rounds;
 pub use sender::{
     BbrPlan, ControlPlan, Controlled, Flight, MarkerPlan, Order, Repair, RepairPlan, Reported,
     RetransmissionBuffer, Sender, SenderOptions, Sending, Sent, SharePlan, Size, SizePlan,

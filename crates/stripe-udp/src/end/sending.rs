@@ -4,13 +4,14 @@ use gingham_stripe::{SendError, Tag};
 
 use super::{End, Source};
 use crate::clock::now;
-use crate::socket::ChannelSocket;
+use crate::link::Payload;
 use crate::striping::Said;
 
 impl End {
     /// Sends what is to be said and, as far as windows and paces let them go, copies and packets.
     pub fn transmit(&mut self, source: &mut impl Source) {
         self.striping.advance(now());
+        self.drain();
         self.send_messages();
         loop {
             self.send_copies();
@@ -26,10 +27,11 @@ impl End {
         let mut spoke = false;
         while let Some(said) = self.striping.next_message() {
             let Said { channel, message, is_to_receiver, bytes_min } = said;
-            let length = self.framing.message_bytes(message.to_bytes().len(), bytes_min);
+            let length = self.encapsulation.message_bytes(message.to_bytes().len(), bytes_min);
             self.run.begin(channel, length);
+            self.run.payload = Payload::Message;
             let buffer = &mut self.run.bytes;
-            self.framing.write_message(&message, is_to_receiver, length, buffer);
+            self.encapsulation.write_message(&message, is_to_receiver, length, buffer);
             self.flush();
             spoke = true;
         }
@@ -38,12 +40,12 @@ impl End {
 
     fn send_copies(&mut self) {
         while let Some((repair, bytes)) = self.striping.next_copy() {
-            let datagram_bytes = self.framing.data_bytes(&repair.tag, bytes.len());
+            let datagram_bytes = self.encapsulation.data_bytes(&repair.tag, bytes.len());
             self.run.begin(repair.channel, datagram_bytes);
             let buffer = &mut self.run.bytes;
-            buffer.extend_from_slice(&repair.tag.to_bytes());
+            self.encapsulation.write_tag(&repair.tag, buffer);
             buffer.extend_from_slice(bytes);
-            self.framing.seal(0, buffer);
+            self.encapsulation.seal(0, buffer);
             self.flush();
         }
     }
@@ -55,11 +57,17 @@ impl End {
             return false;
         }
         let (mut went, Some(run)) = (false, self.striping.next_run()) else { return false };
+        // A link that is full is waited for: the next packet is its own.
+        if self.channels[run.channel].is_full() {
+            return false;
+        }
+        let prefix_bytes = self.encapsulation.prefix_bytes();
         let mut left = run.bytes;
         while left > 0
             && let Some(length) = source.next_bytes()
         {
-            match self.striping.send(length) {
+            let charged_bytes = length.saturating_sub(prefix_bytes);
+            match self.striping.send(charged_bytes) {
                 Ok((channel, tag)) => self.write(channel, tag, length, source),
                 Err(SendError::BadLength { .. } | SendError::TooLong { .. }) => {
                     self.too_long += 1;
@@ -67,7 +75,7 @@ impl End {
                 }
                 Err(_) => break,
             }
-            left = left.saturating_sub(length as u64);
+            left = left.saturating_sub(charged_bytes as u64);
             went = true;
         }
         self.flush();
@@ -75,33 +83,39 @@ impl End {
     }
 
     fn write(&mut self, channel: usize, tag: Tag, length: usize, source: &mut impl Source) {
-        let datagram_bytes = self.framing.data_bytes(&tag, length);
-        let socket = self.channels[channel].socket.as_ref();
-        let segments_max = socket.map_or(1, ChannelSocket::segments_max);
+        let datagram_bytes = self.encapsulation.data_bytes(&tag, length);
+        let segments_max = self.channels[channel].link.segments_max();
         if !self.run.takes(channel, datagram_bytes, segments_max) {
             self.flush();
         }
         self.run.begin(channel, datagram_bytes);
         let buffer = &mut self.run.bytes;
         let from = buffer.len();
-        buffer.extend_from_slice(&tag.to_bytes());
+        self.encapsulation.write_tag(&tag, buffer);
         let packet_from = buffer.len();
         source.take(buffer);
         debug_assert_eq!(buffer.len(), packet_from + length, "a source writes what it says");
         self.striping.keep(tag, &buffer[packet_from..]);
-        self.framing.seal(from, buffer);
+        self.encapsulation.seal(from, buffer);
     }
 
     /// The run goes.
     fn flush(&mut self) {
-        let run = &mut self.run;
-        if run.datagrams > 0 {
-            let channel = run.channel;
-            let now = self.striping.now();
-            if self.channels[channel].send(now, &run.bytes, run.segment_bytes) {
+        if self.run.datagrams > 0 {
+            let (channel, now) = (self.run.channel, self.striping.now());
+            if self.channels[channel].send(now, &mut self.run) {
                 self.striping.lose(channel);
             }
-            run.clear();
+        }
+    }
+
+    /// What full links have not taken goes, as far as they do now.
+    fn drain(&mut self) {
+        let now = self.striping.now();
+        for (number, channel) in self.channels.iter_mut().enumerate() {
+            if channel.is_full() && channel.drain(now) {
+                self.striping.lose(number);
+            }
         }
     }
 }

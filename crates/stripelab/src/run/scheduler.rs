@@ -9,37 +9,15 @@ use crate::plan::{Plan, Spread};
 use gingham_fairq::{
     CHANNELS_MAX, Causal, Change, Number, Round, SchedulerError, Standing, SurplusRoundRobin,
 };
-use gingham_stripe::{Numbered, PacketRounds};
+use gingham_stripe::{Numbered, PacketRounds, Rounds};
 
 /// A scheduler in rounds.
 #[derive(Clone, Debug)]
 pub(crate) struct Scheduler {
-    rounds: Rounds,
+    rounds: Rounds<CHANNELS_MAX>,
     charged: Number,
     /// Whether what markers say is no more than a round that the sender was in.
     told_rounds: bool,
-}
-
-#[derive(Clone, Debug)]
-enum Rounds {
-    Bytes(SurplusRoundRobin<CHANNELS_MAX>),
-    Packets(PacketRounds<CHANNELS_MAX>),
-}
-
-/// The same call of whichever it is.
-macro_rules! either {
-    ($self:ident, $scheduler:ident => $call:expr) => {
-        match &$self.rounds {
-            Rounds::Bytes($scheduler) => $call,
-            Rounds::Packets($scheduler) => $call,
-        }
-    };
-    (mut $self:ident, $scheduler:ident => $call:expr) => {
-        match &mut $self.rounds {
-            Rounds::Bytes($scheduler) => $call,
-            Rounds::Packets($scheduler) => $call,
-        }
-    };
 }
 
 impl Scheduler {
@@ -84,52 +62,52 @@ impl Scheduler {
 
 impl Causal for Scheduler {
     fn channels(&self) -> usize {
-        either!(self, scheduler => scheduler.channels())
+        self.rounds.channels()
     }
 
     fn current(&self) -> usize {
-        either!(self, scheduler => scheduler.current())
+        self.rounds.current()
     }
 
     fn charge(&mut self, length_bytes: u32) {
         self.charged = self.standing(self.current()).next;
-        either!(mut self, scheduler => scheduler.charge(length_bytes));
+        self.rounds.charge(length_bytes);
     }
 }
 
 impl Numbered for Scheduler {
     fn round(&self) -> Round {
-        either!(self, scheduler => Numbered::round(scheduler))
+        self.rounds.round()
     }
 
     fn standing(&self, channel: usize) -> Standing {
-        either!(self, scheduler => Numbered::standing(scheduler, channel))
+        self.rounds.standing(channel)
     }
 
     fn set_standing(&mut self, channel: usize, standing: Standing) -> Result<(), SchedulerError> {
         if self.knows_better(channel, &standing) {
             return Ok(());
         }
-        either!(mut self, scheduler => Numbered::set_standing(scheduler, channel, standing))
+        self.rounds.set_standing(channel, standing)
     }
 
     fn change(&mut self, channel: usize, change: Change) -> Result<(), SchedulerError> {
-        either!(mut self, scheduler => Numbered::change(scheduler, channel, change))
+        self.rounds.change(channel, change)
     }
 
     fn skip_to(&mut self, channel: usize, round: Round) -> Result<(), SchedulerError> {
-        either!(mut self, scheduler => Numbered::skip_to(scheduler, channel, round))
+        self.rounds.skip_to(channel, round)
     }
 
     fn is_sound(&self, rounds_max: u32) -> bool {
-        either!(self, scheduler => Numbered::is_sound(scheduler, rounds_max))
+        self.rounds.is_sound(rounds_max)
     }
 
     fn quantum_min(&self) -> u32 {
-        either!(self, scheduler => Numbered::quantum_min(scheduler))
+        self.rounds.quantum_min()
     }
 
     fn longest_bytes(&self) -> u32 {
-        either!(self, scheduler => Numbered::longest_bytes(scheduler))
+        self.rounds.longest_bytes()
     }
 }

@@ -1,0 +1,165 @@
+//! Packets as they are, and messages beside them: what stands behind the header of Ethernet.
+//!
+//! ```text
+//!   EtherType of packets    | the packet of IP, untouched | what Ethernet pads |
+//!   EtherType of messages   | to 1 | message | what Ethernet pads |
+//! ```
+//!
+//! `to` is 0 for a message to the receiver of the other end, 1 for one to its sender. No byte is
+//! added to a packet: how long it is its own header says, so that what Ethernet pads to 60 bytes is
+//! taken off before a scheduler charges it.
+//!
+//! Where frames pass whole, what the kernel says of the segments of a packet stands before it, in
+//! memory and never on the wire.
+//!
+//! Source: Adiseshu, Parulkar and Varghese 1996, section 6.1 (a codepoint of the data link layer for
+//! packets) and section 5 (markers); RFC 791, section 3.1, and RFC 8200, section 3 (lengths).
+//!
+//! Invariant: any bytes give a frame or nothing.
+
+use gingham_stripe::Message;
+
+use crate::ethernet::VIRTIO_BYTES;
+use crate::framing::Frame;
+use crate::link::Payload;
+
+const TO_RECEIVER: u8 = 0;
+const TO_SENDER: u8 = 1;
+
+/// The header of IPv6.
+const V6_HEADER_BYTES: usize = 40;
+
+/// Wraps nothing.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bare {
+    prefix_bytes: usize,
+    longest_bytes: usize,
+}
+
+impl Bare {
+    /// For packets of at most this length, before which the kernel says something or nothing.
+    pub(crate) const fn new(longest_bytes: usize, is_offloaded: bool) -> Self {
+        Self { prefix_bytes: if is_offloaded { VIRTIO_BYTES } else { 0 }, longest_bytes }
+    }
+
+    /// What stands before a packet in memory.
+    pub(crate) const fn prefix_bytes(&self) -> usize {
+        self.prefix_bytes
+    }
+
+    pub(crate) fn message_bytes(&self, message_bytes: usize, bytes_min: usize) -> usize {
+        (1 + message_bytes).max(bytes_min.min(self.longest_bytes))
+    }
+
+    pub(crate) fn write_message(
+        message: &Message,
+        is_to_receiver: bool,
+        datagram_bytes: usize,
+        buffer: &mut Vec<u8>,
+    ) {
+        let from = buffer.len();
+        buffer.push(if is_to_receiver { TO_RECEIVER } else { TO_SENDER });
+        buffer.extend_from_slice(&message.to_bytes());
+        buffer.resize(from + datagram_bytes, 0);
+    }
+
+    pub(crate) fn open<'a>(&self, payload: Payload, datagram: &'a [u8]) -> Option<Frame<'a>> {
+        let behind = datagram.get(self.prefix_bytes..)?;
+        match payload {
+            Payload::Packets => {
+                let length_bytes = ip_bytes(behind).filter(|bytes| *bytes <= behind.len())?;
+                let packet = &datagram[..self.prefix_bytes + length_bytes];
+                Some(Frame::Packet { length_bytes, packet })
+            }
+            Payload::Message => match behind.split_first()? {
+                (&TO_RECEIVER, message) => Some(Frame::ToReceiver(message)),
+                (&TO_SENDER, message) => Some(Frame::ToSender(message)),
+                _ => None,
+            },
+        }
+    }
+}
+
+/// How long a packet of IP says that it is.
+pub fn ip_bytes(packet: &[u8]) -> Option<usize> {
+    let word = |at: usize| {
+        let bytes = packet.get(at..)?.first_chunk()?;
+        Some(usize::from(u16::from_be_bytes(*bytes)))
+    };
+    let bytes = match packet.first()? >> 4 {
+        4 => word(2)?,
+        6 => V6_HEADER_BYTES + word(4)?,
+        _ => 0,
+    };
+    (bytes > 0).then_some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use gingham_stripe::{Epoch, Kind};
+
+    use super::*;
+
+    const MESSAGE: Message =
+        Message { epoch: Epoch::new(9), channel: 1, channels: 2, kind: Kind::Acknowledged };
+
+    fn v4(length: u16) -> Vec<u8> {
+        let mut packet = vec![0x45, 0];
+        packet.extend(length.to_be_bytes());
+        packet
+    }
+
+    /// A packet of 28 bytes comes as one of 46, and is one of 28.
+    #[test]
+    fn what_ethernet_pads_is_taken_off() {
+        let mut frame = v4(28);
+        frame.resize(46, 0);
+        let expected = Frame::Packet { length_bytes: 28, packet: &frame[..28] };
+        assert_eq!(Bare::new(1_500, false).open(Payload::Packets, &frame), Some(expected));
+        let mut v6 = vec![0x60, 0, 0, 0, 0, 4];
+        v6.resize(46, 0);
+        let expected = Frame::Packet { length_bytes: 44, packet: &v6[..44] };
+        assert_eq!(Bare::new(1_500, false).open(Payload::Packets, &v6), Some(expected));
+    }
+
+    /// What the kernel says of segments goes along, and is not charged.
+    #[test]
+    fn what_stands_before_a_packet_is_not_of_it() {
+        let mut frame = vec![7; VIRTIO_BYTES];
+        frame.extend(v4(30));
+        frame.resize(60, 0);
+        let packet = &frame[..VIRTIO_BYTES + 30];
+        let expected = Frame::Packet { length_bytes: 30, packet };
+        assert_eq!(Bare::new(65_535, true).open(Payload::Packets, &frame), Some(expected));
+    }
+
+    #[test]
+    fn a_message_is_read_as_it_was_written() {
+        let (bare, text) = (Bare::new(1_500, false), MESSAGE.to_bytes());
+        for (is_to_receiver, bytes_min, length) in
+            [(true, 0, 1 + text.len()), (false, 200, 200), (true, 9_000, 1_500)]
+        {
+            assert_eq!(bare.message_bytes(text.len(), bytes_min), length);
+            let mut bytes = Vec::new();
+            Bare::write_message(&MESSAGE, is_to_receiver, length, &mut bytes);
+            assert_eq!(bytes.len(), length);
+            let told = match bare.open(Payload::Message, &bytes) {
+                Some(Frame::ToReceiver(told)) if is_to_receiver => told,
+                Some(Frame::ToSender(told)) if !is_to_receiver => told,
+                other => panic!("{other:?}"),
+            };
+            assert!(told.starts_with(&text) && told[text.len()..].iter().all(|byte| *byte == 0));
+        }
+    }
+
+    #[test]
+    fn what_is_no_frame_is_nothing() {
+        let bare = Bare::new(1_500, false);
+        for packet in [vec![], vec![0x45], v4(0), v4(5), vec![0x60; 20], vec![0xff; 60]] {
+            assert_eq!(bare.open(Payload::Packets, &packet), None, "{packet:?}");
+        }
+        assert_eq!(bare.open(Payload::Message, &[]), None);
+        assert_eq!(bare.open(Payload::Message, &[2, 0]), None);
+        assert_eq!(Bare::new(1_500, true).open(Payload::Message, &[0; 9]), None);
+    }
+}

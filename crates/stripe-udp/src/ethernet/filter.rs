@@ -1,0 +1,74 @@
+//! What of an interface is a channel's: a program that the kernel runs on each frame.
+//!
+//! Source: McCanne and Jacobson, "The BSD Packet Filter", USENIX 1993; the kernel's
+//! Documentation/networking/filter.rst for its extensions.
+
+use nix::libc::{
+    BPF_ABS, BPF_B, BPF_H, BPF_JEQ, BPF_JMP, BPF_K, BPF_LD, BPF_RET, BPF_W, SKF_AD_OFF,
+    SKF_AD_VLAN_TAG_PRESENT,
+};
+use socket2::SockFilter;
+
+use super::{EtherTypes, MacAddress};
+
+/// All of a frame is taken.
+const WHOLE: u32 = u32::MAX;
+
+/// Nothing is taken.
+pub(super) fn nothing() -> [SockFilter; 1] {
+    [take(0)]
+}
+
+/// Frames of these types are taken, of no VLAN, to one address from the other.
+pub(super) fn of(to: MacAddress, from: MacAddress, types: EtherTypes) -> [SockFilter; 15] {
+    let ([to_first, to_last], [from_first, from_last]) = (halves(to), halves(from));
+    let vlan = SKF_AD_OFF.wrapping_add(SKF_AD_VLAN_TAG_PRESENT).cast_unsigned();
+    // A jump is over so many; the last takes nothing.
+    [
+        load(BPF_B, vlan),
+        unless(0, 13),
+        load(BPF_H, 12),
+        when(types.packets.into(), 1),
+        unless(types.messages.into(), 9),
+        load(BPF_W, 6),
+        unless(from_first, 7),
+        load(BPF_H, 10),
+        unless(from_last, 5),
+        load(BPF_W, 0),
+        unless(to_first, 3),
+        load(BPF_H, 4),
+        unless(to_last, 1),
+        take(WHOLE),
+        take(0),
+    ]
+}
+
+/// An address as the first four bytes and the last two.
+fn halves(address: MacAddress) -> [u32; 2] {
+    let bytes = |range: std::ops::Range<usize>| {
+        address.0[range].iter().fold(0, |word, byte| word << 8 | u32::from(*byte))
+    };
+    [bytes(0..4), bytes(4..6)]
+}
+
+fn load(width: u32, at: u32) -> SockFilter {
+    SockFilter::new(code(BPF_LD | width | BPF_ABS), 0, 0, at)
+}
+
+/// Jumps where it is this.
+fn when(value: u32, over: u8) -> SockFilter {
+    SockFilter::new(code(BPF_JMP | BPF_JEQ | BPF_K), over, 0, value)
+}
+
+/// Jumps where it is not this.
+fn unless(value: u32, over: u8) -> SockFilter {
+    SockFilter::new(code(BPF_JMP | BPF_JEQ | BPF_K), 0, over, value)
+}
+
+fn take(bytes: u32) -> SockFilter {
+    SockFilter::new(code(BPF_RET | BPF_K), 0, 0, bytes)
+}
+
+fn code(code: u32) -> u16 {
+    u16::try_from(code).expect("codes are short")
+}

@@ -1,0 +1,101 @@
+//! An interface of this machine, and which EtherTypes somebody takes on it.
+
+use std::io;
+use std::os::fd::AsRawFd;
+
+use nix::ifaddrs::getifaddrs;
+use nix::sys::socket::{LinkAddr, bind};
+use socket2::Socket;
+
+use super::MacAddress;
+
+/// The protocols of the kernel, and the sockets of everybody (proc(5), packet(7)).
+const PROTOCOLS: &str = "/proc/net/ptype";
+const SOCKETS: &str = "/proc/net/packet";
+
+/// An interface of Ethernet.
+#[derive(Clone, Copy, Debug)]
+pub struct Interface {
+    address: LinkAddr,
+    /// Its own address.
+    pub mac: MacAddress,
+}
+
+/// Who takes an EtherType.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EtherTypeUse {
+    /// A protocol of the kernel.
+    Kernel,
+    /// A socket of some program.
+    Socket,
+}
+
+impl Interface {
+    /// The interface of this name: an error where there is none, or it has no address of Ethernet.
+    pub fn named(name: &str) -> io::Result<Self> {
+        let mut links = getifaddrs()?.filter(|one| one.interface_name == name);
+        let address = links
+            .find_map(|one| one.address?.as_link_addr().copied())
+            .ok_or_else(|| io::Error::from_raw_os_error(nix::libc::ENODEV))?;
+        let mac = address.addr().filter(|mac| address.halen() == 6 && *mac != [0; 6]);
+        let mac = MacAddress(mac.ok_or(io::ErrorKind::Unsupported)?);
+        Ok(Self { address, mac })
+    }
+
+    /// Who takes frames of this type on it already, if anybody does.
+    pub fn used(&self, ether_type: u16) -> io::Result<Option<EtherTypeUse>> {
+        let protocols = std::fs::read_to_string(PROTOCOLS)?;
+        if of_kernel(&protocols, ether_type) {
+            return Ok(Some(EtherTypeUse::Kernel));
+        }
+        let sockets = std::fs::read_to_string(SOCKETS)?;
+        let is_of_one = of_sockets(&sockets, ether_type, self.address.ifindex());
+        Ok(is_of_one.then_some(EtherTypeUse::Socket))
+    }
+
+    /// What comes on a socket is from here, and what goes goes there.
+    pub(super) fn bind(&self, socket: &Socket) -> io::Result<()> {
+        // The address says no protocol: the one stays that the socket was made with.
+        Ok(bind(socket.as_raw_fd(), &self.address)?)
+    }
+}
+
+/// Whether a protocol of the kernel takes it: lines of type, device and function.
+fn of_kernel(protocols: &str, ether_type: u16) -> bool {
+    let mut types = protocols.lines().filter_map(|line| line.split_whitespace().next());
+    types.any(|one| u16::from_str_radix(one, 16) == Ok(ether_type))
+}
+
+/// Whether a socket of an interface, or of all, takes it: the fourth and fifth column.
+fn of_sockets(sockets: &str, ether_type: u16, interface: usize) -> bool {
+    sockets.lines().any(|line| {
+        let mut columns = line.split_whitespace().skip(3);
+        let of = columns.next().map(|one| u16::from_str_radix(one, 16));
+        let on = columns.next().map(str::parse::<usize>);
+        of == Some(Ok(ether_type)) && (on == Some(Ok(interface)) || on == Some(Ok(0)))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_takes_a_type_is_read_from_the_kernel() {
+        let protocols =
+            "Type Device      Function\nALL  vb       packet_rcv\n0800          ip_rcv\n";
+        assert!(of_kernel(protocols, 0x800) && !of_kernel(protocols, 0x88b5));
+        let sockets = "sk               RefCnt Type Proto  Iface R Rmem   User   Inode\n\
+                       0000000009a69103 3      3    88b5   2     1 0      0      1031787\n\
+                       0000000009a69104 3      3    88b6   0     1 0      0      1031788\n";
+        assert!(of_sockets(sockets, 0x88b5, 2) && !of_sockets(sockets, 0x88b5, 3));
+        assert!(of_sockets(sockets, 0x88b6, 3) && !of_sockets(sockets, 3, 2));
+    }
+
+    #[test]
+    fn what_is_no_interface_of_ethernet_is_none() {
+        let error = |name| Interface::named(name).expect_err("it is none").raw_os_error();
+        assert_eq!(error("no-such-one"), Some(nix::libc::ENODEV));
+        assert_eq!(error("lo"), None);
+    }
+}

@@ -1,0 +1,20 @@
+//! Options of a packet socket that no library names.
+//!
+//! Source: packet(7); linux/if_packet.h for the numbers.
+
+use nix::libc::{self, SOL_PACKET, c_int};
+use nix::setsockopt_impl;
+use nix::sys::socket::sockopt::SetBool;
+
+const PACKET_VNET_HDR: c_int = 15;
+const PACKET_IGNORE_OUTGOING: c_int = 23;
+
+/// What is said of segments stands before frames, both ways.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SegmentHeader;
+setsockopt_impl!(SegmentHeader, SOL_PACKET, PACKET_VNET_HDR, bool, SetBool);
+
+/// Frames that this machine sends do not come.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct IgnoreOutgoing;
+setsockopt_impl!(IgnoreOutgoing, SOL_PACKET, PACKET_IGNORE_OUTGOING, bool, SetBool);

@@ -1,0 +1,173 @@
+//! What carries a channel: the seam between the protocol and sockets.
+//!
+//! ```text
+//!   channel ── send a run ──► link ── UDP, a port a channel
+//!           ◄─ batches, each      └── Ethernet, frames of two EtherTypes
+//!              with its stamp
+//! ```
+//!
+//! Invariants: what a link gives came from the other end of its channel, or is said not to; a link
+//! takes runs whole and in order, or says how much of one it took.
+
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::BorrowedFd;
+use std::time::Duration;
+
+use crate::ethernet::{EthernetLink, EthernetPlan};
+use crate::run::Run;
+use crate::socket::{BATCHES, BufferPlan, ChannelPlan, UdpLink};
+
+/// Where a channel begins and ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LinkPlan {
+    /// Over UDP.
+    Udp(ChannelPlan),
+    /// In frames of Ethernet.
+    Ethernet(EthernetPlan),
+}
+
+impl From<ChannelPlan> for LinkPlan {
+    fn from(plan: ChannelPlan) -> Self {
+        Self::Udp(plan)
+    }
+}
+
+impl From<EthernetPlan> for LinkPlan {
+    fn from(plan: EthernetPlan) -> Self {
+        Self::Ethernet(plan)
+    }
+}
+
+/// What a run or a batch holds, where a link tells these apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Payload {
+    /// Packets, or datagrams that say themselves what they are.
+    #[default]
+    Packets,
+    /// A message of the protocol.
+    Message,
+}
+
+/// A batch that came: datagrams of one length, of which the last may be shorter.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Arrival {
+    /// When the kernel had it, by the realtime clock.
+    pub(crate) stamp: Option<Duration>,
+    pub(crate) bytes: usize,
+    /// How long a datagram is.
+    pub(crate) stride: usize,
+    pub(crate) payload: Payload,
+    /// Whether it came from the other end of the channel.
+    pub(crate) is_ours: bool,
+}
+
+/// Buffers of batches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Batches {
+    pub(crate) count: usize,
+    pub(crate) bytes: usize,
+}
+
+/// A link, open or not.
+#[derive(Debug)]
+pub(crate) enum Link {
+    Udp(UdpLink),
+    Ethernet(Box<EthernetLink>),
+}
+
+/// The same call of whichever it is.
+macro_rules! either {
+    ($self:ident, $link:ident => $call:expr) => {
+        match $self {
+            Link::Udp($link) => $call,
+            Link::Ethernet($link) => $call,
+        }
+    };
+}
+
+impl Link {
+    /// An open one.
+    pub(crate) fn open(plan: LinkPlan, buffers: BufferPlan) -> io::Result<Self> {
+        Ok(match plan {
+            LinkPlan::Udp(plan) => Self::Udp(UdpLink::open(plan, buffers)?),
+            LinkPlan::Ethernet(plan) => {
+                Self::Ethernet(Box::new(EthernetLink::open(plan, buffers)?))
+            }
+        })
+    }
+
+    /// Opens it anew.
+    pub(crate) fn reopen(&mut self) -> io::Result<()> {
+        either!(self, link => link.reopen())
+    }
+
+    pub(crate) fn close(&mut self) {
+        either!(self, link => link.close());
+    }
+
+    pub(crate) fn is_open(&self) -> bool {
+        self.fd().is_some()
+    }
+
+    /// What becomes readable where something comes, as long as it is open.
+    pub(crate) fn fd(&self) -> Option<BorrowedFd<'_>> {
+        either!(self, link => link.fd())
+    }
+
+    /// What becomes writable where a link that was full takes more.
+    pub(crate) fn full_fd(&self) -> Option<BorrowedFd<'_>> {
+        match self {
+            Self::Udp(_) => None,
+            Self::Ethernet(link) => link.full_fd(),
+        }
+    }
+
+    /// How many datagrams may go in one call.
+    pub(crate) fn segments_max(&self) -> usize {
+        either!(self, link => link.segments_max())
+    }
+
+    /// How what comes is taken.
+    pub(crate) fn batches(&self) -> Batches {
+        match self {
+            Self::Udp(_) => BATCHES,
+            Self::Ethernet(link) => link.batches(),
+        }
+    }
+
+    /// Sends the datagrams of a run from one on, by its number: how many it took, at least one.
+    pub(crate) fn send(&mut self, run: &Run, from: usize) -> io::Result<usize> {
+        either!(self, link => link.send(run, from))
+    }
+
+    /// Whether what a full link did not take waits until it does, and is not lost.
+    pub(crate) const fn waits(&self) -> bool {
+        matches!(self, Self::Ethernet(_))
+    }
+
+    /// Takes what has come, a batch a buffer: how many.
+    pub(crate) fn receive(
+        &mut self,
+        bytes: &mut [u8],
+        arrivals: &mut [Arrival],
+    ) -> io::Result<usize> {
+        either!(self, link => link.receive(bytes, arrivals))
+    }
+
+    /// The address of UDP that it has, if any.
+    pub(crate) fn local(&self) -> Option<SocketAddr> {
+        match self {
+            Self::Udp(link) => link.local(),
+            Self::Ethernet(_) => None,
+        }
+    }
+
+    /// The other end has this address of UDP from now on.
+    pub(crate) fn set_remote(&mut self, remote: SocketAddr) {
+        match self {
+            Self::Udp(link) => link.set_remote(remote),
+            Self::Ethernet(_) => {}
+        }
+    }
+}

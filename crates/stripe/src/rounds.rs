@@ -1,0 +1,99 @@
+//! The schedulers that both ends can run, behind one type: which one is known only when a program
+//! has read what it is told.
+//!
+//! Source: Adiseshu, Parulkar and Varghese 1996, section 6.2, which holds them against each other.
+
+use gingham_fairq::{Causal, Change, Round, SchedulerError, Standing, SurplusRoundRobin};
+
+use crate::{Numbered, PacketRounds};
+
+/// A scheduler in rounds, of bytes or of packets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Rounds<const CAPACITY: usize> {
+    /// Surplus round robin: so many bytes a turn.
+    Bytes(SurplusRoundRobin<CAPACITY>),
+    /// Generalised round robin: so many packets a turn.
+    Packets(PacketRounds<CAPACITY>),
+}
+
+/// The same call of whichever it is.
+macro_rules! either {
+    ($self:ident, $scheduler:ident => $call:expr) => {
+        match $self {
+            Rounds::Bytes($scheduler) => $call,
+            Rounds::Packets($scheduler) => $call,
+        }
+    };
+}
+
+impl<const CAPACITY: usize> Causal for Rounds<CAPACITY> {
+    fn channels(&self) -> usize {
+        either!(self, scheduler => scheduler.channels())
+    }
+
+    fn current(&self) -> usize {
+        either!(self, scheduler => scheduler.current())
+    }
+
+    fn charge(&mut self, length_bytes: u32) {
+        either!(self, scheduler => scheduler.charge(length_bytes));
+    }
+}
+
+impl<const CAPACITY: usize> Numbered for Rounds<CAPACITY> {
+    fn round(&self) -> Round {
+        either!(self, scheduler => Numbered::round(scheduler))
+    }
+
+    fn standing(&self, channel: usize) -> Standing {
+        either!(self, scheduler => Numbered::standing(scheduler, channel))
+    }
+
+    fn set_standing(&mut self, channel: usize, standing: Standing) -> Result<(), SchedulerError> {
+        either!(self, scheduler => Numbered::set_standing(scheduler, channel, standing))
+    }
+
+    fn change(&mut self, channel: usize, change: Change) -> Result<(), SchedulerError> {
+        either!(self, scheduler => Numbered::change(scheduler, channel, change))
+    }
+
+    fn skip_to(&mut self, channel: usize, round: Round) -> Result<(), SchedulerError> {
+        either!(self, scheduler => Numbered::skip_to(scheduler, channel, round))
+    }
+
+    fn is_sound(&self, rounds_max: u32) -> bool {
+        either!(self, scheduler => Numbered::is_sound(scheduler, rounds_max))
+    }
+
+    fn quantum_min(&self) -> u32 {
+        either!(self, scheduler => Numbered::quantum_min(scheduler))
+    }
+
+    fn longest_bytes(&self) -> u32 {
+        either!(self, scheduler => Numbered::longest_bytes(scheduler))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 1,000 and 200 bytes in turn, on two channels that are alike: in bytes both have the same of
+    /// them, in packets one has all the long ones (section 6.2).
+    #[test]
+    fn bytes_and_packets_part_ways_where_lengths_alternate() {
+        let bytes = Rounds::<2>::Bytes(SurplusRoundRobin::new(1_000, &[1_000; 2]).unwrap());
+        let packets = Rounds::<2>::Packets(PacketRounds::new(&[1; 2]).unwrap());
+        let mut shares = [bytes, packets].map(|mut scheduler| {
+            let mut share = [0_u32; 2];
+            for length_bytes in [1_000, 200].into_iter().cycle().take(600) {
+                share[scheduler.current()] += length_bytes;
+                scheduler.charge(length_bytes);
+            }
+            share
+        });
+        assert_eq!(shares[1], [300_000, 60_000]);
+        shares[0].sort_unstable();
+        assert!(shares[0][1] - shares[0][0] <= 3_000, "{:?}", shares[0]);
+    }
+}
