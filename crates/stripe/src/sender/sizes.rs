@@ -26,10 +26,12 @@
 //!
 //! Invariant: nothing here is needed for order.
 
+mod bundle;
 #[cfg(test)]
 mod corruption;
 mod evidence;
 mod plan;
+mod refused;
 mod search;
 
 use core::time::Duration;
@@ -37,8 +39,8 @@ use core::time::Duration;
 use super::check::not_after;
 use super::{Order, Sender, SenderOptions};
 use crate::{
-    ChannelSet, Instant, Kind, Numbered, Report, SizeError, TAG_BYTES, TAG_BYTES_MAX,
-    first_channels, take_lowest,
+    ChannelSet, Instant, Kind, Numbered, Report, TAG_BYTES, TAG_BYTES_MAX, first_channels,
+    take_lowest,
 };
 use evidence::Evidence;
 pub use plan::{Size, SizePlan, SizeState};
@@ -97,6 +99,7 @@ impl Sizes {
             is_passed: false,
             lost: 0,
             raise_at: Instant::ORIGIN,
+            is_unknown: self.plan.is_some(),
             evidence: Evidence::default(),
         }
     }
@@ -308,41 +311,6 @@ impl<S: Numbered> Sender<S> {
     pub fn padded_bytes(&self, channel: usize) -> usize {
         let padded = self.sizes.padded.filter(|(on, _)| *on == channel);
         padded.map_or(0, |(_, bytes)| bytes as usize)
-    }
-
-    /// Somebody says that frames longer than so many bytes do not pass a channel: a socket that
-    /// refuses one (`EMSGSIZE`), or a message of the network. It is heeded where that is below the
-    /// channel's size or what is probed, and then probed (RFC 8899, section 4.6).
-    pub fn handle_too_big(
-        &mut self,
-        now: Instant,
-        channel: usize,
-        frame_bytes: u32,
-    ) -> Result<(), SizeError> {
-        let one = self.sizes.channels.get_mut(channel).ok_or(SizeError::NoSuchChannel)?;
-        let plan = self.sizes.plan.ok_or(SizeError::Told)?;
-        let too_long_bytes = frame_bytes.saturating_add(1);
-        if frame_bytes >= one.frame_bytes.max(one.probe_bytes) {
-            return Err(SizeError::NotBelow { frame_bytes: one.frame_bytes });
-        }
-        self.sizes.next_at = Some(now);
-        if frame_bytes >= one.frame_bytes {
-            (one.sent_at, one.lost, one.too_long_bytes) = (None, 0, too_long_bytes);
-            one.go_on(now, &plan);
-            if frame_bytes > one.frame_bytes {
-                (one.state, one.probe_bytes) = (SizeState::Searching, frame_bytes);
-            }
-            return Ok(());
-        }
-        if self.options.order == Order::Strict {
-            let frame_bytes = one.frame_bytes;
-            if self.lose(channel, now) {
-                self.sizes.lose(channel, frame_bytes);
-                return Ok(());
-            }
-        }
-        self.sizes.channels[channel].confirm(frame_bytes.max(plan.base), too_long_bytes);
-        Ok(())
     }
 
     /// Whether a channel whose size falls stays in with less.

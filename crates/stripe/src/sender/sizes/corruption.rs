@@ -23,6 +23,7 @@ impl Sizes {
                 is_passed: word().is_multiple_of(2),
                 lost: crate::corruption::byte(&mut || u64::from(word())),
                 raise_at: time(word()),
+                is_unknown: word().is_multiple_of(2),
                 evidence: Evidence {
                     passed_bytes: word(),
                     packets: word(),

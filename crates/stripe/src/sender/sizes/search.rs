@@ -28,6 +28,8 @@ pub(super) struct Search {
     pub(super) lost: u8,
     /// When the next search begins, once one is complete.
     pub(super) raise_at: Instant,
+    /// Whether it has been there for so short that nothing is known of it but its base.
+    pub(super) is_unknown: bool,
     pub(super) evidence: Evidence,
 }
 
@@ -41,7 +43,7 @@ impl Search {
     /// A size is to be probed before any larger one.
     pub(super) fn confirm(&mut self, frame_bytes: u32, too_long_bytes: u32) {
         self.forget();
-        self.state = SizeState::Base;
+        (self.state, self.is_unknown) = (SizeState::Base, false);
         (self.frame_bytes, self.probe_bytes) = (frame_bytes, frame_bytes);
         self.too_long_bytes = too_long_bytes;
     }
@@ -56,6 +58,25 @@ impl Search {
         } else {
             (self.state, self.probe_bytes) = (SizeState::SearchComplete, 0);
             self.raise_at = now.after(plan.raise);
+            self.is_unknown = false;
+        }
+    }
+
+    /// A frame of so many bytes goes nowhere, which is known for sure.
+    pub(super) fn refuse(&mut self, now: Instant, frame_bytes: u32, plan: &SizePlan) {
+        self.is_unknown = false;
+        if frame_bytes > self.frame_bytes {
+            self.too_long_bytes = self.too_long_bytes.min(frame_bytes);
+            if self.probe_bytes >= frame_bytes {
+                (self.sent_at, self.lost) = (None, 0);
+                self.go_on(now, plan);
+            }
+        } else if frame_bytes > plan.base {
+            self.confirm(plan.base, frame_bytes);
+        } else {
+            // That a probe is on its way keeps the next from going before its time.
+            (self.state, self.frame_bytes, self.probe_bytes) =
+                (SizeState::Error, plan.base, plan.base);
         }
     }
 
@@ -76,6 +97,7 @@ impl Search {
 
     /// Three probes of a size were lost, or one in a black hole.
     pub(super) fn fail(&mut self, now: Instant, plan: &SizePlan) {
+        self.is_unknown = false;
         let is_of_present = self.probe_bytes <= self.frame_bytes;
         if !is_of_present {
             self.too_long_bytes = self.probe_bytes;
