@@ -15,11 +15,16 @@
 //! sender has restarted and forgotten. It is given out, and believed, only after a quarter of a
 //! second in which nothing of the present epoch has come.
 //!
+//! How long is waited is told, or found ([`OrderOptions::adapts`]): on a channel that keeps order
+//! nothing is waited for then, and what comes late all the same is given out late.
+//!
 //! Source: RFC 1990, section 4.1, gives up a fragment once later ones have come on every link; with
 //! a channel that reorders no later one proves anything, and only time does.
 //!
-//! Invariants: numbers given out rise within an epoch; nothing is held for longer than the wait,
+//! Invariants: numbers given out rise within an epoch, but for those that are given out late; nothing is held for longer than the wait,
 //! nor more than the options say; no allocation after set-up.
+
+mod window;
 
 use core::time::Duration;
 use std::collections::VecDeque;
@@ -27,6 +32,7 @@ use std::collections::VecDeque;
 use crate::error::check_packets;
 use crate::tag::ahead;
 use crate::{Discard, Discards, Epoch, Instant, Kind, Marker, Message, OptionsError, Tag};
+use window::Window;
 
 /// After so many late markers in a row the number of the next packet is not believed.
 const LATE_IN_A_ROW_MAX: u32 = 4;
@@ -45,12 +51,16 @@ pub struct OrderOptions {
     pub wait: Duration,
     /// So many numbers of packets are held back at most.
     pub packets_max: usize,
+    /// It waits only where packets were seen to come late, one and a quarter times as long as they
+    /// did and no longer than `wait`; what comes after all is given out late, for a receiver that has
+    /// lost packets sent again and takes it in the place of a copy.
+    pub adapts: bool,
 }
 
 impl Default for OrderOptions {
-    /// 20 ms, and 256 packets.
+    /// 20 ms, and 256 packets; it always waits.
     fn default() -> Self {
-        Self { wait: Duration::from_millis(20), packets_max: 256 }
+        Self { wait: Duration::from_millis(20), packets_max: 256, adapts: false }
     }
 }
 
@@ -105,6 +115,9 @@ pub struct ChannelOrder<P> {
     marked: Option<(u32, Instant)>,
     /// Markers in a row that came too late, with nothing in time between them.
     late_in_a_row: u32,
+    window: Window,
+    /// A packet that is given out late.
+    late: Option<Held<P>>,
     /// Something to be given out at once.
     urgent: Option<Message>,
     /// What may come of a sender that forgot, and since when.
@@ -116,11 +129,14 @@ impl<P> ChannelOrder<P> {
     /// Knows no epoch: it waits for a reset or a marker.
     pub fn new(options: OrderOptions) -> Result<Self, OptionsError> {
         check_packets("packets_max", options.packets_max)?;
+        let length = options.packets_max.next_power_of_two();
         Ok(Self {
             options,
             epoch: None,
             next: 0,
-            ring: (0..options.packets_max.next_power_of_two()).map(|_| None).collect(),
+            ring: (0..length).map(|_| None).collect(),
+            window: Window::new(&options, length),
+            late: None,
             held: 0,
             oldest: None,
             far: None,
@@ -148,6 +164,11 @@ impl<P> ChannelOrder<P> {
         self.held + usize::from(self.far.is_some())
     }
 
+    /// For how long what is missing is waited for now.
+    pub const fn window(&self) -> Duration {
+        self.window.span()
+    }
+
     /// A packet has come, or a copy. Poll until there is nothing before the next.
     pub fn handle_packet(
         &mut self,
@@ -171,6 +192,9 @@ impl<P> ChannelOrder<P> {
         if let Some(message) = self.urgent.take().or_else(|| self.believe_odd(now)) {
             return Some(Ordered::Message(message));
         }
+        if let Some(Held { tag, length_bytes, packet, .. }) = self.late.take() {
+            return Some(Ordered::Packet(tag, length_bytes, packet));
+        }
         loop {
             if let Some(message) = self.next_marker() {
                 return Some(Ordered::Message(message));
@@ -185,7 +209,7 @@ impl<P> ChannelOrder<P> {
     /// When there will be something though nothing comes.
     pub fn poll_timeout(&self) -> Option<Instant> {
         let odd = self.odd.map(|(_, since)| since.after(ODD_WAIT));
-        let held = self.found_oldest().map(|at| at.after(self.options.wait));
+        let held = self.found_oldest().map(|at| at.after(self.window()));
         [held, odd].into_iter().flatten().min()
     }
 
@@ -207,9 +231,12 @@ impl<P> ChannelOrder<P> {
         let ahead = ahead(channel_sequence, self.next);
         let slot = channel_sequence as usize & (self.ring.len() - 1);
         if ahead < 0 {
-            return Err(Discard::TooLate);
+            return self.take_late(ahead.unsigned_abs(), held);
         }
         (self.odd, self.late_in_a_row) = (None, 0);
+        if ahead == 0 && self.held > 0 {
+            self.window.fill();
+        }
         if ahead.unsigned_abs() as usize >= self.ring.len() {
             let full = self.far.is_some();
             self.hold(held.at);
@@ -222,6 +249,19 @@ impl<P> ChannelOrder<P> {
             self.ring[slot] = Some(held);
             self.held += 1;
             Ok(())
+        }
+    }
+
+    /// A packet whose number was passed so many numbers ago.
+    fn take_late(&mut self, passed: u32, held: Held<P>) -> Result<(), Discard> {
+        let (number, wait) = (held.tag.channel_sequence, self.options.wait);
+        if self.window.see_late(held.at, number, passed, wait) {
+            self.late = Some(held);
+            Ok(())
+        } else if self.options.adapts {
+            Err(Discard::Repeated)
+        } else {
+            Err(Discard::TooLate)
         }
     }
 
@@ -312,6 +352,7 @@ impl<P> ChannelOrder<P> {
         let held = self.ring[slot].take()?;
         self.held -= 1;
         self.oldest = None;
+        self.window.pass(self.next);
         self.next = self.next.wrapping_add(1);
         Some(held)
     }
@@ -332,7 +373,8 @@ impl<P> ChannelOrder<P> {
     /// or needs room.
     fn give_up(&mut self, now: Instant) -> Option<()> {
         self.oldest = self.found_oldest();
-        let is_over = self.oldest?.after(self.options.wait) <= now;
+        let overtaken_at = self.oldest?;
+        let is_over = overtaken_at.after(self.window()) <= now;
         if !is_over && self.far.is_none() {
             return None;
         }
@@ -340,6 +382,7 @@ impl<P> ChannelOrder<P> {
             self.ring.iter().flatten().chain(&self.far).map(|held| held.tag.channel_sequence);
         let marked = self.markers.front().map(|(marker, ..)| marker.sent_packets);
         let nearest = held.chain(marked).map(|number| ahead(number, self.next)).min()?;
+        self.window.give_up(self.next, nearest.unsigned_abs(), overtaken_at);
         self.next = self.next.wrapping_add(nearest.unsigned_abs());
         Some(())
     }
@@ -367,6 +410,7 @@ impl<P> ChannelOrder<P> {
         self.markers.clear();
         (self.far, self.marked, self.urgent, self.odd) = (None, None, None, None);
         (self.epoch, self.next, self.held) = (Some(epoch), 0, 0);
-        (self.oldest, self.late_in_a_row) = (None, 0);
+        (self.oldest, self.late_in_a_row, self.late) = (None, 0, None);
+        self.window.restart();
     }
 }

@@ -7,6 +7,7 @@ use gingham_stripe::{
     Ordered, Tag,
 };
 use proptest::prelude::*;
+use std::time::Duration;
 
 const EPOCH: Epoch = Epoch::new(7);
 
@@ -42,6 +43,58 @@ fn drain(order: &mut ChannelOrder<u32>, at_ms: u64) -> Vec<Result<u32, Message>>
         Ordered::Message(message) => Err(message),
     };
     given.map(told).collect()
+}
+
+/// Waits only where packets come late, for 20 ms at most.
+fn adaptive() -> ChannelOrder<u32> {
+    let options = OrderOptions { adapts: true, ..OrderOptions::default() };
+    ChannelOrder::synchronised(options, EPOCH).expect("what a test may do")
+}
+
+/// What comes then, and what is given out.
+fn come(order: &mut ChannelOrder<u32>, at_ms: u64, number: u32) -> Vec<u32> {
+    assert_eq!(packet(order, at_ms, number), Ok(()), "{number}");
+    drain(order, at_ms).into_iter().map(|given| given.expect("a packet")).collect()
+}
+
+/// Nothing waits on a channel that keeps order, whatever it loses.
+#[test]
+fn a_channel_that_keeps_order_is_not_waited_for() {
+    let mut order = adaptive();
+    for (at_ms, number) in [0, 1, 5, 6, 300, 1_000_000].into_iter().enumerate() {
+        assert_eq!(come(&mut order, at_ms as u64, number), [number]);
+        assert_eq!((order.held(), order.poll_timeout()), (0, None));
+    }
+    assert_eq!(order.handle_message(at(9), marker(1_000_005, 0)), Ok(()));
+    assert_eq!(drain(&mut order, 9), [Err(marker(1_000_005, 0))]);
+    assert_eq!(order.window(), Duration::ZERO);
+}
+
+/// 2 comes 4 ms after 3, and late: from then on gaps are waited for, 5 ms, until sixteen of them
+/// were losses. What comes twice is no sign of anything.
+#[test]
+fn a_channel_that_reorders_is_waited_for_as_long_as_it_was_late() {
+    let mut order = adaptive();
+    assert_eq!((come(&mut order, 0, 1), come(&mut order, 0, 3)), (vec![1], vec![3]));
+    assert_eq!(come(&mut order, 4, 2), [2]);
+    assert_eq!(order.window(), Duration::from_millis(5));
+    assert_eq!(packet(&mut order, 19, 2), Err(Discard::Repeated));
+    assert_eq!(packet(&mut order, 19, 3), Err(Discard::Repeated));
+    assert_eq!(come(&mut order, 20, 5), [0; 0]);
+    assert_eq!((come(&mut order, 24, 4), order.held()), (vec![4, 5], 0));
+    // 0 comes 100 ms late: so long nothing is waited for.
+    assert_eq!(come(&mut order, 100, 0), [0]);
+    assert_eq!(order.window(), Duration::from_millis(20));
+    for loss in 0..16 {
+        let (at_ms, number) = (1_000 + 100 * u64::from(loss), 7 + 2 * loss);
+        assert_eq!(order.window(), Duration::from_millis(20), "{loss} losses");
+        assert_eq!(
+            (come(&mut order, at_ms, number), order.poll_timeout()),
+            (vec![], Some(at(at_ms + 20)))
+        );
+        assert_eq!(drain(&mut order, at_ms + 20), [Ok(number)]);
+    }
+    assert_eq!(order.window(), Duration::ZERO);
 }
 
 /// The page's picture, from number 0 on: 2 comes late, 1 twice, and the marker counts 5 packets.

@@ -323,7 +323,8 @@ fn receiver_options(draw: &mut Draw, ample: bool, wait_ns: u64, gap_ns: u64) -> 
 /// What holds back for 20 ms at most, and packets enough, or not.
 fn order_options(draw: &mut Draw) -> OrderOptions {
     let packets_max = if draw.one_in(10) { 1 } else { 256 };
-    OrderOptions { wait: Duration::from_millis(draw.between(1, 20)), packets_max }
+    let wait = Duration::from_millis(draw.between(1, 20));
+    OrderOptions { wait, packets_max, adapts: false }
 }
 
 /// Credits or not, and control of what is in flight, which a free choice needs.

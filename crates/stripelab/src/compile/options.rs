@@ -115,6 +115,7 @@ pub(super) fn restore(source: &ScenarioSource) -> Result<Option<OrderOptions>, I
     Ok(Some(OrderOptions {
         wait: some_time(source, "stripe.restore.wait", restore.wait)?,
         packets_max: packets(source, "stripe.restore.packets", restore.packets)?,
+        adapts: false,
     }))
 }
 
