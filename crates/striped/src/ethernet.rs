@@ -144,6 +144,10 @@ fn check_channel(
     if let Err(error) = interface.open() {
         return refuse("ethernet", no_socket(name, &error));
     }
+    if let Some(mtu) = interface.mtu(name).filter(|mtu| *mtu < config.mtu.into()) {
+        let message = format!("{} is too long: `{name}` carries {mtu} bytes", config.mtu);
+        return Err(source.refuse("mtu", message));
+    }
     let longest_bytes = config.longest_bytes();
     let least_bytes =
         if config.scheduler == SchedulerName::SurplusRoundRobin { longest_bytes } else { 1 };
@@ -151,14 +155,7 @@ fn check_channel(
         let message = format!("{quantum_bytes} is less than the longest packet, {least_bytes}");
         return refuse("quantum-bytes", message);
     }
-    check_use(source, name, &interface)?;
-    match interface.mtu(name) {
-        Some(mtu) if mtu < config.mtu.into() => {
-            let message = format!("{} is too long: `{name}` carries {mtu} bytes", config.mtu);
-            Err(source.refuse("mtu", message))
-        }
-        _ => Ok(()),
-    }
+    check_use(source, name, &interface)
 }
 
 /// Whether nobody else takes the EtherTypes.
