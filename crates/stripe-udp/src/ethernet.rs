@@ -63,6 +63,8 @@ pub struct EthernetPlan {
     pub longest_bytes: u32,
     /// Whether the interface passes frames whole, however long.
     pub is_offloaded: bool,
+    /// So much waits in the kernel until the interface takes it; the pipe waits for more.
+    pub waiting_bytes: usize,
 }
 
 impl EthernetPlan {
@@ -147,7 +149,7 @@ impl Open {
         let interface = Interface::named(&plan.interface)?;
         let claim = |ether_type| muted(&interface, ether_type);
         Ok(Self {
-            sender: Sender::open(plan, &interface, buffers)?,
+            sender: Sender::open(plan, &interface)?,
             receiver: Receiver::open(plan, &interface, buffers)?,
             _claims: [claim(plan.ether_types.packets)?, claim(plan.ether_types.messages)?],
         })

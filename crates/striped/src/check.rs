@@ -5,9 +5,10 @@ use std::net::SocketAddr;
 use std::path::Path;
 
 use gingham_input::{InputError, Overrides, Source};
-use gingham_stripe_udp::{ChannelPlan, OVERHEAD_BYTES_MAX, Secret};
+use gingham_stripe_udp::{OVERHEAD_BYTES_MAX, Secret};
 
-use crate::config::{Channel, Config};
+use crate::config::{Channel, Config, RoleName};
+use crate::ethernet;
 use crate::key;
 use crate::machine::{Machine, lacks_tun};
 use crate::problem::Problem;
@@ -25,7 +26,8 @@ const PATH_MTU: usize = 1_500;
 #[derive(Debug)]
 pub(crate) struct Checked {
     pub(crate) config: Config,
-    pub(crate) secret: Secret,
+    /// The key, and which end this is.
+    pub(crate) secret: Option<(Secret, RoleName)>,
 }
 
 /// Reads a file and checks all that it says.
@@ -33,14 +35,29 @@ pub(crate) fn load(path: &Path) -> Result<Checked, Problem> {
     let source = Source::<Config>::load(path, &Overrides::default())?;
     let machine = Machine::read().map_err(|error| Problem::environment("interfaces", error))?;
     check_device(&source, &machine)?;
-    check_channels(&source, &machine)?;
-    check_mtu(&source)?;
-    let key = source.path_of(&source.scenario.key);
-    let secret = key::read(&key).map_err(|message| source.refuse("key", message))?;
+    let secret = if source.scenario.is_ethernet() {
+        ethernet::check(&source, &machine)?;
+        None
+    } else {
+        check_channels(&source, &machine)?;
+        check_mtu(&source)?;
+        Some(secret(&source)?)
+    };
     if let Some(message) = lacks_tun() {
         return Err(source.refuse("name", message).into());
     }
     Ok(Checked { config: source.scenario, secret })
+}
+
+/// The key, and which end this is.
+fn secret(source: &Source<Config>) -> Result<(Secret, RoleName), InputError> {
+    let Config { role, key, .. } = &source.scenario;
+    let missing = |key, example| source.refuse(key, format!("`{key}` is missing: {example}"));
+    let both = "role = \"initiator\" here and \"responder\" at the other end";
+    let role = role.ok_or_else(|| missing("role", both))?;
+    let key = key.as_ref().ok_or_else(|| missing("key", "key = \"bundle0.key\""))?;
+    let secret = key::read(&source.path_of(key)).map_err(|told| source.refuse("key", told))?;
+    Ok((secret, role))
 }
 
 fn check_device(source: &Source<Config>, machine: &Machine) -> Result<(), InputError> {
@@ -75,12 +92,15 @@ fn check_channels(source: &Source<Config>, machine: &Machine) -> Result<(), Inpu
     if config.channels.is_empty() {
         return Err(source.refuse("channel", "there is no channel"));
     }
+    if config.offload {
+        return Err(source.refuse("offload", "only channels over Ethernet pass frames whole"));
+    }
     let mut places = BTreeMap::new();
     for (number, channel) in config.channels.iter().enumerate() {
-        check_channel(source, machine, number, channel)?;
-        let place = (channel.local(), channel.interface.as_deref());
+        let local = check_channel(source, machine, number, channel)?;
+        let place = (local, channel.interface.as_deref());
         if let Some(other) = places.insert(place, number) {
-            let message = format!("channel[{other}] begins at {} as well", channel.local());
+            let message = format!("channel[{other}] begins at {local} as well");
             return Err(source.refuse(&key_of(number, local_key(channel)), message));
         }
     }
@@ -92,9 +112,16 @@ fn check_channel(
     machine: &Machine,
     number: usize,
     channel: &Channel,
-) -> Result<(), InputError> {
+) -> Result<SocketAddr, InputError> {
     let refuse = |key: &str, message: String| Err(source.refuse(&key_of(number, key), message));
-    let (local, remote): (SocketAddr, SocketAddr) = (channel.local(), channel.remote());
+    if let Some(key) = channel.key_of_ethernet() {
+        return refuse(key, format!("a channel over UDP has no `{key}`"));
+    }
+    let Some(remote) = channel.remote() else {
+        let message = "`remote` is missing: remote = \"198.51.100.1:7000\", or ethernet and peer";
+        return refuse("remote", message.into());
+    };
+    let local = channel.local(remote);
     if let Some(name) = channel.interface.as_deref().filter(|name| !machine.has_interface(name)) {
         let error = source.refuse(&key_of(number, "interface"), format!("there is no `{name}`"));
         return Err(error.suggesting(name, "interfaces", &machine.interfaces));
@@ -122,7 +149,7 @@ fn check_channel(
         let network = format!("{}/{}", prefix.address, prefix.bits);
         return refuse("remote", format!("{} is in the interface's own {network}", remote.ip()));
     }
-    Ok(())
+    Ok(local)
 }
 
 fn check_mtu(source: &Source<Config>) -> Result<(), InputError> {
@@ -135,7 +162,7 @@ fn check_mtu(source: &Source<Config>) -> Result<(), InputError> {
         return Err(source.refuse("mtu", message));
     }
     for (number, channel) in config.channels.iter().enumerate() {
-        let plan: ChannelPlan = channel.plan(None);
+        let Some(plan) = channel.plan(None) else { continue };
         let unreachable = |error| {
             let message = format!("there is no way to {}: {error}", plan.remote);
             source.refuse(&key_of(number, "remote"), message)
@@ -160,6 +187,6 @@ const fn local_key(channel: &Channel) -> &'static str {
     if channel.interface.is_some() { "interface" } else { "local" }
 }
 
-fn key_of(channel: usize, key: &str) -> String {
+pub(crate) fn key_of(channel: usize, key: &str) -> String {
     format!("channel.{channel}.{key}")
 }

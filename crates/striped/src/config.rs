@@ -15,6 +15,10 @@
 //! interface = "wwan0"                   # any address of it, the port of the other end
 //! remote = "198.51.100.1:7001"
 //! ```
+//!
+//! Of channels over Ethernet it says something else: [`ethernet`].
+
+mod ethernet;
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::str::FromStr;
@@ -23,6 +27,9 @@ use gingham_input::Scenario;
 use gingham_stripe::{Controlled, Order};
 use gingham_stripe_udp::{ChannelPlan, Role};
 use serde::Deserialize;
+
+pub(crate) use ethernet::SchedulerName;
+use ethernet::{EtherTypesTable, Peer};
 
 /// An end.
 #[derive(Clone, Debug, Deserialize)]
@@ -35,10 +42,22 @@ pub(crate) struct Config {
     /// The longest packet that it takes, in bytes.
     #[serde(default = "default_mtu")]
     pub(crate) mtu: u16,
-    /// Which end this is.
-    pub(crate) role: RoleName,
-    /// The file of the key.
-    pub(crate) key: String,
+    /// Which end this is, where there is a key.
+    pub(crate) role: Option<RoleName>,
+    /// The file of the key, which channels over UDP need.
+    pub(crate) key: Option<String>,
+    /// Whether packets may go in clear, as they do over Ethernet.
+    #[serde(default, rename = "allow-plaintext")]
+    pub(crate) allow_plaintext: bool,
+    /// How channels over Ethernet take turns.
+    #[serde(default)]
+    pub(crate) scheduler: SchedulerName,
+    /// Whether the interfaces under channels over Ethernet pass frames whole, however long.
+    #[serde(default)]
+    pub(crate) offload: bool,
+    /// What tells frames of channels from all else.
+    #[serde(default, rename = "ether-types")]
+    pub(crate) ether_types: EtherTypesTable,
     /// How channels are chosen.
     #[serde(default)]
     pub(crate) order: OrderName,
@@ -66,17 +85,43 @@ pub(crate) struct Channel {
     /// The interface that all goes through.
     pub(crate) interface: Option<String>,
     /// The address at the other end.
-    remote: Endpoint,
+    remote: Option<Endpoint>,
+    /// The interface of Ethernet, and no UDP.
+    pub(crate) ethernet: Option<String>,
+    /// The address of the interface of Ethernet at the other end.
+    pub(crate) peer: Option<Peer>,
+    /// What goes on it a turn, over Ethernet.
+    #[serde(rename = "quantum-bytes")]
+    pub(crate) quantum_bytes: Option<u32>,
 }
 
 impl Channel {
-    pub(crate) fn remote(&self) -> SocketAddr {
-        self.remote.0
+    /// The address at the other end, where the channel is over UDP.
+    pub(crate) fn remote(&self) -> Option<SocketAddr> {
+        self.remote.map(|remote| remote.0)
     }
 
-    /// The address here.
-    pub(crate) fn local(&self) -> SocketAddr {
-        let remote = self.remote();
+    /// What it says that only a channel over UDP has.
+    pub(crate) const fn key_of_udp(&self) -> Option<&'static str> {
+        match self {
+            Self { remote: Some(_), .. } => Some("remote"),
+            Self { local: Some(_), .. } => Some("local"),
+            Self { interface: Some(_), .. } => Some("interface"),
+            _ => None,
+        }
+    }
+
+    /// What it says that only a channel over Ethernet has.
+    pub(crate) const fn key_of_ethernet(&self) -> Option<&'static str> {
+        match self {
+            Self { peer: Some(_), .. } => Some("peer"),
+            Self { quantum_bytes: Some(_), .. } => Some("quantum-bytes"),
+            _ => None,
+        }
+    }
+
+    /// The address here, towards that one.
+    pub(crate) fn local(&self, remote: SocketAddr) -> SocketAddr {
         let any = if remote.is_ipv4() {
             IpAddr::from(Ipv4Addr::UNSPECIFIED)
         } else {
@@ -90,9 +135,11 @@ impl Channel {
         self.local.is_some() || self.interface.is_some()
     }
 
-    pub(crate) fn plan(&self, mark: Option<u32>) -> ChannelPlan {
-        let (local, interface) = (self.local(), self.interface.clone());
-        ChannelPlan { local, interface, mark, remote: self.remote() }
+    /// It over UDP, if it is.
+    pub(crate) fn plan(&self, mark: Option<u32>) -> Option<ChannelPlan> {
+        let remote = self.remote()?;
+        let (local, interface) = (self.local(remote), self.interface.clone());
+        Some(ChannelPlan { local, interface, mark, remote })
     }
 }
 
@@ -216,8 +263,6 @@ impl Scenario for Config {
     const EXAMPLES: &'static [(&'static str, &'static str)] = &[
         ("name", "name = \"bundle0\""),
         ("addresses", "addresses = [\"10.90.0.1/24\"]"),
-        ("role", "role = \"initiator\" here and \"responder\" at the other end"),
-        ("key", "key = \"bundle0.key\""),
         ("channel", "[[channel]] with local and remote"),
     ];
 

@@ -30,6 +30,9 @@ pub(crate) struct Tun {
     /// Packets that are to be written, so many.
     outgoing: Vec<Vec<u8>>,
     outgoing_count: usize,
+    /// Whether packets go as the kernel has put them together, with what it says of their segments
+    /// before them.
+    is_whole: bool,
     /// Calls of the kernel that gave or took nothing for an error.
     pub(crate) refused: u64,
 }
@@ -60,14 +63,28 @@ impl Tun {
             gro: GROTable::default(),
             outgoing: vec![Vec::new(); IDEAL_BATCH_SIZE],
             outgoing_count: 0,
+            is_whole: config.offload,
             refused: 0,
         })
     }
 
+    /// What stands before a packet that is read or written.
+    pub(crate) const fn prefix_bytes(&self) -> usize {
+        if self.is_whole { VIRTIO_NET_HDR_LEN } else { 0 }
+    }
+
     /// Reads what the kernel gives in a call; whether there was anything.
     pub(crate) fn read(&mut self, mut each: impl FnMut(&[u8])) -> io::Result<bool> {
-        let Self { device, raw, segments, sizes, .. } = self;
-        match device.recv_multiple(raw, segments, sizes, 0) {
+        let Self { device, raw, segments, sizes, is_whole, .. } = self;
+        let read = if *is_whole {
+            device.recv(raw).map(|bytes| {
+                each(&raw[..bytes]);
+                0
+            })
+        } else {
+            device.recv_multiple(raw, segments, sizes, 0)
+        };
+        match read {
             Ok(count) => {
                 for (segment, size) in segments.iter().zip(&*sizes).take(count) {
                     each(&segment[..*size]);
@@ -86,6 +103,10 @@ impl Tun {
 
     /// A packet is to be written, at the latest by [`Self::flush`].
     pub(crate) fn write(&mut self, packet: &[u8]) {
+        if self.is_whole {
+            self.refused += u64::from(self.device.send(packet).is_err());
+            return;
+        }
         let buffer = &mut self.outgoing[self.outgoing_count];
         buffer.clear();
         buffer.resize(VIRTIO_NET_HDR_LEN, 0);

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use gingham_entry::{CoDelPlan, Counters, FqCodel, FqCodelPlan, Offered};
 use gingham_stripe::Instant;
-use gingham_stripe_udp::Source;
+use gingham_stripe_udp::{Source, ip_bytes};
 
 use crate::packet::{Flow, ecn, mark};
 
@@ -18,13 +18,17 @@ pub(crate) struct Entry {
     /// Buffers of packets that have gone or were dropped.
     spare: Vec<Vec<u8>>,
     hasher: RandomState,
+    /// What stands before a packet.
+    prefix_bytes: usize,
+    /// Those that are no packet of IP of the length that they say.
+    pub(crate) strange: u64,
     now_ns: u64,
 }
 
 impl Entry {
-    /// For packets of at most this length. The hash has a random key, so that nobody can choose
-    /// flows that meet.
-    pub(crate) fn new(longest_bytes: u32) -> Self {
+    /// For packets of at most this length, and so many bytes before each. The hash has a random
+    /// key, so that nobody can choose flows that meet.
+    pub(crate) fn new(longest_bytes: u32, prefix_bytes: usize) -> Self {
         let plan = FqCodelPlan {
             codel: CoDelPlan { longest_bytes, ..CoDelPlan::default() },
             quantum_bytes: longest_bytes,
@@ -32,7 +36,7 @@ impl Entry {
             ..FqCodelPlan::default()
         };
         let (queue, hasher) = (FqCodel::new(plan), RandomState::new());
-        Self { queue, spare: Vec::new(), hasher, now_ns: 0 }
+        Self { queue, spare: Vec::new(), hasher, prefix_bytes, strange: 0, now_ns: 0 }
     }
 
     /// It is so late.
@@ -41,10 +45,15 @@ impl Entry {
     }
 
     /// A packet comes.
-    pub(crate) fn enqueue(&mut self, packet: &[u8]) {
+    pub(crate) fn enqueue(&mut self, given: &[u8]) {
+        let packet = given.get(self.prefix_bytes..).unwrap_or_default();
+        if ip_bytes(packet) != Some(packet.len()) {
+            self.strange += 1;
+            return;
+        }
         let mut buffer = self.spare.pop().unwrap_or_default();
         buffer.clear();
-        buffer.extend_from_slice(packet);
+        buffer.extend_from_slice(given);
         let offered = Offered {
             flow_hash: self.hasher.hash_one(Flow::of(packet)),
             bytes: u32::try_from(packet.len()).expect("a packet is shorter than 64 KiB"),
@@ -81,7 +90,7 @@ impl Source for Entry {
         let next = queue.dequeue(*now_ns, |dropped| spare.push(dropped.packet));
         let mut next = next.expect("it was looked at");
         if next.marked {
-            mark(&mut next.packet);
+            mark(&mut next.packet[self.prefix_bytes..]);
         }
         buffer.extend_from_slice(&next.packet);
         spare.push(next.packet);

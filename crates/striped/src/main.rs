@@ -26,6 +26,8 @@ mod device;
 #[cfg(target_os = "linux")]
 mod entry;
 #[cfg(target_os = "linux")]
+mod ethernet;
+#[cfg(target_os = "linux")]
 mod key;
 #[cfg(target_os = "linux")]
 mod machine;

@@ -37,6 +37,7 @@ pub(crate) fn counters(event: &str, end: &End, entry: &Entry, refused: u64) -> V
             "dropped_limit": queue.dropped_limit_packets,
             "sojourn_us_max": queue.sojourn_max_ns / 1_000,
         },
+        "strange": entry.strange,
         "too_long": end.too_long(),
         "interface_refused": refused,
         "channels": channels,

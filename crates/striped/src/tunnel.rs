@@ -6,13 +6,14 @@
 //!   receive ──► write to the interface ──► read from it ──► transmit ──► wait (ppoll)
 //! ```
 
+use std::fmt::Display;
 use std::io;
 use std::os::fd::AsFd;
 use std::path::Path;
 use std::time::Duration;
 
 use gingham_stripe::{Controlled, Epoch, Instant, Order};
-use gingham_stripe_udp::{End, EndPlan, ProtectionPlan, StripingPlan, now};
+use gingham_stripe_udp::{End, EndPlan, LinkPlan, ProtectionPlan, StripingPlan, now};
 use nix::sys::signal::Signal;
 use nix::time::{ClockId, clock_gettime};
 
@@ -55,11 +56,11 @@ struct Tunnel {
 impl Tunnel {
     fn open(checked: &Checked) -> Result<Self, Problem> {
         let config = &checked.config;
-        let channels = config.channels.iter().map(|channel| channel.plan(config.mark)).collect();
-        let end = End::open(&plan(checked), channels, epoch())
-            .map_err(|error| Problem::environment(&config.name, error))?;
-        let tun = Tun::new(config).map_err(|error| Problem::environment(&config.name, error))?;
-        let entry = Entry::new(config.mtu.into());
+        let refused = |error: &dyn Display| Problem::environment(&config.name, error);
+        let plan = plan(checked).map_err(|error| refused(&error))?;
+        let end = End::open(&plan, links(config), epoch()).map_err(|error| refused(&error))?;
+        let tun = Tun::new(config).map_err(|error| refused(&error))?;
+        let entry = Entry::new(plan.striping.longest_bytes, tun.prefix_bytes());
         Ok(Self { end, tun, entry, round_trip_at: now() })
     }
 
@@ -106,8 +107,18 @@ impl Tunnel {
     }
 }
 
-fn plan(checked: &Checked) -> EndPlan {
-    let Config { mtu, order, control, role, .. } = checked.config;
+/// What carries the channels.
+fn links(config: &Config) -> Vec<LinkPlan> {
+    let over_ethernet = config.ethernet_plans().into_iter().map(LinkPlan::from);
+    let plans = config.channels.iter().filter_map(|channel| channel.plan(config.mark));
+    plans.map(LinkPlan::from).chain(over_ethernet).collect()
+}
+
+fn plan(checked: &Checked) -> Result<EndPlan, String> {
+    if checked.config.is_ethernet() {
+        return checked.config.ethernet_plan();
+    }
+    let Config { mtu, order, control, .. } = checked.config;
     let mut striping = match order.into() {
         Order::Free => StripingPlan::free(mtu.into()),
         Order::Strict => StripingPlan::strict(mtu.into()),
@@ -116,8 +127,8 @@ fn plan(checked: &Checked) -> EndPlan {
     if let Some(plan) = &mut striping.sender.control {
         plan.by = Controlled::from(control);
     }
-    let protection = Some(ProtectionPlan::new(checked.secret, role.into()));
-    EndPlan { striping, protection, ..EndPlan::free(mtu.into()) }
+    let protection = checked.secret.map(|(secret, role)| ProtectionPlan::new(secret, role.into()));
+    Ok(EndPlan { striping, protection, ..EndPlan::free(mtu.into()) })
 }
 
 /// Later than that of any start before, unless somebody puts the clock back.

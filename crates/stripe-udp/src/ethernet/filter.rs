@@ -26,7 +26,7 @@ pub(super) fn of(to: MacAddress, from: MacAddress, types: EtherTypes) -> [SockFi
     // A jump is over so many; the last takes nothing.
     [
         load(BPF_B, vlan),
-        unless(0, 13),
+        unless(0, 12),
         load(BPF_H, 12),
         when(types.packets.into(), 1),
         unless(types.messages.into(), 9),
@@ -71,4 +71,20 @@ fn take(bytes: u32) -> SockFilter {
 
 fn code(code: u32) -> u16 {
     u16::try_from(code).expect("codes are short")
+}
+
+#[cfg(test)]
+mod tests {
+    use socket2::{Domain, Socket, Type};
+
+    use super::*;
+
+    /// It looks whether each jump ends within the program.
+    #[test]
+    fn the_kernel_takes_the_programs() {
+        let socket = Socket::new(Domain::IPV4, Type::DGRAM, None).expect("a socket");
+        let address = MacAddress([2, 0, 0, 0, 0, 1]);
+        socket.attach_filter(&of(address, address, EtherTypes::default())).expect("it is one");
+        socket.attach_filter(&nothing()).expect("it is one");
+    }
 }

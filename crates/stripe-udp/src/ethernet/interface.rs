@@ -5,7 +5,7 @@ use std::os::fd::AsRawFd;
 
 use nix::ifaddrs::getifaddrs;
 use nix::sys::socket::{LinkAddr, bind};
-use socket2::Socket;
+use socket2::{Domain, Socket, Type};
 
 use super::MacAddress;
 
@@ -40,6 +40,17 @@ impl Interface {
         let mac = address.addr().filter(|mac| address.halen() == 6 && *mac != [0; 6]);
         let mac = MacAddress(mac.ok_or(io::ErrorKind::Unsupported)?);
         Ok(Self { address, mac })
+    }
+
+    /// Whether this process may send frames on it: an error where it may not.
+    pub fn open(&self) -> io::Result<()> {
+        // No protocol: nothing comes.
+        self.bind(&Socket::new(Domain::PACKET, Type::RAW, None)?)
+    }
+
+    /// The longest packet that it carries, in bytes, where the kernel says so.
+    pub fn mtu(&self, name: &str) -> Option<u32> {
+        std::fs::read_to_string(format!("/sys/class/net/{name}/mtu")).ok()?.trim().parse().ok()
     }
 
     /// Who takes frames of this type on it already, if anybody does.

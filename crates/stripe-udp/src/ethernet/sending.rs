@@ -12,7 +12,6 @@ use super::virtio::{self, VIRTIO_BYTES};
 use super::{EthernetPlan, FRAMES, HEADER_BYTES, Interface, muted};
 use crate::link::Payload;
 use crate::run::Run;
-use crate::socket::BufferPlan;
 
 /// What stands before a packet: what is said of its segments, the header of Ethernet.
 const HEAD_BYTES: usize = VIRTIO_BYTES + HEADER_BYTES;
@@ -31,11 +30,7 @@ pub(super) struct Sender {
 }
 
 impl Sender {
-    pub(super) fn open(
-        plan: &EthernetPlan,
-        interface: &Interface,
-        buffers: &BufferPlan,
-    ) -> io::Result<Self> {
+    pub(super) fn open(plan: &EthernetPlan, interface: &Interface) -> io::Result<Self> {
         // The kernel cuts, and looks into, what it takes for IP alone.
         let known = [ETH_P_IP, ETH_P_IPV6].map(|one| u16::try_from(one).expect("two bytes"));
         let types = if plan.is_offloaded { &known[..] } else { &[plan.ether_types.packets] };
@@ -44,7 +39,7 @@ impl Sender {
             if plan.is_offloaded {
                 SegmentHeader.set(&socket, &true)?;
             }
-            socket.set_send_buffer_size(buffers.bytes())?;
+            socket.set_send_buffer_size(plan.waiting_bytes)?;
             socket.set_nonblocking(true)?;
             Ok(socket)
         };

@@ -1,0 +1,187 @@
+//! A pipe over Ethernet: whether what a file says of it can be right, and what both ends are told.
+
+use std::io;
+
+use gingham_input::{InputError, Source};
+use gingham_stripe_udp::{
+    EndPlan, EtherTypeUse, EtherTypes, EthernetPlan, Interface, SchedulerPlan, StripingPlan,
+};
+use nix::errno::Errno;
+
+use crate::check::key_of;
+use crate::config::{Channel, Config, SchedulerName};
+use crate::machine::Machine;
+
+/// The longest packet of IP that is not a jumbogram, which goes where frames pass whole.
+const WHOLE_BYTES: u32 = 65_535;
+/// Quanta that wait in a socket: a process may come as late as 20 ms, of 1 to 2 ms each.
+const QUANTA_WAITING: u32 = 16;
+
+impl Config {
+    /// Whether the channels are over Ethernet.
+    pub(crate) fn is_ethernet(&self) -> bool {
+        self.channels.iter().any(|channel| channel.ethernet.is_some())
+    }
+
+    /// The longest packet that a scheduler is told of.
+    fn longest_bytes(&self) -> u32 {
+        if self.offload { WHOLE_BYTES } else { self.mtu.into() }
+    }
+
+    /// The channels as they are opened.
+    pub(crate) fn ethernet_plans(&self) -> Vec<EthernetPlan> {
+        let plan = |channel: &Channel| {
+            let quantum_bytes = channel.quantum_bytes.unwrap_or(self.longest_bytes());
+            Some(EthernetPlan {
+                interface: channel.ethernet.clone()?,
+                peer: channel.peer?.0,
+                ether_types: self.ether_types.into(),
+                longest_bytes: self.mtu.into(),
+                is_offloaded: self.offload,
+                waiting_bytes: quantum_bytes.saturating_mul(QUANTA_WAITING) as usize,
+            })
+        };
+        self.channels.iter().filter_map(plan).collect()
+    }
+
+    /// What both ends are told.
+    pub(crate) fn ethernet_plan(&self) -> Result<EndPlan, String> {
+        let longest_bytes = self.longest_bytes();
+        let striping = StripingPlan::quasi_fifo(longest_bytes);
+        let scheduler = self.scheduler_plan()?;
+        Ok(EndPlan { striping, scheduler, ..EndPlan::free(longest_bytes) })
+    }
+
+    fn scheduler_plan(&self) -> Result<SchedulerPlan, String> {
+        let longest_bytes = self.longest_bytes();
+        let quantum = |channel: &Channel| channel.quantum_bytes.unwrap_or(longest_bytes);
+        let quanta: Vec<u32> = self.channels.iter().map(quantum).collect();
+        match self.scheduler {
+            SchedulerName::SurplusRoundRobin => Ok(SchedulerPlan::Surplus(quanta)),
+            SchedulerName::Grr => {
+                SchedulerPlan::closest(&quanta).map_err(|error| error.to_string())
+            }
+            SchedulerName::RoundRobin => Ok(SchedulerPlan::Packets(vec![1; quanta.len()])),
+        }
+    }
+}
+
+/// Whether a file that speaks of Ethernet can be right on this machine.
+pub(crate) fn check(source: &Source<Config>, machine: &Machine) -> Result<(), InputError> {
+    let config = &source.scenario;
+    check_ether_types(source)?;
+    if config.key.is_some() {
+        return Err(source.refuse("key", "frames of Ethernet are not ciphered: no key is of use"));
+    }
+    for (number, channel) in config.channels.iter().enumerate() {
+        let refuse = |key: &str, message: String| Err(source.refuse(&key_of(number, key), message));
+        let Some(name) = &channel.ethernet else {
+            return refuse("remote", "all channels of a pipe are over UDP or over Ethernet".into());
+        };
+        if let Some(key) = channel.key_of_udp() {
+            return refuse(key, format!("a channel over Ethernet has no `{key}`"));
+        }
+        if !config.allow_plaintext {
+            return refuse(
+                "ethernet",
+                "frames of Ethernet are not ciphered, and whoever has the wire reads and writes \
+                 them: say allow-plaintext = true at the top of the file, or use UDP"
+                    .into(),
+            );
+        }
+        if !machine.has_interface(name) {
+            let error = source.refuse(&key_of(number, "ethernet"), format!("there is no `{name}`"));
+            return Err(error.suggesting(name, "interfaces", &machine.interfaces));
+        }
+        let is_taken = |one: &Channel| one.ethernet == channel.ethernet;
+        if let Some(other) = config.channels[..number].iter().position(is_taken) {
+            return refuse("ethernet", format!("channel[{other}] is on `{name}` as well"));
+        }
+        check_channel(source, number, channel, name)?;
+    }
+    Ok(())
+}
+
+fn check_ether_types(source: &Source<Config>) -> Result<(), InputError> {
+    let EtherTypes { packets, messages } = source.scenario.ether_types.into();
+    for (key, one) in [("packets", packets), ("messages", messages)] {
+        if one < EtherTypes::MIN {
+            let message = format!("{one:#06x} is no EtherType, which is at least 0x0600");
+            return Err(source.refuse(&format!("ether-types.{key}"), message));
+        }
+    }
+    if packets == messages {
+        let message = format!("{messages:#06x} is that of packets as well");
+        return Err(source.refuse("ether-types.messages", message));
+    }
+    Ok(())
+}
+
+fn check_channel(
+    source: &Source<Config>,
+    number: usize,
+    channel: &Channel,
+    name: &str,
+) -> Result<(), InputError> {
+    let config = &source.scenario;
+    let refuse = |key: &str, message: String| Err(source.refuse(&key_of(number, key), message));
+    let Some(peer) = channel.peer else {
+        return refuse(
+            "peer",
+            "the MAC address of the interface at the other end is missing".into(),
+        );
+    };
+    if peer.0.is_group() {
+        return refuse("peer", format!("{} is not the address of one interface", peer.0));
+    }
+    let interface = match Interface::named(name) {
+        Ok(interface) => interface,
+        Err(error) => return refuse("ethernet", format!("`{name}` is no Ethernet: {error}")),
+    };
+    if interface.mac == peer.0 {
+        return refuse("peer", format!("{} is the address of `{name}` itself", peer.0));
+    }
+    if let Err(error) = interface.open() {
+        return refuse("ethernet", no_socket(name, &error));
+    }
+    if let Some(mtu) = interface.mtu(name).filter(|mtu| *mtu < config.mtu.into()) {
+        let message = format!("{} is too long: `{name}` carries {mtu} bytes", config.mtu);
+        return Err(source.refuse("mtu", message));
+    }
+    let longest_bytes = config.longest_bytes();
+    let least_bytes =
+        if config.scheduler == SchedulerName::SurplusRoundRobin { longest_bytes } else { 1 };
+    if let Some(quantum_bytes) = channel.quantum_bytes.filter(|quantum| *quantum < least_bytes) {
+        let message = format!("{quantum_bytes} is less than the longest packet, {least_bytes}");
+        return refuse("quantum-bytes", message);
+    }
+    check_use(source, name, &interface)
+}
+
+/// Whether nobody else takes the EtherTypes.
+fn check_use(source: &Source<Config>, name: &str, interface: &Interface) -> Result<(), InputError> {
+    let EtherTypes { packets, messages } = source.scenario.ether_types.into();
+    for (key, one) in [("packets", packets), ("messages", messages)] {
+        let who = match interface.used(one) {
+            Ok(Some(EtherTypeUse::Kernel)) => "the kernel",
+            Ok(Some(EtherTypeUse::Socket)) => "another program",
+            // Where the kernel does not say, nobody can know.
+            Ok(None) | Err(_) => continue,
+        };
+        let message = format!(
+            "{one:#06x} is in use on `{name}`, by {who}: another one between 0x0600 and 0xffff, \
+             at both ends"
+        );
+        return Err(source.refuse(&format!("ether-types.{key}"), message));
+    }
+    Ok(())
+}
+
+fn no_socket(name: &str, error: &io::Error) -> String {
+    match error.raw_os_error().map(Errno::from_raw) {
+        Some(Errno::EPERM | Errno::EACCES) => {
+            format!("no permission to send frames on `{name}`: it takes root, or CAP_NET_RAW")
+        }
+        _ => format!("no socket on `{name}`: {error}"),
+    }
+}

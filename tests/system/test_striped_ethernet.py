@@ -1,0 +1,259 @@
+"""The daemon over raw Ethernet: two of them between real network namespaces, and what one refuses."""
+
+from __future__ import annotations
+
+import json
+import random
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import require_programs
+from tests.system.bundles import (
+    SEARCH,
+    built,
+    command,
+    connection,
+    daemons,
+    refusal,
+    transfer,
+)
+from tests.system.frames import PACKETS, numbered, relayed, written
+from tests.system.pipes import ENDS, Line, Programs, ip, network
+from tests.system.test_linkemu import require_root
+
+LINES = [Line(10), Line(20)]
+QUANTA = [1_500, 3_000]
+# What TCP has of a packet, and what a line sees of it: nothing but Ethernet's header is added.
+SEGMENT_BYTES, FRAME_BYTES = 1_500 - 20 - 32, 14 + 1_500
+BURSTS = 100
+
+
+@pytest.fixture(scope="module")
+def program() -> Path:
+    require_programs("iproute2", "ip", "tc")
+    require_root()
+    return built()
+
+
+@pytest.fixture
+def names(program: Path) -> Iterator[dict[str, str]]:
+    """Both namespaces, joined by two lines, which take no emulator."""
+    with network(Programs(program, program), LINES) as (names, _):
+        yield names
+
+
+def interfaces(name: str) -> set[str]:
+    return {link["ifname"] for link in json.loads(ip("-n", name, "-j", "link", "show"))}
+
+
+def test_one_connection_has_the_sum_of_both_lines_without_a_loss(
+    program: Path, names: dict[str, str], tmp_path: Path
+) -> None:
+    with daemons(program, names, written(tmp_path, names, 2, QUANTA)) as running:
+        carried = transfer(names, 8, 3)
+        told = {end: running[end].ended() for end in ENDS}
+    assert carried.is_whole
+    share = carried.bits_per_s / (30e6 * SEGMENT_BYTES / FRAME_BYTES)
+    assert share >= 0.9, (share, told)
+    for end, other in (ENDS, ENDS[::-1]):
+        # The pipe waited for lines that were full; nothing was lost, so nothing was out of order.
+        assert told[end]["received_packets"] == told[other]["sent_packets"], told
+        assert all(channel["strange"] == 0 for channel in told[end]["channels"]), told
+    slow, fast = (channel["sent"] for channel in told["left"]["channels"])
+    assert 1.7 < fast / slow < 2.1, told
+
+
+def test_frames_go_whole_where_the_interface_passes_them(program: Path, tmp_path: Path) -> None:
+    lines = [Line(1), Line(1)]
+    with network(Programs(program, program), lines) as (names, _):
+        for name in names.values():
+            for channel in range(len(lines)):
+                # A bucket of tokens cuts what is longer than itself.
+                ip("netns", "exec", name, "tc", "qdisc", "del", "dev", f"wan{channel}", "root")
+        paths = written(tmp_path, names, 2, [65_535, 65_535], offload=True)
+        with daemons(program, names, paths) as running:
+            carried = transfer(names, 3, 1)
+            told = {end: running[end].ended() for end in ENDS}
+    assert carried.is_whole
+    # Far longer than what goes over a wire at once.
+    left = told["left"]
+    assert left["sent_bytes"] / left["sent_packets"] > 3 * FRAME_BYTES, told
+    assert told["right"]["received_packets"] == left["sent_packets"], told
+
+
+def test_order_is_back_a_marker_a_channel_after_the_last_loss(
+    program: Path, tmp_path: Path
+) -> None:
+    """Theorem 5.1, a hundred times: eight of ten frames are lost, markers among them."""
+    with relayed(2) as (names, relay):
+        paths = written(tmp_path, names, 2, [1_500, 1_500])
+        with daemons(program, names, paths) as running:
+            sender, receiver = numbered(names)
+            came: list[int] = []
+            over = threading.Event()
+            threads = [
+                threading.Thread(target=_sends, args=(sender, over)),
+                threading.Thread(target=_receives, args=(receiver, came)),
+            ]
+            for thread in threads:
+                thread.start()
+            spans = []
+            for _ in range(BURSTS):
+                relay.lose(0.8)
+                time.sleep(0.03)
+                relay.lose(0)
+                assert relay.passed.wait(10), "no marker came"
+                begins = relay.newest + 1
+                time.sleep(0.03)
+                spans.append((begins, relay.newest))
+            over.set()
+            for thread in threads:
+                thread.join()
+            for one in (sender, receiver):
+                one.close()
+            told = {end: running[end].ended() for end in ENDS}
+    assert told["left"]["resets"] == 1, told
+    assert came != sorted(came), "eight of ten frames were lost, and nothing was out of order"
+    for begins, ends in spans:
+        held = [number for number in came if begins <= number <= ends]
+        assert held == list(range(begins, ends + 1)), (begins, ends, held)
+
+
+def _sends(sender: socket.socket, over: threading.Event) -> None:
+    draws, number = random.Random(2), 0
+    while not over.is_set():
+        sender.send(number.to_bytes(8) + bytes(draws.randrange(1_400)))
+        number += 1
+        time.sleep(0.001)
+
+
+def _receives(receiver: socket.socket, came: list[int]) -> None:
+    receiver.settimeout(2)
+    try:
+        while True:
+            came.append(int.from_bytes(receiver.recv(1_500)[:8]))
+    except TimeoutError:
+        return
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_a_connection_outlives_an_end_that_is_killed(
+    program: Path, names: dict[str, str], tmp_path: Path, end: str
+) -> None:
+    paths = written(tmp_path, names, 2, QUANTA)
+    with daemons(program, names, paths) as running:
+        sender, receiver = connection(names)
+        sent, total = 2_000_000, 0
+        thread = threading.Thread(target=sender.sendall, args=(bytes(range(250)) * (sent // 250),))
+        thread.start()
+        with sender, receiver:
+            again = None
+            while total < sent and (data := receiver.recv(1 << 16)):
+                assert data == (bytes(range(250)) * 300)[total % 250 :][: len(data)]
+                total += len(data)
+                if again is None and total > sent // 4:
+                    running[end].process.kill()
+                    running[end].process.wait()
+                    again = _started(program, names[end], paths[end])
+            thread.join()
+        assert again is not None
+        again.kill()
+        again.communicate()
+    assert total == sent
+
+
+def _started(program: Path, name: str, path: Path) -> subprocess.Popen[str]:
+    process = subprocess.Popen(command(program, name, path), stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline()
+    return process
+
+
+WRONG: dict[str, tuple[str, str, str, list[str]]] = {
+    # What is written in place of what, where it is told, and what is said.
+    "plaintext that nobody allowed": (
+        "allow-plaintext = true\n",
+        "",
+        "5:12",
+        ["`channel[0].ethernet`", "allow-plaintext = true"],
+    ),
+    "an unknown interface": ('"wan1"', '"wan8"', "10:12", ["there is no `wan8`", "did you mean"]),
+    "one that is no Ethernet": ('"wan1"', '"lo"', "10:12", ["`lo` is no Ethernet"]),
+    "one twice": ('"wan1"', '"wan0"', "10:12", ["channel[0] is on `wan0` as well"]),
+    "no address of the peer": ("peer = ", 'remote = "10.80.0.2:7000" #', "7:10", ["no `remote`"]),
+    "a group of peers": ('peer = "', 'peer = "ff:ff:ff:ff:ff:ff" #"', "7:8", ["one interface"]),
+    "a short quantum": ("= 3000", "= 1499", "12:17", ["1499 is less than the longest packet"]),
+    "too long": ("mtu = 1500", "mtu = 1501", "3:7", ["1501 is too long: `wan0` carries 1500"]),
+    "a key": ("mtu = 1500", 'key = "bundle0.key"', "3:7", ["no key is of use"]),
+    "IPv4's EtherType": (
+        "mtu = 1500",
+        "ether-types = { packets = 0x0800 }",
+        "3:27",
+        ["`ether-types.packets`", "0x0800 is in use on `wan0`, by the kernel"],
+    ),
+    "one EtherType": (
+        "mtu = 1500",
+        "ether-types = { messages = 0x88b5 }",
+        "3:28",
+        ["0x88b5 is that of packets as well"],
+    ),
+    "a length": ("mtu = 1500", "ether-types = { packets = 1500 }", "3:27", ["at least 0x0600"]),
+    "channels of two kinds": (
+        'ethernet = "wan1"\n',
+        'remote = "10.80.1.2:7000"\n',
+        "10:10",
+        ["all channels of a pipe are over UDP or over Ethernet"],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_what_cannot_be_right_is_told_where_it_stands(
+    program: Path, names: dict[str, str], tmp_path: Path, case: str
+) -> None:
+    old, new, place, words = WRONG[case]
+    path = written(tmp_path, names, 2, QUANTA)["left"]
+    text = path.read_text()
+    assert text.count(old) >= 1
+    path.write_text(text.replace(old, new, 1))
+    said = refusal(program, names["left"], path)
+    assert said.startswith(f"striped: {path}:{place}: "), said
+    assert all(word in said for word in words), said
+    assert "stripe0" not in interfaces(names["left"])
+
+
+def test_an_ether_type_that_another_program_takes_is_told(
+    program: Path, names: dict[str, str], tmp_path: Path
+) -> None:
+    paths = written(tmp_path, names, 2, QUANTA)
+    with daemons(program, names, paths):
+        path = tmp_path / "other.toml"
+        path.write_text(paths["left"].read_text().replace('"stripe0"', '"stripe1"').replace(".0.1", ".1.1"))
+        said = refusal(program, names["left"], path)
+    assert f"{PACKETS:#06x} is in use on `wan0`, by another program" in said, said
+    assert "in `ether-types.packets`" in said, said
+
+
+def test_without_permission_nothing_is_touched(
+    program: Path, names: dict[str, str], tmp_path: Path
+) -> None:
+    path = written(tmp_path, names, 2, QUANTA)["left"]
+    drop = ["setpriv", "--bounding-set", "-net_raw", "--inh-caps", "-net_raw"]
+    require_programs("util-linux", "setpriv")
+    inner = command(program, names["left"], path)
+    done = subprocess.run(
+        [*inner[:4], *drop, *inner[4:]],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"PATH": SEARCH},
+    )
+    assert done.returncode == 2, done
+    assert "in `channel[0].ethernet`: no permission" in done.stderr, done
+    assert "CAP_NET_RAW" in done.stderr, done
