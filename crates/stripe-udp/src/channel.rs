@@ -24,6 +24,17 @@ use crate::socket::BufferPlan;
 /// A link is tried again after so long: soon beside the second in which a probe goes at least.
 const AGAIN: Duration = Duration::from_millis(100);
 
+/// What became of what was to go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sent {
+    /// It went, waits, or was lost here as it may be on the way.
+    Went,
+    /// Datagrams of this length are longer than the interface takes; there may be more to go.
+    TooLong { datagram_bytes: usize },
+    /// The channel is gone just now.
+    Gone,
+}
+
 /// A channel.
 #[derive(Debug)]
 pub(crate) struct Channel {
@@ -46,21 +57,38 @@ impl Channel {
         })
     }
 
-    /// Sends a run, which is empty then; whether the channel is gone just now.
-    pub(crate) fn send(&mut self, now: Instant, run: &mut Run) -> bool {
+    /// It begins or ends elsewhere from now on. Where no link is to be had there it stays where it
+    /// is, with a link that is opened anew.
+    pub(crate) fn relocate(
+        &mut self,
+        plan: LinkPlan,
+        buffers: BufferPlan,
+        now: Instant,
+    ) -> io::Result<()> {
+        // What both places have alike, such as the port, the old link holds.
+        self.link.close();
+        self.again_at = now;
+        self.link = Link::open(plan, buffers)?;
+        self.inbox = Inbox::new(self.link.batches(), now);
+        Ok(())
+    }
+
+    /// Sends a run, which is empty then.
+    pub(crate) fn send(&mut self, now: Instant, run: &mut Run) -> Sent {
         self.reopen(now);
         if !self.link.is_open() {
             self.counts.unsent += run.datagrams as u64;
             run.clear();
-            return false;
+            return Sent::Went;
         }
         self.counts.full += self.outbox.push(run);
         self.drain(now)
     }
 
-    /// Sends what has waited; whether the channel is gone just now.
-    pub(crate) fn drain(&mut self, now: Instant) -> bool {
+    /// Sends what has waited.
+    pub(crate) fn drain(&mut self, now: Instant) -> Sent {
         while let Some((run, from)) = self.outbox.first() {
+            let datagram_bytes = run.segment_bytes;
             match self.link.send(run, from) {
                 Ok(taken) => {
                     self.counts.sends += 1;
@@ -71,14 +99,18 @@ impl Channel {
                     Meaning::Full if self.link.waits() && self.outbox.may_wait(now) => break,
                     Meaning::Full => self.counts.full += self.outbox.drop_first(),
                     Meaning::Refused => self.counts.refused += self.outbox.drop_first(),
+                    Meaning::TooLong => {
+                        self.counts.too_long += self.outbox.drop_first();
+                        return Sent::TooLong { datagram_bytes };
+                    }
                     Meaning::Gone => {
                         self.close(now);
-                        return true;
+                        return Sent::Gone;
                     }
                 },
             }
         }
-        false
+        Sent::Went
     }
 
     /// Whether a full link is yet to take what is to go.

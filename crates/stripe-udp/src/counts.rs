@@ -9,6 +9,8 @@ pub struct ChannelCounts {
     pub sends: u64,
     /// Those that a queue of ours had no room for.
     pub full: u64,
+    /// Those that were longer than the interface takes.
+    pub too_long: u64,
     /// Those that were refused by somebody on the way, as an ICMP message or a filter said.
     pub refused: u64,
     /// Those for which there was no socket.

@@ -1,13 +1,14 @@
 //! An end of the pipe: its channels, both ends of the protocol, and the clock.
 
 mod sending;
+mod slots;
 
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
-use gingham_stripe::{Epoch, Flight, Instant, Reception, Sending};
+use gingham_stripe::{Epoch, Flight, Instant, Reception, Sending, Size, TAG_BYTES, Tag};
 
 use crate::bare::Bare;
 use crate::channel::Channel;
@@ -16,12 +17,12 @@ use crate::counts::ChannelCounts;
 use crate::encapsulation::Encapsulation;
 use crate::error::OpenError;
 use crate::framing::{Framing, OVERHEAD_BYTES_MAX};
-use crate::link::{Link, LinkPlan};
+use crate::link::{Link, LinkKind, LinkPlan};
 use crate::protection::ProtectionPlan;
 use crate::run::{RUN_BYTES_MAX, Run};
 use crate::scheduler::SchedulerPlan;
 use crate::socket::BufferPlan;
-use crate::striping::{Packet, Striping, StripingPlan};
+use crate::striping::{Before, Packet, Striping, StripingPlan};
 use crate::wait::{Waiting, Wakeups};
 
 /// Datagrams that are taken before anything goes: 4 ms at 10 Gbit/s.
@@ -40,6 +41,9 @@ pub struct EndPlan {
     pub granule: Duration,
     /// With what datagrams are protected; with nothing if not given.
     pub protection: Option<ProtectionPlan>,
+    /// As many channels can be there at once, at both ends alike; as many as at the start if not
+    /// given.
+    pub channels_max: Option<usize>,
 }
 
 impl EndPlan {
@@ -55,7 +59,16 @@ impl EndPlan {
             buffers: BufferPlan::default(),
             granule: Duration::from_micros(250),
             protection: None,
+            channels_max: None,
         }
+    }
+}
+
+impl EndPlan {
+    /// How many channels there can be, where there are so many at the start.
+    fn cap(&self, channels: usize) -> Result<usize, OpenError> {
+        let cap = self.channels_max.unwrap_or(channels);
+        if cap < channels { Err(OpenError::AboveCap { channels, cap }) } else { Ok(cap) }
     }
 }
 
@@ -80,7 +93,7 @@ pub trait Source {
 ///     end.receive();
 ///     while let Some(packet) = end.next_packet() {
 ///         // It is the next in order.
-///         end.recycle(packet);
+///         drop(packet);
 ///     }
 ///     end.transmit(&mut packets);
 ///     end.wait(None, &[])?;
@@ -89,17 +102,22 @@ pub trait Source {
 /// ```
 #[derive(Debug)]
 pub struct End {
-    channels: Vec<Channel>,
+    /// By their ids: where there is none, it can be added.
+    channels: Vec<Option<Channel>>,
+    kind: LinkKind,
     striping: Striping,
     encapsulation: Encapsulation,
     run: Run,
     waiting: Waiting,
-    /// Packets that were longer than the longest.
+    buffers: BufferPlan,
+    /// By how much a datagram is longer than what the protocol counts of it.
+    check_bytes: usize,
+    /// Packets that were longer than any channel takes.
     too_long: u64,
 }
 
 impl End {
-    /// Opens links, all of one kind, and begins with an epoch later than any that the other end
+    /// Opens links, all of one kind, for channels that are numbered from 0, and begins with an epoch later than any that the other end
     /// remembers. The calling thread is woken to the nanosecond from then on.
     pub fn open(
         plan: &EndPlan,
@@ -107,19 +125,35 @@ impl End {
         epoch: Epoch,
     ) -> Result<Self, OpenError> {
         let channels: Vec<LinkPlan> = channels.into_iter().map(Into::into).collect();
-        let encapsulation = encapsulation(plan, &channels)?;
-        let now = now();
-        let longest_bytes = plan.striping.longest_bytes;
-        let scheduler = plan.scheduler.scheduler(longest_bytes, channels.len())?;
-        let prefix_bytes = encapsulation.prefix_bytes();
-        let striping = Striping::new(&plan.striping, scheduler, prefix_bytes, epoch, now)?;
-        let open = |(channel, one)| {
-            Channel::open(one, plan.buffers, now)
-                .map_err(|error| OpenError::Socket { channel, error })
+        let (kind, encapsulation) = encapsulation(plan, &channels)?;
+        let check_bytes = encapsulation.data_bytes(&Tag::default(), 0).saturating_sub(TAG_BYTES);
+        let headers = channels.iter().map(LinkPlan::header_bytes).max().unwrap_or(0);
+        let before = Before {
+            header_bytes: headers + u32::try_from(check_bytes).expect("a check is short"),
+            prefix_bytes: encapsulation.prefix_bytes(),
         };
-        let channels = channels.into_iter().enumerate().map(open).collect::<Result<_, _>>()?;
-        let waiting = Waiting::new(plan.granule).map_err(OpenError::Timer)?;
-        Ok(Self { channels, striping, encapsulation, run: Run::new(), waiting, too_long: 0 })
+        let (now, cap) = (now(), plan.cap(channels.len())?);
+        let scheduler = plan.scheduler.scheduler(plan.striping.longest_bytes, cap)?;
+        let slots = (scheduler, first_channels(channels.len()));
+        let striping = Striping::new(&plan.striping, slots, before, epoch, now)?;
+        let open = |(channel, one)| {
+            let opened = Channel::open(one, plan.buffers, now);
+            opened.map(Some).map_err(|error| OpenError::Socket { channel, error })
+        };
+        let mut channels: Vec<_> =
+            channels.into_iter().enumerate().map(open).collect::<Result<_, _>>()?;
+        channels.resize_with(cap, || None);
+        Ok(Self {
+            channels,
+            kind,
+            striping,
+            encapsulation,
+            run: Run::new(),
+            waiting: Waiting::new(plan.granule).map_err(OpenError::Timer)?,
+            buffers: plan.buffers,
+            check_bytes,
+            too_long: 0,
+        })
     }
 
     /// Takes what has come on all channels, in the order of time.
@@ -130,7 +164,7 @@ impl End {
         }
         let mut left = DATAGRAMS_A_TURN;
         while let Some(channel) = self.first_come() {
-            let one = &mut self.channels[channel];
+            let Some(one) = &mut self.channels[channel] else { break };
             let Some((datagrams, batch)) = one.take() else { break };
             left = left.saturating_sub(datagrams);
             let mut strange = 0;
@@ -148,18 +182,20 @@ impl End {
                 self.fill(channel, &Moment::read());
             }
         }
-        self.striping.advance(moment.now);
+        self.striping.settle(moment.now);
     }
 
     /// The channel on which something came first of what is not taken.
     fn first_come(&self) -> Option<usize> {
-        let come = |(number, channel): (usize, &Channel)| Some((channel.next_at()?, number));
+        let come = |(number, channel): (usize, &Option<Channel>)| {
+            Some((channel.as_ref()?.next_at()?, number))
+        };
         let first = self.channels.iter().enumerate().filter_map(come).min();
         first.map(|(_, number)| number)
     }
 
     fn fill(&mut self, channel: usize, moment: &Moment) {
-        if self.channels[channel].receive(moment) {
+        if self.channels[channel].as_mut().is_some_and(|one| one.receive(moment)) {
             self.striping.lose(channel);
         }
     }
@@ -169,34 +205,24 @@ impl End {
         self.striping.next_packet()
     }
 
-    /// A packet that was given out is not needed any more.
-    pub fn recycle(&mut self, packet: Packet) {
-        self.striping.recycle(packet.bytes);
-    }
-
     /// Waits until something is to be done, one of these is readable, or it is so late.
     pub fn wait(&mut self, until: Option<Instant>, also: &[BorrowedFd<'_>]) -> io::Result<()> {
-        let links = self.channels.iter().map(|channel| &channel.link);
+        let links = self.channels.iter().flatten().map(|channel| &channel.link);
         let fds: Vec<_> = links.filter_map(Link::fd).chain(also.iter().copied()).collect();
-        let full = self.channels.iter().filter(|channel| channel.is_full());
+        let full = self.channels.iter().flatten().filter(|channel| channel.is_full());
         let writable: Vec<_> = full.filter_map(|channel| channel.link.full_fd()).collect();
         let timeout = self.striping.poll_timeout();
         self.waiting.wait(until.map_or(timeout, |until| until.min(timeout)), &fds, &writable)
     }
 
-    /// The channel's other end has this address from now on, where it is over UDP.
-    pub fn set_remote(&mut self, channel: usize, remote: SocketAddr) {
-        self.channels[channel].link.set_remote(remote);
-    }
-
-    /// How many channels there are.
+    /// How many channels there can be at once: their ids are below that.
     pub fn channels(&self) -> usize {
         self.channels.len()
     }
 
     /// The address of a channel's socket of UDP, as long as it has one.
     pub fn local(&self, channel: usize) -> Option<SocketAddr> {
-        self.channels[channel].link.local()
+        self.channels[channel].as_ref()?.link.local()
     }
 
     /// Whether packets are taken: the other end has answered.
@@ -209,6 +235,25 @@ impl End {
         self.striping.is_in(channel)
     }
 
+    /// The longest packet that this end takes now, in bytes: what whoever fills the pipe had better
+    /// send, as the MTU of an interface. It is that of the smallest of the channels that are in and
+    /// of which it is known what they pass, and follows as they come, go, shrink and grow. A longer
+    /// one goes where it fits, if the order is free, and nowhere if it fits none.
+    pub fn longest_bytes(&self) -> u32 {
+        self.striping.bundle_bytes()
+    }
+
+    /// How long the frames and packets of a channel may be, and where the search for that stands.
+    pub fn size(&self, channel: usize) -> Size {
+        self.striping.size(channel)
+    }
+
+    /// For how long what is missing on a channel is waited for, since datagrams came out of order
+    /// there: not at all where none have.
+    pub fn reordering_window(&self, channel: usize) -> Duration {
+        self.striping.window(channel)
+    }
+
     /// What has been found out of a channel.
     pub fn flight(&self, channel: usize) -> Option<Flight> {
         self.striping.flight(channel)
@@ -219,9 +264,9 @@ impl End {
         self.striping.round_trip_least()
     }
 
-    /// What was counted of a channel's socket.
-    pub fn counts(&self, channel: usize) -> &ChannelCounts {
-        &self.channels[channel].counts
+    /// What was counted of a channel's sockets since it was added.
+    pub fn counts(&self, channel: usize) -> ChannelCounts {
+        self.channels[channel].as_ref().map_or_else(ChannelCounts::default, |one| one.counts)
     }
 
     /// What the sender has counted.
@@ -239,37 +284,42 @@ impl End {
         &self.waiting.wakeups
     }
 
-    /// Packets that were longer than the longest, and did not go.
+    /// Packets that were longer than any channel takes, and did not go.
     pub const fn too_long(&self) -> u64 {
         self.too_long
     }
 }
 
 /// How what goes is wrapped: as the kind of the channels says.
-fn encapsulation(plan: &EndPlan, channels: &[LinkPlan]) -> Result<Encapsulation, OpenError> {
-    let of_ethernet = |one: &LinkPlan| match one {
-        LinkPlan::Ethernet(plan) => Some(plan.is_offloaded),
-        LinkPlan::Udp(_) => None,
-    };
-    let kind = channels.first().and_then(of_ethernet);
-    if channels.iter().any(|one| of_ethernet(one) != kind) {
+fn encapsulation(
+    plan: &EndPlan,
+    channels: &[LinkPlan],
+) -> Result<(LinkKind, Encapsulation), OpenError> {
+    let kind = channels.first().map_or(LinkKind::Udp, LinkPlan::kind);
+    if channels.iter().any(|one| one.kind() != kind) {
         return Err(OpenError::Kinds(
             "all are over UDP, or all over Ethernet, with offload or without",
         ));
     }
     let longest_bytes = plan.striping.longest_bytes;
-    let Some(is_offloaded) = kind else {
+    let LinkKind::Ethernet { is_offloaded } = kind else {
         if !plan.striping.has_tags() {
             return Err(OpenError::Kinds("UDP reorders, so that packets need tags"));
         }
         check_longest(longest_bytes)?;
         let framing = Framing::new(plan.protection.as_ref(), started_at());
-        return Ok(Encapsulation::Datagrams(Box::new(framing)));
+        return Ok((kind, Encapsulation::Datagrams(Box::new(framing))));
     };
     if plan.striping.has_tags() || plan.protection.is_some() {
         return Err(OpenError::Kinds("frames of Ethernet have neither tags nor a key"));
     }
-    Ok(Encapsulation::Bare(Bare::new(longest_bytes as usize, is_offloaded)))
+    Ok((kind, Encapsulation::Bare(Bare::new(longest_bytes as usize, is_offloaded))))
+}
+
+/// The first so many channels, a bit each.
+fn first_channels(channels: usize) -> u64 {
+    let others = u64::BITS.saturating_sub(u32::try_from(channels).unwrap_or(u32::MAX));
+    u64::MAX.checked_shr(others).unwrap_or(0)
 }
 
 /// Whether a packet, or its copy, fits a datagram.

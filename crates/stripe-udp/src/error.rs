@@ -2,6 +2,7 @@
 //!
 //! | the kernel says | that is | and then |
 //! |---|---|---|
+//! | `EMSGSIZE` | it is longer than the interface takes | the protocol hears of it, and shrinks the channel |
 //! | `EAGAIN`, `ENOBUFS` | a queue of ours is full | as lost on the way: the controller hears of it |
 //! | `ENETDOWN`, `ENODEV`, `ENXIO`, `EADDRNOTAVAIL`, `ENETUNREACH`, `EINVAL` | the interface, its address or its route is gone | the channel goes out, its socket is opened anew when it is probed |
 //! | all else: `ECONNREFUSED`, `EHOSTUNREACH`, `EPERM`, ... | somebody on the way says no | counted; silence takes the channel out if it lasts |
@@ -9,7 +10,7 @@
 use std::io;
 
 use gingham_fairq::SchedulerError;
-use gingham_stripe::OptionsError;
+use gingham_stripe::{ChannelError, OptionsError};
 use nix::errno::Errno;
 
 /// Why there is no end.
@@ -18,6 +19,14 @@ pub enum OpenError {
     /// There are none, or too many.
     #[error("channels: {0}")]
     Channels(#[from] SchedulerError),
+    /// More are there at the start than there can be.
+    #[error("channels: {channels} at the start, where at most {cap} can be; raise channels_max")]
+    AboveCap {
+        /// Channels at the start.
+        channels: usize,
+        /// The most there can be.
+        cap: usize,
+    },
     /// What the protocol is told makes no sense.
     #[error(transparent)]
     Options(#[from] OptionsError),
@@ -46,10 +55,33 @@ pub enum OpenError {
     Timer(#[source] io::Error),
 }
 
+/// Why a channel is not added or moved.
+#[derive(Debug, thiserror::Error)]
+pub enum SlotError {
+    /// There is no place for it, or it is not there.
+    #[error(transparent)]
+    Channel(#[from] ChannelError),
+    /// The channels of a pipe are of one kind, and it is of another.
+    #[error("channel {id}: all are over UDP, or all over Ethernet, with offload or without")]
+    Kind {
+        /// Of which channel.
+        id: usize,
+    },
+    /// Its socket cannot be opened.
+    #[error("channel {id}: {error}")]
+    Socket {
+        /// Of which channel.
+        id: usize,
+        /// What the kernel says.
+        error: io::Error,
+    },
+}
+
 /// What an error of a socket means for its channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Meaning {
     Full,
+    TooLong,
     Gone,
     Refused,
 }
@@ -58,6 +90,7 @@ impl Meaning {
     pub(crate) fn of(error: &io::Error) -> Self {
         match error.raw_os_error().map(Errno::from_raw) {
             Some(Errno::EAGAIN | Errno::ENOBUFS) => Self::Full,
+            Some(Errno::EMSGSIZE) => Self::TooLong,
             Some(
                 Errno::ENETDOWN
                 | Errno::ENODEV

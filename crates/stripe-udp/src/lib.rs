@@ -18,7 +18,8 @@
 //! the pacer's burst goes.
 //!
 //! Invariants: the time that the protocol is told never goes back; a channel whose socket is gone
-//! goes out and the pipe goes on; no allocation a packet once buffers are there.
+//! goes out and the pipe goes on; no allocation a packet once buffers are there, and a bound on
+//! those that are.
 
 #![cfg(target_os = "linux")]
 
@@ -33,7 +34,9 @@ mod ethernet;
 mod framing;
 mod inbox;
 mod link;
+mod ordering;
 mod outbox;
+mod pool;
 mod protection;
 mod replay;
 mod run;
@@ -46,10 +49,11 @@ pub use bare::ip_bytes;
 pub use clock::now;
 pub use counts::ChannelCounts;
 pub use end::{End, EndPlan, Source};
-pub use error::OpenError;
+pub use error::{OpenError, SlotError};
 pub use ethernet::{EtherTypeUse, EtherTypes, EthernetPlan, Interface, MacAddress};
 pub use framing::OVERHEAD_BYTES_MAX;
 pub use link::LinkPlan;
+pub use pool::Buffer;
 pub use protection::{ProtectionPlan, Role, Secret};
 pub use scheduler::SchedulerPlan;
 pub use socket::{BufferPlan, ChannelPlan};

@@ -39,6 +39,31 @@ impl From<EthernetPlan> for LinkPlan {
     }
 }
 
+impl LinkPlan {
+    /// What the link puts before a datagram, in bytes.
+    pub(crate) const fn header_bytes(&self) -> u32 {
+        match self {
+            Self::Udp(plan) => plan.header_bytes(),
+            Self::Ethernet(_) => 0,
+        }
+    }
+
+    /// Whether two are of one kind, so that the same stands on both.
+    pub(crate) const fn kind(&self) -> LinkKind {
+        match self {
+            Self::Udp(_) => LinkKind::Udp,
+            Self::Ethernet(plan) => LinkKind::Ethernet { is_offloaded: plan.is_offloaded },
+        }
+    }
+}
+
+/// What the links of a pipe have alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LinkKind {
+    Udp,
+    Ethernet { is_offloaded: bool },
+}
+
 /// What a run or a batch holds, where a link tells these apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Payload {

@@ -3,6 +3,11 @@
 //! Runs of datagrams of one length go as one (`UDP_SEGMENT`), and what the kernel has put together
 //! comes as one (`UDP_GRO`), many of those in a call (`recvmmsg`).
 //!
+//! Nothing is cut into fragments, here or on the way (`IP_PMTUDISC_PROBE`, which `quinn-udp` sets
+//! for both families): what is too long for the interface is refused, and what is too long for the
+//! path is lost, whatever messages of the network (ICMP) say, which anybody can make. So the protocol
+//! finds out what a channel passes, and nobody else.
+//!
 //! Sockets are not connected: peers move. What comes from elsewhere is not taken.
 
 use std::io::{self, IoSliceMut};
@@ -14,6 +19,7 @@ use nix::sys::socket::{getsockopt, sockopt::IpMtu};
 use quinn_udp::{RecvMeta, Transmit, UdpSockRef, UdpSocketState};
 use socket2::{Domain, Protocol, Socket, Type};
 
+use crate::error::Meaning;
 use crate::link::{Arrival, Batches, Payload};
 use crate::run::Run;
 
@@ -44,6 +50,11 @@ impl ChannelPlan {
         let is_known = self.remote.is_ipv4();
         let mtu = is_known.then(|| getsockopt(&socket, IpMtu)).transpose()?;
         Ok(mtu.and_then(|mtu| usize::try_from(mtu).ok()))
+    }
+
+    /// What IP and UDP put before a datagram, in bytes.
+    pub(crate) const fn header_bytes(&self) -> u32 {
+        if self.remote.ip().to_canonical().is_ipv4() { 20 + 8 } else { 40 + 8 }
     }
 
     /// Says through which interface all is to go, and as what it is routed.
@@ -132,8 +143,8 @@ impl UdpLink {
     }
 
     /// Sends the rest of a run as one.
-    pub(crate) fn send(&self, run: &Run, from: usize) -> io::Result<usize> {
-        let open = self.open.as_ref().ok_or(io::ErrorKind::NotConnected)?;
+    pub(crate) fn send(&mut self, run: &Run, from: usize) -> io::Result<usize> {
+        let open = self.open.as_mut().ok_or(io::ErrorKind::NotConnected)?;
         let rest = &run.bytes[from * run.segment_bytes..];
         open.send(self.plan.remote, rest, run.segment_bytes)?;
         Ok(run.datagrams - from)
@@ -195,13 +206,17 @@ impl ChannelSocket {
     }
 
     /// Sends datagrams of a length, of which the last may be shorter.
-    fn send(&self, to: SocketAddr, run: &[u8], segment_bytes: usize) -> io::Result<()> {
+    fn send(&mut self, to: SocketAddr, run: &[u8], segment_bytes: usize) -> io::Result<()> {
         let sent = self.send_as_one(to, run, segment_bytes);
-        if sent.is_err() && run.len() > segment_bytes && self.segments_max() == 1 {
-            // It was found out just now that this interface does not take them as one.
-            return run
-                .chunks(segment_bytes)
-                .try_for_each(|one| self.send_as_one(to, one, segment_bytes));
+        if sent.is_ok() || run.len() <= segment_bytes || self.segments_max() > 1 {
+            return sent;
+        }
+        // It was found out just now that this interface does not take them as one.
+        let sent =
+            run.chunks(segment_bytes).try_for_each(|one| self.send_as_one(to, one, segment_bytes));
+        if sent.as_ref().is_err_and(|error| Meaning::of(error) == Meaning::TooLong) {
+            // Nor one by one: it is their length, of which some kernels say the same.
+            self.state = UdpSocketState::new(UdpSockRef::from(&self.socket))?;
         }
         sent
     }

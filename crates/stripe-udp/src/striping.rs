@@ -13,20 +13,33 @@ use std::time::Duration;
 
 use gingham_fairq::Causal;
 use gingham_stripe::{
-    ControlPlan, Discard, Epoch, Flight, Guarantee, Instant, Message, Numbered, Order, Receiver,
+    ChannelError, ChannelOrder, ControlPlan, Discard, Epoch, Flight, Guarantee, Instant,
+    MESSAGE_BYTES_MAX, Message, Numbered, OptionsError, Order, OrderOptions, Ordered, Receiver,
     ReceiverOptions, Reception, Repair, RepairPlan, RepairRequests, ReportPlan,
-    RetransmissionBuffer, SendError, Sender, SenderOptions, Sending, SharePlan, Tag, Transmit,
+    RetransmissionBuffer, SendError, Sender, SenderOptions, Sending, SharePlan, Size, SizePlan,
+    TAG_BYTES, TAG_BYTES_MAX, Tag, Transmit,
 };
 
 use crate::error::OpenError;
 use crate::framing::Frame;
+use crate::ordering::Ordering;
+use crate::pool::{Buffer, Pool};
 use crate::scheduler::Scheduler;
 
+/// What is kept to be sent again takes no more than that: half a second of 1 Gbit/s, longer than any
+/// round trip after which a copy is still waited for.
+const KEPT_BYTES_MAX: usize = 64 << 20;
+
+/// Where channels reorder, and only there, what is missing is waited for, 20 ms at most; as many
+/// packets may be behind it as 1 Gbit/s brings meanwhile, of 1,400 bytes.
+const RESTORE: OrderOptions =
+    OrderOptions { wait: Duration::from_millis(20), packets_max: 2_048, adapts: true };
+
 /// A packet that came.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Packet {
     /// The packet.
-    pub bytes: Vec<u8>,
+    pub bytes: Buffer,
     /// When the kernel had it.
     pub came_at: Instant,
 }
@@ -34,20 +47,26 @@ pub struct Packet {
 /// What both ends of the protocol are told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StripingPlan {
-    /// The longest packet, in bytes.
+    /// The longest packet, in bytes: none longer is taken.
     pub longest_bytes: u32,
     /// The sender of this end.
     pub sender: SenderOptions,
     /// Its receiver.
     pub receiver: ReceiverOptions,
+    /// How channels that reorder are put in order before it, where packets have tags; where they are
+    /// not, a datagram that was overtaken is lost.
+    pub restore: Option<OrderOptions>,
 }
 
 impl StripingPlan {
-    /// The free order, under BBR, for packets of at most this length.
+    /// The free order, under BBR, for packets of at most this length; what each channel passes of
+    /// them is found by probes.
     pub fn free(longest_bytes: u32) -> Self {
         let sender = SenderOptions {
             order: Order::Free,
             control: Some(ControlPlan::default()),
+            // As long as the longest packet is: see `Self::sizes`.
+            sizes: Some(SizePlan { max: u32::MAX, ..SizePlan::default() }),
             ..SenderOptions::default()
         };
         let receiver = ReceiverOptions {
@@ -58,7 +77,7 @@ impl StripingPlan {
             reports: Some(ReportPlan::default()),
             ..ReceiverOptions::default()
         };
-        Self { longest_bytes, sender, receiver }
+        Self { longest_bytes, sender, receiver, restore: Some(RESTORE) }
     }
 
     /// The strict order, with quanta that follow the rates that BBR finds.
@@ -79,7 +98,7 @@ impl StripingPlan {
         sender.markers.every_rounds = 16;
         let receiver =
             ReceiverOptions { reports: Some(ReportPlan::default()), ..ReceiverOptions::default() };
-        Self { longest_bytes, sender, receiver }
+        Self { longest_bytes, sender, receiver, restore: None }
     }
 
     /// Whether a tag is before each packet.
@@ -96,6 +115,33 @@ impl StripingPlan {
         }
         self
     }
+
+    /// How sizes are found, behind so many bytes of headers: up to what the longest packet needs,
+    /// or its copy.
+    fn sizes(&self, header_bytes: u32) -> Option<SizePlan> {
+        let sizes = self.sender.sizes?;
+        let tag_bytes = if self.sender.repair.is_some() { TAG_BYTES_MAX } else { TAG_BYTES };
+        let frame_bytes = (self.longest_bytes as usize + tag_bytes).max(MESSAGE_BYTES_MAX);
+        let max = sizes.max.min(bytes(frame_bytes));
+        Some(SizePlan { base: sizes.base.min(max), max, headers: header_bytes, ..sizes })
+    }
+
+    /// How channels are put in order, if they are and can be so.
+    fn order(&self) -> Result<Option<OrderOptions>, OptionsError> {
+        let restore = self.restore.filter(|_| self.has_tags());
+        // What is told of one channel is told of all.
+        let check = |options| ChannelOrder::<Packet>::new(options).map(|_| options);
+        restore.map(check).transpose()
+    }
+}
+
+/// What stands before packets, and is not of them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Before {
+    /// On the wire, what is not of the protocol.
+    pub(crate) header_bytes: u32,
+    /// In memory, where nothing is charged for it.
+    pub(crate) prefix_bytes: usize,
 }
 
 /// A message that is to go.
@@ -113,35 +159,38 @@ pub(crate) struct Said {
 pub(crate) struct Striping {
     sender: Sender<Scheduler>,
     receiver: Receiver<Scheduler, Packet>,
+    ordering: Ordering,
     /// What copies are made of, where lost packets are sent again.
-    kept: Option<RetransmissionBuffer<Vec<u8>>>,
-    /// Buffers of packets that have been given out.
-    spare: Vec<Vec<u8>>,
-    /// The longest packet as a source has it.
-    longest_bytes: usize,
+    kept: Option<RetransmissionBuffer<Buffer>>,
+    pool: Pool,
+    longest_bytes: u32,
     has_tags: bool,
     now: Instant,
 }
 
 impl Striping {
-    /// Both ends, which begin with this scheduler; so many bytes may stand before a packet that are
-    /// not charged.
+    /// Both ends, which begin with this scheduler, and with these of its channels.
     pub(crate) fn new(
         plan: &StripingPlan,
-        scheduler: Scheduler,
-        prefix_bytes: usize,
+        (scheduler, present): (Scheduler, u64),
+        before: Before,
         epoch: Epoch,
         now: Instant,
     ) -> Result<Self, OpenError> {
         let channels = scheduler.channels();
-        let kept =
-            plan.sender.repair.map(|repair| RetransmissionBuffer::new(repair.packets * channels));
+        let longest_bytes = before.prefix_bytes + plan.longest_bytes as usize;
+        let kept = |repair: RepairPlan| {
+            RetransmissionBuffer::new(kept_packets(repair.packets * channels, longest_bytes))
+        };
+        let (sizes, present) = (plan.sizes(before.header_bytes), Some(present));
+        let options = SenderOptions { sizes, present, ..plan.sender };
         Ok(Self {
-            sender: Sender::new(scheduler.clone(), plan.sender, epoch, now)?,
+            sender: Sender::new(scheduler.clone(), options, epoch, now)?,
             receiver: Receiver::new(scheduler, plan.receiver)?,
-            kept,
-            spare: Vec::new(),
-            longest_bytes: prefix_bytes + plan.longest_bytes as usize,
+            ordering: Ordering::new(plan.order()?, channels),
+            kept: plan.sender.repair.map(kept),
+            pool: Pool::new(longest_bytes),
+            longest_bytes: plan.longest_bytes,
             has_tags: plan.has_tags(),
             now,
         })
@@ -158,39 +207,56 @@ impl Striping {
         self.now
     }
 
-    /// A frame has come.
+    /// A frame has come on a socket.
     pub(crate) fn take(&mut self, at: Instant, channel: usize, frame: Frame<'_>) {
-        let now = self.advance(at);
-        // What an end does not use it counts.
+        let (now, epoch) = (self.advance(at), self.receiver.epoch());
+        // What an end does not use it counts; what is too long is refused by its length.
         let _: Result<(), Discard> = match frame {
-            Frame::Data(tag, bytes) => {
-                let length_bytes = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
-                // What is too long is refused by its length; no buffer grows for it.
-                let within = &bytes[..bytes.len().min(self.longest_bytes)];
-                let packet = Packet { bytes: self.copy(within), came_at: at };
-                self.receiver.handle_tagged(now, tag, length_bytes, packet)
+            Frame::Data(tag, packet) => {
+                let length_bytes = bytes(packet.len());
+                let packet = Packet { bytes: self.pool.copy(packet), came_at: at };
+                let frame = (tag, length_bytes, packet);
+                if let Some(packet) = self.ordering.take_packet(now, epoch, frame) {
+                    self.receiver.handle_tagged(now, tag, length_bytes, packet)
+                } else {
+                    self.pass_on(usize::from(tag.channel));
+                    Ok(())
+                }
             }
             Frame::Packet { length_bytes, packet } => {
-                let length_bytes = u32::try_from(length_bytes).unwrap_or(u32::MAX);
-                let within = &packet[..packet.len().min(self.longest_bytes)];
-                let packet = Packet { bytes: self.copy(within), came_at: at };
-                self.receiver.handle_packet(now, channel, length_bytes, packet)
+                let packet = Packet { bytes: self.pool.copy(packet), came_at: at };
+                self.receiver.handle_packet(now, channel, bytes(length_bytes), packet)
             }
-            Frame::ToReceiver(bytes) => self.receiver.handle_bytes(now, channel, bytes),
+            Frame::ToReceiver(bytes) => match Message::parse(bytes) {
+                Ok(message) if self.ordering.take_message(now, epoch, channel, message) => {
+                    self.pass_on(usize::from(message.channel));
+                    Ok(())
+                }
+                _ => self.receiver.handle_bytes(now, channel, bytes),
+            },
             Frame::ToSender(bytes) => self.sender.handle_bytes(now, channel, bytes),
         };
     }
 
-    fn copy(&mut self, bytes: &[u8]) -> Vec<u8> {
-        let mut copy = self.spare.pop().unwrap_or_else(|| Vec::with_capacity(self.longest_bytes));
-        copy.clear();
-        copy.extend_from_slice(bytes);
-        copy
+    /// The receiver takes what is next on a channel.
+    fn pass_on(&mut self, channel: usize) {
+        while let Some((port, next)) = self.ordering.next(self.now, channel) {
+            let _: Result<(), Discard> = match next {
+                Ordered::Packet(tag, length_bytes, packet) => {
+                    self.receiver.handle_tagged(self.now, tag, length_bytes, packet)
+                }
+                Ordered::Message(message) => self.receiver.handle_message(self.now, port, message),
+            };
+        }
     }
 
-    /// A buffer is free again.
-    pub(crate) fn recycle(&mut self, bytes: Vec<u8>) {
-        self.spare.push(bytes);
+    /// All that has come until then is taken: what waited for long enough for what is missing does
+    /// not wait any more.
+    pub(crate) fn settle(&mut self, now: Instant) {
+        let now = self.advance(now);
+        if self.ordering.poll_timeout().is_some_and(|at| at <= now) {
+            (0..self.ordering.channels()).for_each(|channel| self.pass_on(channel));
+        }
     }
 
     /// The next packet in the order of the other end.
@@ -219,15 +285,28 @@ impl Striping {
         }
     }
 
-    /// Where packets may go next, and how many. Where it is nowhere, there may be a message that is
-    /// to go first.
-    pub(crate) fn next_run(&mut self) -> Option<Transmit> {
-        self.sender.poll_transmit(self.now)
+    /// Where packets may go next, the first of which is so long, and how many. Where it is nowhere,
+    /// there may be a message that is to go first.
+    pub(crate) fn next_run(&mut self, length: usize) -> Option<Transmit> {
+        self.sender.poll_transmit_of(self.now, bytes(length))
+    }
+
+    /// Whether a packet of this length goes nowhere, now and when more is known of the channels.
+    pub(crate) fn is_too_long(&self, length: usize) -> bool {
+        let length = bytes(length);
+        let sender = &self.sender;
+        sender.is_open() && !sender.fits_somewhere(length) && !sender.may_fit(length)
+    }
+
+    /// The kernel says that the interface of a channel does not take frames of this length.
+    pub(crate) fn refuse(&mut self, channel: usize, frame_bytes: usize) {
+        // Where sizes are told it is lost, as it may be on the way.
+        let _ = self.sender.handle_refused(self.now, channel, bytes(frame_bytes));
     }
 
     /// A packet goes: on which channel, and with which tag, where there are any.
     pub(crate) fn send(&mut self, length: usize) -> Result<(usize, Tag), SendError> {
-        let length_bytes = u32::try_from(length).unwrap_or(u32::MAX);
+        let length_bytes = bytes(length);
         if self.has_tags {
             return self.sender.handle_tagged(self.now, length_bytes);
         }
@@ -237,17 +316,27 @@ impl Striping {
 
     /// It is kept, in case that it is lost.
     pub(crate) fn keep(&mut self, tag: Tag, bytes: &[u8]) {
-        if self.kept.is_some() {
-            let copy = self.copy(bytes);
-            let old = self.kept.as_mut().and_then(|kept| kept.keep(tag.sequence, copy));
-            self.spare.extend(old);
+        if let Some(kept) = &mut self.kept {
+            kept.keep(tag.sequence, self.pool.copy(bytes));
         }
     }
 
     /// When something is to be done though nothing comes.
     pub(crate) fn poll_timeout(&self) -> Instant {
-        let sender = self.sender.poll_timeout();
-        self.receiver.poll_timeout().map_or(sender, |receiver| receiver.min(sender))
+        let others = [self.receiver.poll_timeout(), self.ordering.poll_timeout()];
+        others.into_iter().flatten().fold(self.sender.poll_timeout(), Instant::min)
+    }
+
+    pub(crate) fn add_channel(&mut self, id: usize) -> Result<(), ChannelError> {
+        self.sender.add_channel(self.now, id)
+    }
+
+    pub(crate) fn remove_channel(&mut self, id: usize) -> Result<(), ChannelError> {
+        self.sender.remove_channel(self.now, id)
+    }
+
+    pub(crate) fn move_channel(&mut self, id: usize) -> Result<(), ChannelError> {
+        self.sender.move_channel(self.now, id)
     }
 
     /// A channel has no socket any more: whether it is out.
@@ -276,7 +365,101 @@ impl Striping {
         self.sender.round_trip_least()
     }
 
+    /// The longest packet that the whole takes: [`Sender::bundle_bytes`].
+    pub(crate) fn bundle_bytes(&self) -> u32 {
+        self.sender.bundle_bytes().min(self.longest_bytes)
+    }
+
+    pub(crate) fn window(&self, channel: usize) -> Duration {
+        self.ordering.window(channel)
+    }
+
+    pub(crate) fn size(&self, channel: usize) -> Size {
+        self.sender.size(channel)
+    }
+
     pub(crate) fn flight(&self, channel: usize) -> Option<Flight> {
         self.sender.flight(channel)
+    }
+}
+
+/// How many packets are kept to be sent again of so many that can be asked for: a power of two, as
+/// the ring has it.
+fn kept_packets(packets: usize, longest_bytes: usize) -> usize {
+    let fit = (KEPT_BYTES_MAX / longest_bytes.max(1)).max(1);
+    packets.min(1 << fit.ilog2())
+}
+
+/// A length as the protocol has it.
+fn bytes(length: usize) -> u32 {
+    u32::try_from(length).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scheduler::SchedulerPlan;
+
+    fn at(milliseconds: u64) -> Instant {
+        Instant::from_nanoseconds(milliseconds * 1_000_000)
+    }
+
+    /// What one end has to say gets to the other at once.
+    fn talk(now: Instant, one: &mut Striping, other: &mut Striping) {
+        one.advance(now);
+        while let Some(said) = one.next_message() {
+            let bytes = said.message.to_bytes();
+            let to_receiver = said.is_to_receiver.then_some(Frame::ToReceiver(&bytes));
+            other.take(now, said.channel, to_receiver.unwrap_or(Frame::ToSender(&bytes)));
+        }
+    }
+
+    /// Of each two packets the second is there a millisecond before the first: which come.
+    fn swapped(plan: &StripingPlan) -> Vec<u8> {
+        let before = Before { header_bytes: 28, prefix_bytes: 0 };
+        let end = || {
+            let scheduler = SchedulerPlan::default().scheduler(plan.longest_bytes, 1);
+            let channels = (scheduler.expect("a channel"), 1);
+            Striping::new(plan, channels, before, Epoch::new(1), at(0)).expect("options")
+        };
+        let (mut left, mut right, mut came) = (end(), end(), Vec::new());
+        for pair in 0..20 {
+            let now = at(10 + 10 * u64::from(pair));
+            for _ in 0..4 {
+                talk(now, &mut left, &mut right);
+                talk(now, &mut right, &mut left);
+            }
+            let mut send = || left.send(100).expect("it is open, and nothing is in flight").1;
+            let tags = [send(), send()];
+            for (later, half) in [(0, 1), (1, 0)] {
+                let packet = [2 * pair + half; 100];
+                let now = at(10 + 10 * u64::from(pair) + later);
+                right.take(now, 0, Frame::Data(tags[usize::from(half)], &packet));
+            }
+            right.settle(at(19 + 10 * u64::from(pair)));
+            came.extend(std::iter::from_fn(|| right.next_packet()).map(|packet| packet.bytes[0]));
+        }
+        came
+    }
+
+    /// Of the first two the first is late, and lost where nothing is sent again. Nothing is after
+    /// that: it is known how late datagrams are.
+    #[test]
+    fn a_datagram_that_is_overtaken_is_waited_for_once_one_was() {
+        let plan = StripingPlan::free(1_000);
+        assert!(swapped(&plan).into_iter().eq(1..40));
+        assert!(
+            swapped(&StripingPlan { restore: None, ..plan }).into_iter().eq((1..40).step_by(2))
+        );
+        assert!(swapped(&plan.repaired()).into_iter().eq(0..40));
+    }
+
+    /// 4,096 of each of eight channels are 49 MB of 1,500 bytes, of each of 64 channels 393 MB.
+    #[test]
+    fn what_is_kept_has_a_bound() {
+        assert_eq!(kept_packets(4_096 * 8, 1_500), 4_096 * 8);
+        assert_eq!(kept_packets(4_096 * 64, 1_500), 4_096 * 8);
+        assert_eq!(kept_packets(4_096, 9_000), 4_096);
+        assert_eq!(kept_packets(4_096 * 2, 9_000), 4_096);
     }
 }

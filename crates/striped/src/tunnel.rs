@@ -75,7 +75,6 @@ impl Tunnel {
             self.end.receive();
             while let Some(packet) = self.end.next_packet() {
                 self.tun.write(&packet.bytes);
-                self.end.recycle(packet);
             }
             self.tun.flush();
             self.read()?;

@@ -48,7 +48,6 @@ fn run(arguments: &arguments::Arguments) -> Result<serde_json::Value, Box<dyn st
         end.receive();
         while let Some(packet) = end.next_packet() {
             measured.take(now(), &packet.bytes);
-            end.recycle(packet);
         }
         packets.refill(now());
         end.transmit(&mut packets);

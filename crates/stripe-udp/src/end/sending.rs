@@ -3,6 +3,7 @@
 use gingham_stripe::{SendError, Tag};
 
 use super::{End, Source};
+use crate::channel::{Channel, Sent};
 use crate::clock::now;
 use crate::link::Payload;
 use crate::striping::Said;
@@ -53,26 +54,32 @@ impl End {
     /// Sends packets as long as they go on one channel; whether any went.
     fn send_run(&mut self, source: &mut impl Source) -> bool {
         // To ask where packets may go is to have one: it ends a rest.
-        if source.next_bytes().is_none() {
-            return false;
-        }
-        let (mut went, Some(run)) = (false, self.striping.next_run()) else { return false };
-        // A link that is full is waited for: the next packet is its own.
-        if self.channels[run.channel].is_full() {
-            return false;
-        }
+        let Some(length) = source.next_bytes() else { return false };
         let prefix_bytes = self.encapsulation.prefix_bytes();
-        let mut left = run.bytes;
+        let charged_bytes = length.saturating_sub(prefix_bytes);
+        let Some(run) = self.striping.next_run(charged_bytes) else {
+            let is_too_long = self.striping.is_too_long(charged_bytes);
+            if is_too_long {
+                self.drop_next(source);
+            }
+            return is_too_long;
+        };
+        // A link that is full is waited for: the next packet is its own.
+        if self.channels[run.channel].as_ref().is_some_and(Channel::is_full) {
+            return false;
+        }
+        let (mut went, mut left) = (false, run.bytes);
         while left > 0
             && let Some(length) = source.next_bytes()
         {
             let charged_bytes = length.saturating_sub(prefix_bytes);
+            // A longer one goes elsewhere.
+            if went && charged_bytes > run.longest_bytes as usize {
+                break;
+            }
             match self.striping.send(charged_bytes) {
                 Ok((channel, tag)) => self.write(channel, tag, length, source),
-                Err(SendError::BadLength { .. } | SendError::TooLong { .. }) => {
-                    self.too_long += 1;
-                    source.take(&mut Vec::new());
-                }
+                Err(SendError::BadLength { .. }) => self.drop_next(source),
                 Err(_) => break,
             }
             left = left.saturating_sub(charged_bytes as u64);
@@ -82,9 +89,18 @@ impl End {
         went
     }
 
+    /// The next packet is longer than any that goes.
+    fn drop_next(&mut self, source: &mut impl Source) {
+        self.too_long += 1;
+        let bytes = &mut self.run.bytes;
+        let length = bytes.len();
+        source.take(bytes);
+        bytes.truncate(length);
+    }
+
     fn write(&mut self, channel: usize, tag: Tag, length: usize, source: &mut impl Source) {
         let datagram_bytes = self.encapsulation.data_bytes(&tag, length);
-        let segments_max = self.channels[channel].link.segments_max();
+        let segments_max = self.channels[channel].as_ref().map_or(1, |one| one.link.segments_max());
         if !self.run.takes(channel, datagram_bytes, segments_max) {
             self.flush();
         }
@@ -102,19 +118,38 @@ impl End {
     /// The run goes.
     fn flush(&mut self) {
         if self.run.datagrams > 0 {
-            let (channel, now) = (self.run.channel, self.striping.now());
-            if self.channels[channel].send(now, &mut self.run) {
-                self.striping.lose(channel);
+            let (id, now) = (self.run.channel, self.striping.now());
+            match &mut self.channels[id] {
+                Some(channel) => {
+                    let sent = channel.send(now, &mut self.run);
+                    self.heed(id, sent);
+                }
+                // What is said of a channel that is not there any more goes nowhere.
+                None => self.run.clear(),
             }
+        }
+    }
+
+    /// The protocol hears what became of what was to go on a channel, and what else waits there goes.
+    fn heed(&mut self, id: usize, mut sent: Sent) {
+        let now = self.striping.now();
+        while let (Sent::TooLong { datagram_bytes }, Some(channel)) = (sent, &mut self.channels[id])
+        {
+            self.striping.refuse(id, datagram_bytes.saturating_sub(self.check_bytes));
+            sent = channel.drain(now);
+        }
+        if sent == Sent::Gone {
+            self.striping.lose(id);
         }
     }
 
     /// What full links have not taken goes, as far as they do now.
     fn drain(&mut self) {
         let now = self.striping.now();
-        for (number, channel) in self.channels.iter_mut().enumerate() {
-            if channel.is_full() && channel.drain(now) {
-                self.striping.lose(number);
+        for id in 0..self.channels.len() {
+            let full = self.channels[id].as_mut().filter(|channel| channel.is_full());
+            if let Some(sent) = full.map(|channel| channel.drain(now)) {
+                self.heed(id, sent);
             }
         }
     }

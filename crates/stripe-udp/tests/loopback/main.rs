@@ -1,88 +1,20 @@
 //! Two ends in one process, over sockets of both families of addresses.
 #![cfg(target_os = "linux")]
 
+mod order;
+mod pair;
+mod slots;
+
 use std::collections::VecDeque;
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::net::{Ipv4Addr, UdpSocket};
 use std::time::Duration;
 
-use gingham_stripe::{Epoch, RepairPlan, RepairRequests};
+use gingham_stripe::Epoch;
 use gingham_stripe_udp::{ChannelPlan, End, EndPlan, OpenError, Source, now};
 
-const LONGEST_BYTES: usize = 1_400;
+use pair::{LONGEST_BYTES, Numbers, TIMEOUT, any, end, find_sizes, join, pumped};
+
 const PACKETS: usize = 5_000;
-/// Far longer than it takes, also beside busy neighbours.
-const TIMEOUT: Duration = Duration::from_secs(100);
-
-/// Packets that begin with their number, of all lengths.
-#[derive(Default)]
-struct Numbers(VecDeque<usize>);
-
-impl Numbers {
-    const fn length(number: usize) -> usize {
-        8 + (number * 7_919) % (LONGEST_BYTES - 7)
-    }
-}
-
-impl Source for Numbers {
-    fn next_bytes(&mut self) -> Option<usize> {
-        self.0.front().map(|number| Self::length(*number))
-    }
-
-    fn take(&mut self, buffer: &mut Vec<u8>) {
-        let number = self.0.pop_front().expect("it was asked for");
-        let end = buffer.len() + Self::length(number);
-        buffer.extend(number.to_be_bytes());
-        buffer.resize(end, 0);
-    }
-}
-
-/// An end on these addresses, that asks for what is lost on loopback when its buffers are full.
-fn end(locals: &[SocketAddr]) -> End {
-    let longest_bytes = u32::try_from(LONGEST_BYTES).expect("it is short");
-    let mut plan = EndPlan::free(longest_bytes);
-    plan.striping.sender.repair = Some(RepairPlan::default());
-    let guaranteed = plan.striping.receiver.guaranteed.as_mut().expect("the order is free");
-    guaranteed.repair = Some(RepairRequests::default());
-    let channel = |local: &SocketAddr| ChannelPlan {
-        local: *local,
-        interface: None,
-        mark: None,
-        remote: *local,
-    };
-    End::open(&plan, locals.iter().map(channel).collect(), Epoch::new(1)).expect("sockets")
-}
-
-fn join(one: &mut End, other: &mut End) {
-    for channel in 0..one.channels() {
-        one.set_remote(channel, other.local(channel).expect("a socket"));
-        other.set_remote(channel, one.local(channel).expect("a socket"));
-    }
-}
-
-/// Any port of both families.
-fn any() -> [SocketAddr; 2] {
-    [(Ipv4Addr::LOCALHOST, 0).into(), (Ipv6Addr::LOCALHOST, 0).into()]
-}
-
-/// Works at both ends until so many packets have come at the second: their numbers.
-fn pumped(one: &mut End, other: &mut End, numbers: &mut Numbers, count: usize) -> Vec<usize> {
-    let (ends_at, mut came) = (now().after(TIMEOUT), Vec::new());
-    while came.len() < count {
-        assert!(now() < ends_at, "{} of {count} came", came.len());
-        one.receive();
-        one.transmit(numbers);
-        other.receive();
-        while let Some(packet) = other.next_packet() {
-            let number = packet.bytes.first_chunk().expect("a number");
-            assert_eq!(packet.bytes.len(), Numbers::length(usize::from_be_bytes(*number)));
-            came.push(usize::from_be_bytes(*number));
-            other.recycle(packet);
-        }
-        other.transmit(&mut Numbers::default());
-        one.wait(Some(now().after(Duration::from_millis(1))), &[]).expect("it waits");
-    }
-    came
-}
 
 #[test]
 fn packets_of_all_lengths_come_in_order_over_both_families() {
@@ -134,20 +66,20 @@ fn an_end_that_begins_anew_is_heard() {
 fn what_is_lost_is_sent_again_as_it_was() {
     let (mut left, mut right) = (end(&any()), end(&any()));
     join(&mut left, &mut right);
-    assert_eq!(pumped(&mut left, &mut right, &mut Numbers((0..5).collect()), 5).len(), 5);
+    find_sizes(&mut left, &mut right);
     let elsewhere = any().map(|address| UdpSocket::bind(address).expect("a socket"));
     for (channel, socket) in elsewhere.iter().enumerate() {
         left.set_remote(channel, socket.local_addr().expect("an address"));
     }
-    let (ends_at, numbers) = (now().after(TIMEOUT), &mut Numbers((5..20).collect()));
+    let (ends_at, numbers) = (now().after(TIMEOUT), &mut Numbers((0..15).collect()));
     while !numbers.0.is_empty() {
         assert!(now() < ends_at, "they never went");
         left.receive();
         left.transmit(numbers);
     }
     join(&mut left, &mut right);
-    let came = pumped(&mut left, &mut right, &mut Numbers((20..60).collect()), 55);
-    assert!(came.into_iter().eq(5..60));
+    let came = pumped(&mut left, &mut right, &mut Numbers((15..60).collect()), 60);
+    assert!(came.into_iter().eq(0..60));
     let reception = right.reception();
     assert_eq!((reception.repaired, reception.given_up), (15, 0));
 }
@@ -196,6 +128,21 @@ fn a_packet_came_when_the_kernel_had_it_and_not_when_it_was_read() {
         }
         right.transmit(&mut Numbers(VecDeque::new()));
     }
+}
+
+/// Nothing is known of the channels at first: what is longer than the base waits until it is.
+#[test]
+fn what_channels_pass_is_found_before_long_packets_are_refused() {
+    let (mut left, mut right) = (end(&any()), end(&any()));
+    join(&mut left, &mut right);
+    assert_eq!(left.longest_bytes(), 1_400);
+    let longest =
+        (0..PACKETS).find(|number| Numbers::length(*number) == LONGEST_BYTES).expect("one");
+    let came = pumped(&mut left, &mut right, &mut Numbers([longest].into()), 1);
+    assert_eq!((came, left.too_long()), (vec![longest], 0));
+    find_sizes(&mut left, &mut right);
+    assert_eq!((left.size(0).frame_bytes, left.size(1).frame_bytes), (1_420, 1_420));
+    assert_eq!(left.longest_bytes(), 1_400);
 }
 
 #[test]

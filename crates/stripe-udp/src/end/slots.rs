@@ -1,0 +1,81 @@
+//! Channels that come, go and move while the pipe runs.
+//!
+//! ```text
+//!   id 0   socket, the protocol's channel 0      ids are the slots of the protocol, at both ends
+//!   id 1   no socket, no channel                 alike
+//!   id 2   socket, the protocol's channel 2
+//! ```
+//!
+//! Each end adds and removes channels of its own accord, in any order: until the other end has one
+//! too, it is silent, and out. What was on its way on a channel that is removed goes again over the
+//! others, where lost packets do.
+//!
+//! Invariant: there is a socket, or one that is opened anew, where the protocol has a channel, and
+//! nowhere else.
+
+use std::net::SocketAddr;
+
+use gingham_stripe::ChannelError;
+
+use super::End;
+use crate::channel::Channel;
+use crate::clock::now;
+use crate::error::SlotError;
+use crate::link::LinkPlan;
+
+impl End {
+    /// A channel is there from now on: its socket is opened, and packets go on it once the other
+    /// end has answered.
+    pub fn add_channel(&mut self, id: usize, plan: impl Into<LinkPlan>) -> Result<(), SlotError> {
+        let (buffers, now) = (self.buffers, self.striping.advance(now()));
+        let plan = self.of_our_kind(id, plan)?;
+        let slot = self.slot(id)?;
+        if slot.is_some() {
+            return Err(ChannelError::AlreadyThere { id }.into());
+        }
+        let opened = Channel::open(plan, buffers, now);
+        *slot = Some(opened.map_err(|error| SlotError::Socket { id, error })?);
+        Ok(self.striping.add_channel(id)?)
+    }
+
+    /// A channel is there no longer, and its socket is closed.
+    pub fn remove_channel(&mut self, id: usize) -> Result<(), ChannelError> {
+        self.striping.advance(now());
+        self.striping.remove_channel(id)?;
+        *self.slot(id)? = None;
+        Ok(())
+    }
+
+    /// A channel begins or ends elsewhere from now on: it has another socket, and what was learned of
+    /// it does not hold.
+    pub fn move_channel(&mut self, id: usize, plan: impl Into<LinkPlan>) -> Result<(), SlotError> {
+        let (buffers, now) = (self.buffers, self.striping.advance(now()));
+        let plan = self.of_our_kind(id, plan)?;
+        let one = self.slot(id)?.as_mut().ok_or(ChannelError::NotThere { id })?;
+        one.relocate(plan, buffers, now).map_err(|error| SlotError::Socket { id, error })?;
+        Ok(self.striping.move_channel(id)?)
+    }
+
+    /// The other end of a channel over UDP has this address, which was not known until now: what was learned
+    /// of the channel holds.
+    pub fn set_remote(&mut self, id: usize, remote: SocketAddr) {
+        if let Some(one) = &mut self.channels[id] {
+            one.link.set_remote(remote);
+        }
+    }
+
+    /// Whether there is a channel of this id.
+    pub fn is_there(&self, id: usize) -> bool {
+        self.channels.get(id).is_some_and(Option::is_some)
+    }
+
+    fn of_our_kind(&self, id: usize, plan: impl Into<LinkPlan>) -> Result<LinkPlan, SlotError> {
+        let plan = plan.into();
+        if plan.kind() == self.kind { Ok(plan) } else { Err(SlotError::Kind { id }) }
+    }
+
+    fn slot(&mut self, id: usize) -> Result<&mut Option<Channel>, ChannelError> {
+        let cap = self.channels.len();
+        self.channels.get_mut(id).ok_or(ChannelError::AboveCap { id, cap })
+    }
+}

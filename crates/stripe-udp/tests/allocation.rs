@@ -1,0 +1,71 @@
+//! Nothing is allocated for a packet over sockets once buffers are there: not for those that come,
+//! those that are kept to be sent again, nor those that are discarded.
+#![cfg(target_os = "linux")]
+
+use std::alloc::System;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
+
+use gingham_stripe::Epoch;
+use gingham_stripe_udp::{ChannelPlan, End, EndPlan, Source, now};
+use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
+
+#[global_allocator]
+static GLOBAL: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+const PACKET_BYTES: usize = 500;
+const PACKETS: usize = 10_000;
+const TIMEOUT: Duration = Duration::from_secs(100);
+
+/// So many packets of nothing.
+struct Nothing(usize);
+
+impl Source for Nothing {
+    fn next_bytes(&mut self) -> Option<usize> {
+        (self.0 > 0).then_some(PACKET_BYTES)
+    }
+
+    fn take(&mut self, buffer: &mut Vec<u8>) {
+        self.0 -= 1;
+        buffer.resize(buffer.len() + PACKET_BYTES, 0);
+    }
+}
+
+fn end() -> End {
+    let mut plan = EndPlan::free(1_400);
+    plan.striping = plan.striping.repaired();
+    let local = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    let channel = ChannelPlan { local, interface: None, mark: None, remote: local };
+    End::open(&plan, vec![channel.clone(), channel], Epoch::new(1)).expect("sockets")
+}
+
+/// Sends so many packets, and reads what has come.
+fn run(left: &mut End, right: &mut End, packets: usize) {
+    let (ends_at, mut source, mut came) = (now().after(TIMEOUT), Nothing(packets), 0);
+    while came < packets {
+        assert!(now() < ends_at, "{came} of {packets} came");
+        left.receive();
+        left.transmit(&mut source);
+        right.receive();
+        while right.next_packet().is_some() {
+            came += 1;
+        }
+        right.transmit(&mut Nothing(0));
+    }
+}
+
+#[test]
+fn no_packet_takes_an_allocation() {
+    let (mut left, mut right) = (end(), end());
+    for channel in 0..2 {
+        left.set_remote(channel, right.local(channel).expect("a socket"));
+        right.set_remote(channel, left.local(channel).expect("a socket"));
+    }
+    // What is kept is full then: 4,096 packets of each channel.
+    run(&mut left, &mut right, PACKETS);
+    let region = Region::new(GLOBAL);
+    run(&mut left, &mut right, PACKETS);
+    // Where more is in flight than ever before there are more buffers: hundreds, not thousands.
+    let allocations = region.change().allocations + region.change().reallocations;
+    assert!(allocations < PACKETS / 10, "{allocations} allocations for {PACKETS} packets");
+}
