@@ -4,7 +4,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-rust test-python lint bench fuzz oracle campaign digests docs pages wheel clean
+.PHONY: help demo test test-rust test-python lint bench bench-stripe fuzz oracle campaign digests docs pages wheel clean
 
 PYTHON ?= python3
 CARGO ?= cargo
@@ -47,6 +47,9 @@ lint: .venv/core.stamp $(CARGO_DENY)  ## formats, lints, types, walls, licences,
 
 bench: .venv/tools.stamp  ## speed of engine and oracle; BENCH="--quick ROW" for less, "--baseline" to record
 	$(BIN)/python benches/bench.py $(BENCH)
+
+bench-stripe: .venv/core.stamp  ## the striping daemon beside MPTCP and wireguard-go, as root; BENCH="--quick --rows ROW" for less
+	$(BIN)/python benches/striping_daemon.py $(BENCH)
 
 fuzz:  ## looks for FOR=n seconds for what the striping protocol cannot take; fuzz/README.md
 	$(CARGO) +nightly fuzz run $(TARGET) -- -max_total_time=$(FOR) -max_len=1200

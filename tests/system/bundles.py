@@ -10,11 +10,9 @@ Lines are those of `pipes`.
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
 import signal
-import socket
 import subprocess
 import threading
 import time
@@ -24,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.system.flows import connection
 from tests.system.pipes import ENDS, ROOT, SEARCH, TIMEOUT_S, Line, first_priority
 
 # The longest that goes over Ethernet: 1,500 less the headers of IPv4 and UDP, the tag of a copy and
@@ -34,10 +33,7 @@ MTU = 1500 - 28 - 20 - 16
 SEGMENT_BYTES = MTU - 20 - 32
 FRAME_BYTES = 14 + 28 + 12 + 16 + MTU
 CHUNK_BYTES = 1 << 16
-# `os.setns` is there from Python 3.12 on.
-LIBC = ctypes.CDLL(None, use_errno=True)
-CLONE_NEWNET = 0x40000000
-PORT = 5001
+ADDRESSES = {"left": "10.90.0.1", "right": "10.90.0.2"}
 
 
 def built() -> Path:
@@ -67,7 +63,7 @@ def config(end: str, channels: int, **changes: Any) -> str:
     number, other = ENDS.index(end) + 1, 2 - ENDS.index(end)
     values: dict[str, Any] = {
         "name": "bundle0",
-        "addresses": [f"10.90.0.{number}/24"],
+        "addresses": [f"{ADDRESSES[end]}/24"],
         "mtu": MTU,
         "role": ("initiator", "responder")[number - 1],
         "key": "bundle0.key",
@@ -77,6 +73,15 @@ def config(end: str, channels: int, **changes: Any) -> str:
         lines += ["[[channel]]", f'local = "10.80.{channel}.{number}:7000"']
         lines += [f'remote = "10.80.{channel}.{other}:7000"']
     return "\n".join(lines) + "\n"
+
+
+def written(folder: Path, channels: int, **changes: Any) -> dict[str, Path]:
+    """Write a configuration an end, with one key."""
+    key_file(folder, "bundle0.key")
+    paths = {end: folder / f"{end}.toml" for end in ENDS}
+    for end, path in paths.items():
+        path.write_text(config(end, channels, **changes))
+    return paths
 
 
 @dataclass
@@ -95,9 +100,9 @@ class Daemon:
 
 @contextmanager
 def daemons(
-    program: Path, names: dict[str, str], configs: dict[str, Path]
+    program: Path, names: dict[str, str], configs: dict[str, Path], *, priority: bool = True
 ) -> Iterator[dict[str, Daemon]]:
-    """Run a daemon an end, and kill what is not ended inside."""
+    """Run a daemon an end, before all others or not, and kill what is not ended inside."""
     running: dict[str, Daemon] = {}
     try:
         for end in ENDS:
@@ -106,7 +111,7 @@ def daemons(
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 text=True,
-                preexec_fn=first_priority,  # noqa: PLW1509 - no thread here
+                preexec_fn=first_priority if priority else None,  # noqa: PLW1509 - no thread here
             )
             running[end] = Daemon(process)
             assert process.stdout is not None
@@ -139,21 +144,6 @@ def refusal(program: Path, namespace: str, path: Path) -> str:
     return done.stderr
 
 
-def within(namespace: str) -> socket.socket:
-    """Return a socket of TCP in a namespace, opened by a thread that goes there and ends."""
-    made: list[socket.socket] = []
-
-    def make() -> None:
-        with Path("/run/netns", namespace).open() as file:
-            assert LIBC.setns(file.fileno(), CLONE_NEWNET) == 0, os.strerror(ctypes.get_errno())
-        made.append(socket.socket())
-
-    thread = threading.Thread(target=make)
-    thread.start()
-    thread.join()
-    return made[0]
-
-
 @dataclass
 class Transfer:
     """What a connection carried: bits a second from a time on, and whether it was what was sent."""
@@ -163,23 +153,9 @@ class Transfer:
     is_whole: bool
 
 
-def connection(names: dict[str, str]) -> tuple[socket.socket, socket.socket]:
-    """Open a connection from left to right through the interfaces of the daemons."""
-    with within(names["right"]) as listener:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(("10.90.0.2", PORT))
-        listener.listen()
-        listener.settimeout(TIMEOUT_S)
-        sender = within(names["left"])
-        sender.settimeout(TIMEOUT_S)
-        sender.connect(("10.90.0.2", PORT))
-        return sender, listener.accept()[0]
-
-
 def transfer(names: dict[str, str], seconds: float, counted_from: float) -> Transfer:
     """Send for so long over one connection of CUBIC, and count what came after the first while."""
-    sender, receiver = connection(names)
-    sender.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"cubic")
+    sender, receiver = connection(names, ADDRESSES["right"])
     sent: list[int] = []
     pattern = bytes(range(251)) * (CHUNK_BYTES // 251)
 
@@ -210,4 +186,4 @@ def transfer(names: dict[str, str], seconds: float, counted_from: float) -> Tran
 
 def sum_of(lines: list[Line]) -> float:
     """Return what all lines carry of TCP, in bits a second."""
-    return sum(line.rate for line in lines) * 1e6 * SEGMENT_BYTES / FRAME_BYTES
+    return sum(line.rate or 0 for line in lines) * 1e6 * SEGMENT_BYTES / FRAME_BYTES

@@ -39,16 +39,32 @@ PRIORITY = 10
 
 @dataclass(frozen=True)
 class Line:
-    """A channel: its rate in Mbit/s, its delay one way in ms, and the bytes of its queue."""
+    """A channel: its rate in Mbit/s, its delay one way in ms, and the bytes of its queue.
 
-    rate: float
+    Without a rate it is a veth that nothing shapes. Jitter, in ms, is added to the delay, a loss is
+    that of each frame, and in an outage, in seconds from and until, nothing crosses.
+    """
+
+    rate: float | None
     delay: float = 0
     queue_bytes: int = 64_000
+    jitter: float = 0
+    loss: float = 0
+    outage: tuple[float, float] | None = None
+
+    @property
+    def is_emulated(self) -> bool:
+        """Whether it takes more than `tbf`."""
+        return bool(self.delay or self.jitter or self.loss or self.outage)
 
     def options(self) -> list[str]:
         """Return it as the emulator has it."""
-        queue = f"{self.queue_bytes} B"
-        return ["--rate", f"{self.rate} Mbit/s", "--delay", f"{self.delay} ms", "--queue", queue]
+        options = ["--rate", f"{self.rate} Mbit/s", "--delay", f"{self.delay} ms"]
+        options += ["--queue", f"{self.queue_bytes} B", "--loss", f"{self.loss}"]
+        options += ["--jitter", f"{self.jitter} ms"]
+        if self.outage:
+            options += ["--outage", "{} s..{} s".format(*self.outage)]
+        return options
 
 
 @dataclass(frozen=True)
@@ -91,7 +107,7 @@ class LateError(Exception):
 
 def sum_of(lines: list[Line]) -> float:
     """Return what all lines carry of packets, in bits a second."""
-    rates = sum(line.rate for line in lines)
+    rates = sum(line.rate or 0 for line in lines)
     return rates * 1e6 * PACKET_BYTES / (PACKET_BYTES + HEADER_BYTES)
 
 
@@ -122,9 +138,7 @@ def _run_once(
     with network(programs, lines) as (names, emulators):
         pipes = started(programs, names, lines, seconds, options, priority=priority)
         told = told_by(pipes, seconds)
-        ways = [_ended(one)[way] for one in emulators for way in ("forth", "back")]
-    late, moved = (sum(way[key] for way in ways) for key in ("late", "delivered"))
-    told["emulated_late_share"] = late / moved if moved else 0.0
+        told["emulated_late_share"] = late_share(emulators)
     told["share"] = told["right"]["goodput_bits_per_s"] / sum_of(lines)
     cpu_seconds = sum(told[end]["cpu_seconds"] for end in ENDS)
     told["cpu_seconds_per_gb"] = cpu_seconds * 1e9 / max(told["right"]["bytes"], 1)
@@ -146,7 +160,7 @@ def started(
     for end, other in (("right", "left"), ("left", "right")):
         command = ["ip", "netns", "exec", names[end], str(programs.pipe), *options]
         for channel in range(len(lines)):
-            ends = f"{_address(channel, end)}:7000,{_address(channel, other)}:7000"
+            ends = f"{address(channel, end)}:7000,{address(channel, other)}:7000"
             command += ["--channel", ends]
         if end == "left" and sends:
             command += ["--offer", "all"]
@@ -167,14 +181,14 @@ def idle_bytes(programs: Programs, lines: list[Line], settle: float, seconds: fl
     with network(programs, lines) as (names, _):
         pipes = started(programs, names, lines, settle + seconds + 1, (), sends=False)
         time.sleep(settle)
-        before = [_carried(names["left"], channel) for channel in range(len(lines))]
+        before = [carried(names["left"], channel) for channel in range(len(lines))]
         time.sleep(seconds)
-        after = [_carried(names["left"], channel) for channel in range(len(lines))]
+        after = [carried(names["left"], channel) for channel in range(len(lines))]
         told_by(pipes, settle + seconds)
     return [(last - first) * 86_400 / seconds for first, last in zip(before, after, strict=True)]
 
 
-def _carried(name: str, channel: int) -> int:
+def carried(name: str, channel: int) -> int:
     """Return what an interface has carried both ways, without headers of Ethernet."""
     counts = json.loads(ip("-n", name, "-s", "-j", "link", "show", f"wan{channel}"))[0]["stats64"]
     ways = (counts["rx"], counts["tx"])
@@ -213,7 +227,7 @@ def network(
             _told("ip", "netns", "exec", name, "sh", "-c", quiet)
         emulators = []
         for channel, line in enumerate(lines):
-            if line.delay:
+            if line.is_emulated:
                 emulators.append(_emulated(programs, names, channel, line))
                 stack.callback(_stopped, emulators[-1])
             else:
@@ -243,6 +257,8 @@ def _shaped(names: dict[str, str], channel: int, line: Line) -> None:
     device = f"wan{channel}"
     peer = ["peer", "name", device, "netns", names["right"]]
     ip("-n", names["left"], "link", "add", device, "type", "veth", *peer)
+    if line.rate is None:
+        return
     # Two milliseconds at once, so that what goes in a call passes in one piece, as through the
     # segmentation of a network card: where tbf cuts it, that is two thirds of all that is computed.
     burst_bytes = max(10_000, int(line.rate * 1e6 / 8 * 2e-3))
@@ -259,14 +275,22 @@ def _addressed(names: dict[str, str], channel: int) -> None:
         for end, name in names.items()
     }
     for end, other in (ENDS, ENDS[::-1]):
-        ip("-n", names[end], "addr", "add", f"{_address(channel, end)}/24", "dev", device)
+        ip("-n", names[end], "addr", "add", f"{address(channel, end)}/24", "dev", device)
         ip("-n", names[end], "link", "set", device, "up")
         hardware = ["lladdr", link[other]["address"], "dev", device, "nud", "permanent"]
-        ip("-n", names[end], "neigh", "replace", _address(channel, other), *hardware)
+        ip("-n", names[end], "neigh", "replace", address(channel, other), *hardware)
 
 
-def _address(channel: int, end: str) -> str:
+def address(channel: int, end: str) -> str:
+    """Return that of an end of a channel."""
     return f"10.80.{channel}.{ENDS.index(end) + 1}"
+
+
+def late_share(emulators: list[subprocess.Popen[str]]) -> float:
+    """End emulators, and return which share of the frames they moved too late."""
+    ways = [_ended(one)[way] for one in emulators for way in ("forth", "back")]
+    late, moved = (sum(way[key] for way in ways) for key in ("late", "delivered"))
+    return late / moved if moved else 0.0
 
 
 def _ended(emulator: subprocess.Popen[str]) -> dict[str, Any]:

@@ -18,16 +18,18 @@ import pytest
 
 from tests.conftest import require_programs, wait_until
 from tests.system.bundles import (
+    ADDRESSES,
     built,
     command,
     config,
-    connection,
     daemons,
     key_file,
     refusal,
     sum_of,
     transfer,
+    written,
 )
+from tests.system.flows import connection
 from tests.system.pipes import ENDS, Line, Programs, ip, network
 from tests.system.test_linkemu import require_root
 
@@ -48,15 +50,6 @@ def names(program: Path) -> Iterator[dict[str, str]]:
         yield names
 
 
-def written(folder: Path, **changes: Any) -> dict[str, Path]:
-    """Write a configuration an end, with one key."""
-    key_file(folder, "bundle0.key")
-    paths = {end: folder / f"{end}.toml" for end in ENDS}
-    for end, path in paths.items():
-        path.write_text(config(end, len(LINES), **changes))
-    return paths
-
-
 def interfaces(name: str) -> set[str]:
     return {link["ifname"] for link in json.loads(ip("-n", name, "-j", "link", "show"))}
 
@@ -64,7 +57,7 @@ def interfaces(name: str) -> set[str]:
 def test_one_connection_has_the_sum_of_both_lines(
     program: Path, names: dict[str, str], tmp_path: Path
 ) -> None:
-    _carries(program, names, written(tmp_path), LINES, 0.85)
+    _carries(program, names, written(tmp_path, len(LINES)), LINES, 0.85)
 
 
 def test_in_strict_order_too_where_lines_have_a_delay(program: Path, tmp_path: Path) -> None:
@@ -73,7 +66,7 @@ def test_in_strict_order_too_where_lines_have_a_delay(program: Path, tmp_path: P
     lines = [Line(10, 10), Line(20, 10)]
     with network(Programs.built(), lines) as (names, _):
         # More than the faster line alone: an emulator that is late takes its part.
-        _carries(program, names, written(tmp_path, order="strict"), lines, 20 / 30)
+        _carries(program, names, written(tmp_path, len(LINES), order="strict"), lines, 20 / 30)
 
 
 def _carries(
@@ -100,7 +93,7 @@ def test_nothing_is_left_after_sigterm(
     program: Path, names: dict[str, str], tmp_path: Path
 ) -> None:
     before = {end: interfaces(names[end]) for end in ENDS}
-    with daemons(program, names, written(tmp_path)) as running:
+    with daemons(program, names, written(tmp_path, len(LINES))) as running:
         assert interfaces(names["left"]) == before["left"] | {"bundle0"}
         for end in ENDS:
             told = running[end].ended()
@@ -111,9 +104,9 @@ def test_nothing_is_left_after_sigterm(
 def test_an_end_that_is_killed_and_started_again_is_heard(
     program: Path, names: dict[str, str], tmp_path: Path
 ) -> None:
-    paths = written(tmp_path)
+    paths = written(tmp_path, len(LINES))
     with daemons(program, names, paths) as running:
-        for one in connection(names):
+        for one in connection(names, ADDRESSES["right"]):
             one.close()
         running["left"].process.kill()
         running["left"].process.wait()
@@ -124,7 +117,7 @@ def test_an_end_that_is_killed_and_started_again_is_heard(
         try:
             assert again.stdout is not None
             assert again.stdout.readline()
-            for one in connection(names):
+            for one in connection(names, ADDRESSES["right"]):
                 one.close()
         finally:
             again.kill()
@@ -134,7 +127,7 @@ def test_an_end_that_is_killed_and_started_again_is_heard(
 def test_nothing_comes_through_with_another_key(
     program: Path, names: dict[str, str], tmp_path: Path
 ) -> None:
-    paths = written(tmp_path)
+    paths = written(tmp_path, len(LINES))
     key_file(tmp_path, "other.key", bytes(32))
     paths["right"].write_text(config("right", len(LINES), key="other.key"))
     with daemons(program, names, paths) as running:
@@ -192,7 +185,7 @@ def test_what_cannot_be_right_is_told_where_it_stands(
     program: Path, names: dict[str, str], tmp_path: Path, case: str
 ) -> None:
     old, new, place, words = WRONG[case]
-    path = written(tmp_path)["left"]
+    path = written(tmp_path, len(LINES))["left"]
     text = path.read_text()
     assert text.count(old) >= 1
     path.write_text(text.replace(old, new, 1))
@@ -212,7 +205,7 @@ def test_what_cannot_be_right_is_told_where_it_stands(
 def test_a_key_file_that_others_may_read_or_that_holds_none(
     program: Path, names: dict[str, str], tmp_path: Path, mode: int, content: str, words: list[str]
 ) -> None:
-    path = written(tmp_path)["left"]
+    path = written(tmp_path, len(LINES))["left"]
     key = tmp_path / "bundle0.key"
     key.write_text(content)
     key.chmod(mode)
@@ -224,7 +217,7 @@ def test_a_key_file_that_others_may_read_or_that_holds_none(
 def test_without_a_tun_device_nothing_is_touched(
     program: Path, names: dict[str, str], tmp_path: Path
 ) -> None:
-    path = written(tmp_path)["left"]
+    path = written(tmp_path, len(LINES))["left"]
     script = 'mount -t tmpfs none /dev/net && exec "$@"'
     inner = command(program, names["left"], path)
     done = subprocess.run(

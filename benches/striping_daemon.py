@@ -1,0 +1,241 @@
+"""What the striping daemon makes of its links, row by row, beside MPTCP and wireguard-go.
+
+    make bench-stripe                              every row, ten runs of 10 s after 3 s
+    make bench-stripe BENCH="--rows 10+20 hole --runs 2 --seconds 5"
+    make bench-stripe BENCH=--quick                a short run of each row; fails on what is certain
+
+It takes root, network namespaces and /dev/net/tun. Nobody tells the daemons anything of the links.
+A share is of the sum: what TCP has of each link alone. The middle run stands first, the worst one
+behind it in brackets. Convergence is until a flow has .9 of what it has in the middle; CPU is that
+of both processes, the kernel's for them included; of a black hole it is told when .8 of the link
+that is left came through, and .8 of both after it was over. Runs in which an emulator was late do
+not count and are repeated. Tables, numbers and a picture a row go to `runs/bench-stripe`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import sys
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+from rich.console import Console  # noqa: E402 - `tests` is no package
+from rich.table import Table  # noqa: E402
+from striping_measures import Length, Programs, Told, VoidError, measured, repeated, sum_alone  # noqa: E402  # noqa: E402
+from striping_pictures import draw  # noqa: E402
+from striping_rows import ROWS, Bar, Row  # noqa: E402
+from tests.system import bundles, ways  # noqa: E402
+
+ORDERS = ("free", "strict")
+QUICK = Length(seconds=2.5, counted_from=1, idle_seconds=2)
+# Of which more is worse.
+COSTS = ("converged_s", "cpu_s_per_gb", "survivor_s", "back_s", "idle_mb_a_day")
+COLUMNS = {
+    "share": ("share", "{:.3f}"),
+    "mbit": ("Mbit/s", "{:.4g}"),
+    "converged_s": ("converged s", "{:.2f}"),
+    "cpu_s_per_gb": ("CPU s/GB", "{:.1f}"),
+    "udp_lost": ("UDP lost", "{:.3%}"),
+    "udp_disorder": ("out of order", "{:.3%}"),
+    "udp_p99_ms": ("p99 ms", "{:.0f}"),
+    "survivor_s": ("hole met s", "{:.2f}"),
+    "back_s": ("back s", "{:.2f}"),
+    "idle_mb_a_day": ("idle MB/day", "{:.1f}"),
+}
+
+
+def main() -> int:
+    """Measure, draw and print."""
+    options = parsed()
+    if lacking := lacks():
+        print(f"bench-stripe: {lacking}", file=sys.stderr)
+        return 6
+    programs = Programs.built()
+    length = Length(options.seconds + options.after, options.after)
+    length = QUICK if options.quick else length
+    options.folder.mkdir(parents=True, exist_ok=True)
+    results = {}
+    for name in options.rows:
+        row = ROWS[name]
+        found = row_of(programs, name, row, length, options)
+        results[name] = found
+        (options.folder / "results.json").write_text(json.dumps(results, indent=1) + "\n")
+    if options.json:
+        print(json.dumps(results, indent=1))
+    else:
+        report(results)
+    return certain_failures(results) if options.quick else 0
+
+
+def parsed() -> argparse.Namespace:
+    """Return what was asked for."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    every = list(ROWS)
+    parser.add_argument("--rows", nargs="+", choices=every, default=every, metavar="NAME")
+    parser.add_argument("--runs", type=int, help="runs of each way, ten where not told")
+    parser.add_argument("--seconds", type=float, default=10, help="what counts of a flow")
+    parser.add_argument("--after", type=float, default=3, help="from so many seconds on")
+    parser.add_argument("--by", nargs="+", help="free, strict, mptcp, wireguard-go: these alone")
+    parser.add_argument("--quick", action="store_true", help="a run of each row, 1.5 s after 1 s")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--folder", type=Path, default=Path("runs/bench-stripe"))
+    options = parser.parse_args()
+    options.runs = options.runs or (1 if options.quick else 10)
+    return options
+
+
+def lacks() -> str | None:
+    """Return what is missing to measure anything, and the cure."""
+    if os.geteuid() != 0:
+        return "network namespaces take root: sudo make bench-stripe"
+    if not os.access("/dev/net/tun", os.W_OK):
+        return "there is no /dev/net/tun: modprobe tun"
+    if not Path("/proc/self/ns/net").exists():
+        return "this kernel has no network namespaces (CONFIG_NET_NS)"
+    return None
+
+
+def ways_of(row: Row, options: argparse.Namespace) -> list[str]:
+    """Return by what a row is measured, as far as it is there."""
+    is_there = {"mptcp": ways.has_mptcp, "wireguard-go": ways.wireguard_program}
+    others = [other for other in row.others if is_there[other]()]
+    return [by for by in (*ORDERS, *others) if not options.by or by in options.by]
+
+
+def row_of(
+    programs: Programs, name: str, row: Row, length: Length, options: argparse.Namespace
+) -> dict[str, Any]:
+    """Measure a row by every way in turn, again and again, and draw the first run of each."""
+    whole = bundles.sum_of(row.lines)
+    if whole and row.is_streamed and not (options.quick or row.outage):
+        whole = sum_alone(programs, row, length)
+    first: dict[str, Told] = {}
+    found: dict[str, list[dict[str, float]]] = {by: [] for by in ways_of(row, options)}
+    void: dict[str, str] = {}
+    for run in range(options.runs):
+        for by, runs in found.items():
+            try:
+                told = repeated(lambda by=by: measured(programs, row, by, length, whole))
+            except VoidError as error:
+                void[by] = str(error)
+                continue
+            first.setdefault(by, told)
+            runs.append(told.measures)
+            print(f"{name}, {by}, run {run + 1}: {said(told.measures)}", file=sys.stderr)
+    pictured = {by: told for by, told in first.items() if told.channels}
+    if pictured:
+        draw(name, row, pictured, options.folder / f"{name.replace('/', '-')}.png")
+    measures = {by: summary(runs) for by, runs in found.items()}
+    bars = judged(row, measures) if "free" in measures else []
+    return {
+        "kind": row.kind,
+        "sum_mbit": whole / 1e6,
+        "runs": found,
+        "void": void,
+        "summary": measures,
+        "bars": bars,
+    }
+
+
+def said(measures: dict[str, float]) -> str:
+    """Return measures as a line."""
+    known = ((COLUMNS[key], value) for key, value in measures.items() if key in COLUMNS)
+    return ", ".join(f"{title} {form.format(value)}" for (title, form), value in known)
+
+
+def summary(runs: list[dict[str, float]]) -> dict[str, dict[str, float]]:
+    """Return the middle and the worst of each measure."""
+    keys = {key: [run[key] for run in runs] for key in (runs[0] if runs else {})}
+    return {
+        key: {"median": median(values), "worst": worst(key, values)} for key, values in keys.items()
+    }
+
+
+def worst(key: str, values: list[float]) -> float:
+    """Return the value that nobody wants."""
+    is_cost = key in COSTS or key.startswith("udp_")
+    return max(values) if is_cost else min(values)
+
+
+def judged(row: Row, measures: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return each bar with what the free order has, and whether it is met."""
+    told = []
+    for bar in row.bars:
+        if bar.measure not in measures["free"]:
+            continue
+        asked = limit_of(bar, measures)
+        value = measures["free"][bar.measure][bar.of]
+        is_met = value >= asked if bar.is_least else value <= asked
+        words = f"{bar.of} {COLUMNS[bar.measure][0]}"
+        told.append({"of": words, "measure": bar.measure, "limit": asked, "has": value})
+        told[-1] |= {"is_least": bar.is_least, "is_met": is_met, "goal": bar.goal}
+    return told
+
+
+def limit_of(bar: Bar, measures: dict[str, Any]) -> float:
+    """Return a limit: of unlimited links it is what wireguard-go does, where it is there."""
+    other = measures.get("wireguard-go")
+    return other["mbit"]["median"] if other and bar.measure == "mbit" else bar.limit
+
+
+def report(results: dict[str, Any]) -> None:
+    """Print the table, and below it each bar."""
+    console = Console(width=None if sys.stdout.isatty() else 200)
+    shown = [
+        key
+        for key in COLUMNS
+        if any(key in one for row in results.values() for one in row["summary"].values())
+    ]
+    table = Table("row", "by", *(COLUMNS[key][0] for key in shown))
+    for name, row in results.items():
+        for by, measures in row["summary"].items():
+            cells = [cell(key, measures.get(key)) for key in shown]
+            table.add_row(name, by, *cells)
+        for by, why in row["void"].items():
+            table.add_row(name, by, f"void: {why}")
+        table.add_section()
+    console.print(table)
+    bars = Table("row", "asked of the free order", "limit", "has", "met")
+    for name, row in results.items():
+        for bar in row["bars"]:
+            form = COLUMNS[bar["measure"]][1]
+            limit = f"{'≥' if bar['is_least'] else '≤'} {form.format(bar['limit'])}"
+            met = "yes" if bar["is_met"] else "no"
+            bars.add_row(name, bar["of"], limit, form.format(bar["has"]), met)
+    console.print(bars)
+
+
+def cell(key: str, values: dict[str, float] | None) -> str:
+    """Return the middle and the worst as a cell."""
+    if not values:
+        return ""
+    form = COLUMNS[key][1]
+    shown = [form.format(value) if math.isfinite(value) else "never" for value in values.values()]
+    return shown[0] if shown[0] == shown[1] else f"{shown[0]} ({shown[1]})"
+
+
+def certain_failures(results: dict[str, Any]) -> int:
+    """Return 1 if a daemon put something out of order, or nothing came, whatever the machine."""
+    code = 0
+    for name, row in results.items():
+        for by, measures in row["summary"].items():
+            is_ours = by in ORDERS
+            if is_ours and measures.get("udp_disorder", {}).get("worst", 0) > 0:
+                print(f"bench-stripe: {name}, {by}: out of order", file=sys.stderr)
+                code = 1
+            if measures.get("mbit", {"worst": 1})["worst"] <= 0:
+                print(f"bench-stripe: {name}, {by}: nothing was carried", file=sys.stderr)
+                code = 1
+    return code
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,231 @@
+"""A row of `make bench-stripe`, measured once: a network, a way through it, what came."""
+
+from __future__ import annotations
+
+import json
+import signal
+import tempfile
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from tests.system import bundles, flows, pipes, ways
+from tests.system.flows import Course
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from striping_rows import Row
+
+SECONDS_A_DAY = 86_400
+# The rate has come where it stays once it is so much of what the middle of the window has.
+CONVERGED = 0.9
+# What a rate is taken over, and how finely an instant is told.
+WINDOW_S, STEP_S = 0.25, 0.02
+# Of the rate of a line that is left, or of all: what counts as carried again.
+REGAINED = 0.8
+# An emulator ends late, and is asked, after a flow: so long before an outage it has begun.
+SETTLE_S = 0.3
+
+
+@dataclass(frozen=True)
+class Length:
+    """How long a flow is, from when on it counts, and how long idle channels are looked at."""
+
+    seconds: float = 13
+    counted_from: float = 3
+    idle_seconds: float = 60
+
+
+@dataclass(frozen=True)
+class Programs:
+    """What is run."""
+
+    daemon: Path
+    emulator: Path
+
+    @classmethod
+    def built(cls) -> Programs:
+        """Build both as the tests of the crates build them."""
+        return cls(bundles.built(), pipes.Programs.built().emulator)
+
+    def lines(self) -> pipes.Programs:
+        """Return what makes lines."""
+        return pipes.Programs(self.emulator, self.emulator)
+
+
+@dataclass
+class Told:
+    """What a run gave: measures by name, and courses for the picture, by seconds of the flow."""
+
+    measures: dict[str, float] = field(default_factory=dict)
+    channels: list[Course] = field(default_factory=list)
+    flow: Course = field(default_factory=Course)
+    outage: tuple[float, float] | None = None
+
+
+class VoidError(Exception):
+    """The emulators were late in every run."""
+
+
+@contextmanager
+def network(programs: Programs, row: Row) -> Iterator[tuple[dict[str, str], list[Any]]]:
+    """Make namespaces and lines, and say that a run is void if the emulators were late."""
+    with pipes.network(programs.lines(), row.lines) as (names, emulators):
+        yield names, emulators
+        if (late := pipes.late_share(emulators)) > pipes.LATE_SHARE_MAX:
+            raise VoidError(f"{late:.3f} of the frames were moved late")
+
+
+def repeated(measure: Callable[[], Told]) -> Told:
+    """Measure again where the emulators were late."""
+    for _ in range(pipes.RUNS_MAX - 1):
+        try:
+            return measure()
+        except VoidError:
+            continue
+    return measure()
+
+
+def sum_alone(programs: Programs, row: Row, length: Length) -> float:
+    """Return what TCP has of each line alone, in bits a second, all in one sum."""
+    with network(programs, row) as (names, _):
+        rates = [
+            _rate(flows.stream(names, ways.plain(channel).address, length.seconds), length)
+            for channel in range(len(row.lines))
+        ]
+    return sum(rates)
+
+
+def measured(programs: Programs, row: Row, by: str, length: Length, sum_bits_per_s: float) -> Told:
+    """Measure a row once, by an order of the daemon or by another way."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        network(programs, row) as (names, emulators),
+        _way(programs, row, by, names, Path(folder)) as way,
+    ):
+        if row.is_idle:
+            return Told(_idle(names, row, length))
+        told = Told()
+        devices = [f"wan{channel}" for channel in range(len(row.lines))]
+        with flows.watched(names["right"], devices) as told.channels:
+            if row.outage:
+                _through_hole(told, names, row, way, emulators)
+            elif row.is_streamed:
+                _stream(told, names, way, length, sum_bits_per_s)
+            if (row.udp_share or row.udp_mbit) and way.processes:
+                rate = (row.udp_mbit or 0) * 1e6 or (row.udp_share or 0) * sum_bits_per_s
+                _datagrams(told, names, row, way, rate, length)
+    return told
+
+
+@contextmanager
+def _way(
+    programs: Programs, row: Row, by: str, names: dict[str, str], folder: Path
+) -> Iterator[ways.Way]:
+    if by == "mptcp":
+        yield ways.mptcp(names, row.lines)
+    elif by == "wireguard-go":
+        program = ways.wireguard_program()
+        assert program is not None, "it was looked for before"
+        with ways.wireguard(program, names, priority=not row.is_unlimited) as way:
+            yield way
+    else:
+        with ways.striped(programs.daemon, folder, names, row.lines, by) as way:
+            yield way
+
+
+def _rate(course: Course, length: Length) -> float:
+    start = course.times[0]
+    return course.bits_per_s(start + length.counted_from, start + length.seconds)
+
+
+def _stream(
+    told: Told, names: dict[str, str], way: ways.Way, length: Length, sum_bits_per_s: float
+) -> None:
+    before = flows.cpu_seconds(way.processes)
+    told.flow = flows.stream(names, way.address, length.seconds, way.protocol)
+    computed = flows.cpu_seconds(way.processes) - before
+    rate = _rate(told.flow, length)
+    told.measures["mbit"] = rate / 1e6
+    if sum_bits_per_s:
+        told.measures["share"] = rate / sum_bits_per_s
+    told.measures["converged_s"] = converged_s(told.flow, length)
+    if way.processes and told.flow.totals[-1]:
+        told.measures["cpu_s_per_gb"] = computed * 1e9 / told.flow.totals[-1]
+
+
+def converged_s(course: Course, length: Length) -> float:
+    """Return how long it took until a flow had what it has in the middle of what counts."""
+    start, end = course.times[0], course.times[0] + length.seconds
+    usual = median(rate for at, rate in rates(course, start, end) if at > length.counted_from)
+    return next(at for at, rate in rates(course, start, end) if rate >= CONVERGED * usual)
+
+
+def rates(course: Course, start: float, end: float) -> list[tuple[float, float]]:
+    """Return seconds from the start, each at the end of a window, and the bits a second in it."""
+    steps = int((end - start - WINDOW_S) / STEP_S)
+    ends = [start + WINDOW_S + step * STEP_S for step in range(steps)]
+    return [(at - start, course.bits_per_s(at - WINDOW_S, at)) for at in ends]
+
+
+def _through_hole(
+    told: Told, names: dict[str, str], row: Row, way: ways.Way, emulators: list[Any]
+) -> None:
+    """Send until well after the outage, and tell how long each change took to be met."""
+    assert row.outage is not None
+    cut = next(number for number, line in enumerate(row.lines) if line.outage)
+    began = time.monotonic() - _seconds(emulators[cut])
+    down, up = (began + at for at in row.outage)
+    wanted_s = up + (row.outage[1] - row.outage[0]) / 2 + SETTLE_S - time.monotonic()
+    told.flow = flows.stream(names, way.address, wanted_s, way.protocol)
+    start, end = told.flow.times[0], told.flow.times[0] + wanted_s
+    told.outage = (down - start, up - start)
+    survivor = bundles.sum_of([line for line in row.lines if not line.outage])
+    whole = bundles.sum_of(row.lines)
+    told.measures["survivor_s"] = regained_s(told.flow, down, up, REGAINED * survivor)
+    told.measures["back_s"] = regained_s(told.flow, up, end, REGAINED * whole)
+
+
+def regained_s(course: Course, start: float, end: float, bits_per_s: float) -> float:
+    """Return after how long a rate is there for the first time: when its window begins.
+
+    If it never is, it is endless.
+    """
+    found = (at - WINDOW_S for at, rate in rates(course, start, end) if rate >= bits_per_s)
+    return next(found, float("inf"))
+
+
+def _seconds(emulator: Any) -> float:
+    emulator.send_signal(signal.SIGUSR1)
+    return float(json.loads(emulator.stdout.readline())["seconds"])
+
+
+def _datagrams(
+    told: Told, names: dict[str, str], row: Row, way: ways.Way, rate: float, length: Length
+) -> None:
+    seen = flows.datagrams(
+        names, way.address, rate, length.seconds, length.counted_from, row.lengths
+    )
+    told.measures |= {
+        "udp_mbit": rate / 1e6,
+        "udp_lost": 1 - seen.came / seen.sent,
+        "udp_disorder": seen.out_of_order / max(seen.came, 1),
+        "udp_p99_ms": seen.delay_p99_ms,
+    }
+
+
+def _idle(names: dict[str, str], row: Row, length: Length) -> dict[str, float]:
+    """Return the megabytes a day that channels with nothing to send exchange, both ways."""
+    time.sleep(length.idle_seconds / 2)
+    channels = range(len(row.lines))
+    before = [pipes.carried(names["left"], channel) for channel in channels]
+    time.sleep(length.idle_seconds)
+    after = [pipes.carried(names["left"], channel) for channel in channels]
+    bytes_a_second = max(
+        (last - first) / length.idle_seconds for first, last in zip(before, after, strict=True)
+    )
+    return {"idle_mb_a_day": bytes_a_second * SECONDS_A_DAY / 1e6}

@@ -1,0 +1,259 @@
+"""What flows between two namespaces, and what came of it: TCP, datagrams, bytes of interfaces."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import socket
+import struct
+import subprocess
+import sys
+import threading
+import time
+from bisect import bisect_left
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+from tests.system.pipes import TIMEOUT_S
+from tests.system.sending import HEAD
+
+T = TypeVar("T")
+# `os.setns` is there from Python 3.12 on.
+LIBC = ctypes.CDLL(None, use_errno=True)
+CLONE_NEWNET = 0x40000000
+PORT = 5001
+CHUNK_BYTES = 1 << 18
+BUFFER_BYTES = 8 << 20
+# Of Linux; Python names them later or not at all.
+SO_RCVBUFFORCE, SO_TIMESTAMPNS = 33, 35
+TIMESPEC = struct.Struct("qq")
+NS_PER_S, NS_PER_MS = 1_000_000_000, 1e6
+# How often bytes are written down.
+SAMPLE_S = 0.02
+# With nothing for so long after the sender has ended, nothing more comes.
+SILENCE_S = 1.0
+
+
+def in_namespace(namespace: str, do: Callable[[], T]) -> T:
+    """Return what is done by a thread that goes to a namespace and ends."""
+    made: list[T] = []
+
+    def there() -> None:
+        enter(namespace)
+        made.append(do())
+
+    thread = threading.Thread(target=there)
+    thread.start()
+    thread.join()
+    return made[0]
+
+
+def enter(namespace: str) -> None:
+    """Move the calling thread."""
+    with Path("/run/netns", namespace).open() as file:
+        assert LIBC.setns(file.fileno(), CLONE_NEWNET) == 0, os.strerror(ctypes.get_errno())
+
+
+def connection(names: dict[str, str], address: str) -> tuple[socket.socket, socket.socket]:
+    """Open a connection from left to an address at the right, and return both ends of it."""
+    sender, receiver, listener = opened(names, address, socket.IPPROTO_TCP)
+    listener.close()
+    return sender, receiver
+
+
+def opened(
+    names: dict[str, str], address: str, protocol: int
+) -> tuple[socket.socket, socket.socket, socket.socket]:
+    """Return both ends of a connection, and what listens: subflows of MPTCP go there."""
+
+    def made() -> socket.socket:
+        return socket.socket(socket.AF_INET, socket.SOCK_STREAM, protocol)
+
+    listener = in_namespace(names["right"], made)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    # Any address: a subflow goes to another.
+    listener.bind(("", PORT))
+    listener.listen()
+    listener.settimeout(TIMEOUT_S)
+    sender = in_namespace(names["left"], made)
+    sender.settimeout(TIMEOUT_S)
+    sender.connect((address, PORT))
+    sender.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"cubic")
+    return sender, listener.accept()[0], listener
+
+
+@dataclass
+class Course:
+    """Bytes so far, by the seconds of the monotonic clock."""
+
+    times: list[float] = field(default_factory=list)
+    totals: list[int] = field(default_factory=list)
+
+    def add(self, at: float, total: int) -> None:
+        """Write down how many there are."""
+        self.times.append(at)
+        self.totals.append(total)
+
+    def total(self, at: float) -> float:
+        """Return how many there were, between what was written down in proportion."""
+        place = bisect_left(self.times, at)
+        if place in {0, len(self.times)}:
+            return float(self.totals[min(place, len(self.totals) - 1)]) if self.totals else 0.0
+        (first, last), (before, after) = (
+            self.times[place - 1 : place + 1],
+            self.totals[place - 1 : place + 1],
+        )
+        return before + (after - before) * (at - first) / (last - first)
+
+    def bits_per_s(self, start: float, end: float) -> float:
+        """Return the rate from one instant to another."""
+        return 8 * (self.total(end) - self.total(start)) / (end - start)
+
+
+def stream(
+    names: dict[str, str], address: str, seconds: float, protocol: int = socket.IPPROTO_TCP
+) -> Course:
+    """Send all that goes over one connection of CUBIC, and return what came when."""
+    sender, receiver, listener = opened(names, address, protocol)
+    course = Course()
+    ends_at = time.monotonic() + seconds
+
+    def send() -> None:
+        chunk = bytes(CHUNK_BYTES)
+        sender.settimeout(SAMPLE_S)
+        while time.monotonic() < ends_at:
+            with suppress(TimeoutError, ConnectionError):
+                sender.send(chunk)
+
+    thread = threading.Thread(target=send)
+    thread.start()
+    buffer, total, now = bytearray(CHUNK_BYTES), 0, time.monotonic()
+    course.add(now, 0)
+    receiver.settimeout(SAMPLE_S)
+    with receiver, listener:
+        while now < ends_at:
+            with suppress(TimeoutError):
+                total += receiver.recv_into(buffer)
+            now = time.monotonic()
+            if now - course.times[-1] >= SAMPLE_S:
+                course.add(now, total)
+    # What is still to go does not count: whoever sends is told that nobody is there.
+    thread.join()
+    sender.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    sender.close()
+    return course
+
+
+@dataclass
+class Datagrams:
+    """What came of those that were sent from an instant on."""
+
+    sent: int
+    came: int
+    out_of_order: int
+    delay_p99_ms: float
+
+
+def datagrams(
+    names: dict[str, str],
+    address: str,
+    rate: float,
+    seconds: float,
+    counted_from: float,
+    lengths: tuple[int, ...] = (1_400,),
+) -> Datagrams:
+    """Send datagrams at a rate in bits a second, and return what came of them."""
+    receiver = in_namespace(names["right"], lambda: socket.socket(type=socket.SOCK_DGRAM))
+    sender = in_namespace(names["left"], lambda: socket.socket(type=socket.SOCK_DGRAM))
+    with receiver, sender:
+        for one in (receiver, sender):
+            one.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, BUFFER_BYTES)
+        receiver.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
+        receiver.bind((address, PORT))
+        receiver.settimeout(SILENCE_S)
+        script = Path(__file__).with_name("sending.py")
+        told = [sender.fileno(), address, PORT, rate, seconds, counted_from, *lengths]
+        process = subprocess.Popen(
+            [sys.executable, str(script), *map(str, told)],
+            pass_fds=[sender.fileno()],
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        try:
+            numbers, delays = _received(receiver, process)
+            out, _ = process.communicate(timeout=TIMEOUT_S)
+        finally:
+            process.kill()
+            process.wait()
+    return _judged(numbers, delays, **json.loads(out))
+
+
+def _received(
+    receiver: socket.socket, process: subprocess.Popen[str]
+) -> tuple[list[int], list[int]]:
+    """Return numbers and delays, in nanoseconds, in the order of arrival."""
+    numbers: list[int] = []
+    delays: list[int] = []
+    while True:
+        try:
+            data, [(_, _, stamp)], _, _ = receiver.recvmsg(2_048, 64)
+        except TimeoutError:
+            if process.poll() is not None:
+                return numbers, delays
+            continue
+        number, sent_at = HEAD.unpack_from(data)
+        seconds, nanoseconds = TIMESPEC.unpack(stamp)
+        numbers.append(number)
+        delays.append(seconds * NS_PER_S + nanoseconds - sent_at)
+
+
+def _judged(numbers: list[int], delays: list[int], sent: int, first_counted: int) -> Datagrams:
+    """Tell order as RFC 4737 does: one is out of order if a later one was there before it."""
+    counted = [pair for pair in zip(numbers, delays, strict=True) if pair[0] >= first_counted]
+    out_of_order, next_number = 0, 0
+    for number, _ in counted:
+        out_of_order += number < next_number
+        next_number = max(next_number, number + 1)
+    ordered = sorted(delay for _, delay in counted)
+    p99 = ordered[int(0.99 * (len(ordered) - 1))] / NS_PER_MS if ordered else float("inf")
+    came = len({number for number, _ in counted})
+    return Datagrams(sent - first_counted, came, out_of_order, p99)
+
+
+@contextmanager
+def watched(namespace: str, devices: list[str]) -> Iterator[list[Course]]:
+    """Write down what interfaces of a namespace receive, as long as this goes on."""
+    courses, ended = [Course() for _ in devices], threading.Event()
+
+    def watch() -> None:
+        enter(namespace)
+        while not ended.wait(SAMPLE_S):
+            lines = Path("/proc/thread-self/net/dev").read_text().splitlines()
+            came = {
+                name.strip(): int(rest.split()[0])
+                for name, colon, rest in (line.partition(":") for line in lines)
+                if colon
+            }
+            for device, course in zip(devices, courses, strict=True):
+                course.add(time.monotonic(), came[device])
+
+    thread = threading.Thread(target=watch)
+    thread.start()
+    try:
+        yield courses
+    finally:
+        ended.set()
+        thread.join()
+
+
+def cpu_seconds(pids: list[int]) -> float:
+    """Return what processes have computed, with what the kernel computed for them."""
+    ticks = 0
+    for pid in pids:
+        values = Path("/proc", str(pid), "stat").read_text().rpartition(")")[2].split()
+        ticks += int(values[11]) + int(values[12])
+    return ticks / os.sysconf("SC_CLK_TCK")

@@ -1,0 +1,134 @@
+"""Ways from left to right over the lines of `pipes`: what is measured, beside what others do.
+
+A way is what a flow goes to, and the processes whose computing it takes. All of it but the daemons
+goes with the namespaces.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.conftest import wait_until
+from tests.system import bundles
+from tests.system.pipes import ENDS, Line, address, first_priority, ip
+
+# Of the kernel; Python names it from 3.10 on where its headers had it.
+IPPROTO_MPTCP = 262
+WIREGUARD_PORT = 51820
+WIREGUARD_ADDRESSES = {"left": "10.91.0.1", "right": "10.91.0.2"}
+# 1,500 less the headers of IPv4, UDP and WireGuard, and its check.
+WIREGUARD_MTU = 1500 - 28 - 32
+SOCKETS = Path("/var/run/wireguard")
+
+
+@dataclass
+class Way:
+    """What a flow goes to, and by which protocol."""
+
+    address: str
+    protocol: int = socket.IPPROTO_TCP
+    processes: list[int] = field(default_factory=list)
+
+
+def plain(channel: int) -> Way:
+    """One line alone."""
+    return Way(address(channel, "right"))
+
+
+@contextmanager
+def striped(
+    program: Path, folder: Path, names: dict[str, str], lines: list[Line], order: str
+) -> Iterator[Way]:
+    """Two daemons, before all others where lines are shaped: they take what time they need."""
+    configs = bundles.written(folder, len(lines), order=order)
+    priority = all(line.rate is not None for line in lines)
+    with bundles.daemons(program, names, configs, priority=priority) as running:
+        pids = [one.process.pid for one in running.values()]
+        yield Way(bundles.ADDRESSES["right"], processes=pids)
+
+
+def mptcp(names: dict[str, str], lines: list[Line]) -> Way:
+    """MPTCP with a subflow a line, as the right end announces its addresses."""
+    for name in names.values():
+        ip("-n", name, "mptcp", "limits", "set", "subflow", "8", "add_addr_accepted", "8")
+    for channel in range(1, len(lines)):
+        ip("-n", names["right"], "mptcp", "endpoint", "add", address(channel, "right"), "signal")
+    return Way(address(0, "right"), IPPROTO_MPTCP)
+
+
+def has_mptcp() -> bool:
+    """Whether the kernel has MPTCP."""
+    try:
+        socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_MPTCP).close()
+    except OSError:
+        return False
+    return True
+
+
+def wireguard_program() -> Path | None:
+    """Return where wireguard-go is: on the path, or where `go install` puts it."""
+    folders = [os.environ.get("GOBIN"), os.environ.get("GOPATH", str(Path.home() / "go")) + "/bin"]
+    search = os.pathsep.join([os.environ.get("PATH", os.defpath), *filter(None, folders)])
+    # Its module's name is the one that `go install` takes.
+    found = shutil.which("wireguard-go", path=search) or shutil.which("wireguard", path=search)
+    return Path(found) if found else None
+
+
+@contextmanager
+def wireguard(program: Path, names: dict[str, str], *, priority: bool) -> Iterator[Way]:
+    """Two of wireguard-go over the first line."""
+    keys = {end: _key_pair() for end in ENDS}
+    with ExitStack() as stack:
+        pids = []
+        for end, other in (ENDS, ENDS[::-1]):
+            device = f"wg-{os.getpid()}-{end[0]}"
+            process = subprocess.Popen(
+                ["ip", "netns", "exec", names[end], str(program), "--foreground", device],
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                env={**os.environ, "WG_PROCESS_FOREGROUND": "1", "LOG_LEVEL": "silent"},
+                preexec_fn=first_priority if priority else None,  # noqa: PLW1509 - no thread here
+            )
+            stack.callback(process.wait)
+            stack.callback(process.kill)
+            control = SOCKETS / f"{device}.sock"
+            stack.callback(control.unlink, missing_ok=True)
+            wait_until(control.exists, "wireguard-go does not start")
+            remote = f"{address(0, other)}:{WIREGUARD_PORT}"
+            _configure(control, keys[end][0], keys[other][1], remote)
+            prefix = f"{WIREGUARD_ADDRESSES[end]}/24"
+            ip("-n", names[end], "addr", "add", prefix, "dev", device)
+            ip("-n", names[end], "link", "set", device, "mtu", str(WIREGUARD_MTU), "up")
+            pids.append(process.pid)
+        yield Way(WIREGUARD_ADDRESSES["right"], processes=pids)
+
+
+def _configure(control: Path, private: bytes, public: bytes, remote: str) -> None:
+    lines = ["set=1", f"private_key={private.hex()}", f"listen_port={WIREGUARD_PORT}"]
+    lines += [f"public_key={public.hex()}", f"endpoint={remote}", "allowed_ip=0.0.0.0/0"]
+    with socket.socket(socket.AF_UNIX) as one:
+        one.connect(str(control))
+        one.sendall(("\n".join(lines) + "\n\n").encode())
+        answer = one.recv(1_024)
+    assert b"errno=0" in answer, answer
+
+
+def _key_pair() -> tuple[bytes, bytes]:
+    """Return a private and a public key of X25519, the last 32 bytes of what OpenSSL writes."""
+
+    def openssl(*words: str, given: bytes = b"") -> bytes:
+        done = subprocess.run(
+            ["openssl", *words, "-outform", "DER"], input=given, capture_output=True, check=True
+        )
+        return done.stdout
+
+    private = openssl("genpkey", "-algorithm", "X25519")
+    public = openssl("pkey", "-inform", "DER", "-pubout", given=private)
+    return private[-32:], public[-32:]
