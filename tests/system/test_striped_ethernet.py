@@ -1,18 +1,18 @@
-"""The daemon over raw Ethernet: two of them between real network namespaces, and what one refuses."""
+"""The daemon over raw Ethernet: two of them between real namespaces, and what one refuses."""
 
 from __future__ import annotations
 
 import json
-import random
-import socket
 import subprocess
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from gingham.studies.adiseshu1996.real.ends import written
+from gingham.studies.adiseshu1996.real.measures import Bench, disorder_after_loss
+from gingham.studies.adiseshu1996.real.relay import PACKETS
 from tests.conftest import require_programs
 from tests.system.bundles import (
     SEARCH,
@@ -23,7 +23,6 @@ from tests.system.bundles import (
     refusal,
     transfer,
 )
-from tests.system.frames import PACKETS, numbered, relayed, written
 from tests.system.pipes import ENDS, Line, Programs, ip, network
 from tests.system.test_linkemu import require_root
 
@@ -31,7 +30,6 @@ LINES = [Line(10), Line(20)]
 QUANTA = [1_500, 3_000]
 # What TCP has of a packet, and what a line sees of it: nothing but Ethernet's header is added.
 SEGMENT_BYTES, FRAME_BYTES = 1_500 - 20 - 32, 14 + 1_500
-BURSTS = 100
 
 
 @pytest.fixture(scope="module")
@@ -87,59 +85,11 @@ def test_frames_go_whole_where_the_interface_passes_them(program: Path, tmp_path
     assert told["right"]["received_packets"] == left["sent_packets"], told
 
 
-def test_order_is_back_a_marker_a_channel_after_the_last_loss(
-    program: Path, tmp_path: Path
-) -> None:
+def test_order_is_back_a_marker_a_channel_after_the_last_loss(program: Path) -> None:
     """Theorem 5.1, a hundred times: eight of ten frames are lost, markers among them."""
-    with relayed(2) as (names, relay):
-        paths = written(tmp_path, names, 2, [1_500, 1_500])
-        with daemons(program, names, paths) as running:
-            sender, receiver = numbered(names)
-            came: list[int] = []
-            over = threading.Event()
-            threads = [
-                threading.Thread(target=_sends, args=(sender, over)),
-                threading.Thread(target=_receives, args=(receiver, came)),
-            ]
-            for thread in threads:
-                thread.start()
-            spans = []
-            for _ in range(BURSTS):
-                relay.lose(0.8)
-                time.sleep(0.03)
-                relay.lose(0)
-                assert relay.passed.wait(10), "no marker came"
-                begins = relay.newest + 1
-                time.sleep(0.03)
-                spans.append((begins, relay.newest))
-            over.set()
-            for thread in threads:
-                thread.join()
-            for one in (sender, receiver):
-                one.close()
-            told = {end: running[end].ended() for end in ENDS}
-    assert told["left"]["resets"] == 1, told
-    assert came != sorted(came), "eight of ten frames were lost, and nothing was out of order"
-    for begins, ends in spans:
-        held = [number for number in came if begins <= number <= ends]
-        assert held == list(range(begins, ends + 1)), (begins, ends, held)
-
-
-def _sends(sender: socket.socket, over: threading.Event) -> None:
-    draws, number = random.Random(2), 0
-    while not over.is_set():
-        sender.send(number.to_bytes(8) + bytes(draws.randrange(1_400)))
-        number += 1
-        time.sleep(0.001)
-
-
-def _receives(receiver: socket.socket, came: list[int]) -> None:
-    receiver.settimeout(2)
-    try:
-        while True:
-            came.append(int.from_bytes(receiver.recv(1_500)[:8]))
-    except TimeoutError:
-        return
+    measured = disorder_after_loss(Bench(program, quick=False))
+    assert measured.value == 0, measured
+    assert "100 times; 0 inversions" not in measured.note, "nothing was out of order before"
 
 
 @pytest.mark.parametrize("end", ENDS)
@@ -234,7 +184,9 @@ def test_an_ether_type_that_another_program_takes_is_told(
     paths = written(tmp_path, names, 2, QUANTA)
     with daemons(program, names, paths):
         path = tmp_path / "other.toml"
-        path.write_text(paths["left"].read_text().replace('"stripe0"', '"stripe1"').replace(".0.1", ".1.1"))
+        path.write_text(
+            paths["left"].read_text().replace('"stripe0"', '"stripe1"').replace(".0.1", ".1.1")
+        )
         said = refusal(program, names["left"], path)
     assert f"{PACKETS:#06x} is in use on `wan0`, by another program" in said, said
     assert "in `ether-types.packets`" in said, said

@@ -171,7 +171,25 @@ def run(name: str, quick: bool, folder: Path | None, workers: int, as_json: bool
 
 @study.command(epilog=exit_code_help(0, 2, 5, 6, 130))
 @common
-def check(name: str, quick: bool, folder: Path | None, workers: int, as_json: bool) -> None:
+@click.option(
+    "--real",
+    is_flag=True,
+    help="Beside virtual time on real links too: Linux, root, and the daemon striped.",
+)
+@click.option(
+    "--daemon",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The daemon of --real.  [default: striped, of PATH]",
+)
+def check(
+    name: str,
+    quick: bool,
+    folder: Path | None,
+    workers: int,
+    as_json: bool,
+    real: bool,
+    daemon: Path | None,
+) -> None:
     """Check the claims of a study, or of one of its figures; makes the runs that are missing.
 
     A claim says what the paper expects, or what we do; the two are counted apart. One that cannot
@@ -180,15 +198,24 @@ def check(name: str, quick: bool, folder: Path | None, workers: int, as_json: bo
     met, and would be without what it claims; `left out` one for which --quick measures too little.
     (In JSON `now_met`, `cannot_tell`, `left_out`.)
 
+    With --real, which adiseshu1996 alone has, the claims of figures that are measured on real links
+    as well are checked, in both ways: two daemons between network namespaces, with real TCP.
+
     \b
     Examples:
       gingham study check kwan1996 --quick
       gingham study check kwan1996/3 --json
+      gingham study check adiseshu1996 --quick --real --daemon target/release/striped
     """
     from gingham import studies
 
-    evidence, figure = measured(name, quick, folder, workers)
-    outcomes = studies.check(evidence, figure)
+    if daemon is not None and not real:
+        raise click.UsageError("--daemon is that of --real")
+    if real:
+        evidence, outcomes = both_ways(name, quick, folder, workers, daemon)
+    else:
+        evidence, figure = measured(name, quick, folder, workers)
+        outcomes = studies.check(evidence, figure)
     if as_json:
         claims = [claim_row(one) for one in outcomes]
         counts = studies.counted(outcomes)
@@ -288,6 +315,25 @@ def measured(
             on_progress=on_progress,
         )
     return evidence, figure
+
+
+def both_ways(
+    name: str, quick: bool, folder: Path | None, workers: int, daemon: Path | None
+) -> tuple[Evidence, list[ClaimOutcome]]:
+    """Check KEY[/FIGURE] in virtual time and on real links, as far as there is the latter."""
+    from gingham import studies
+
+    one, figure = named(name)
+    claims = studies.real_claims(one, figure)
+    # What the machine lacks is told before anything runs.
+    bench = studies.open_bench(one, daemon, quick=quick)
+    outcomes: list[ClaimOutcome] = []
+    for key in dict.fromkeys(claim.figure for claim in claims):
+        evidence, _ = measured(f"{one.key}/{key}", quick, folder, workers)
+        outcomes += studies.check(evidence, key)
+        of_figure = [claim for claim in claims if claim.figure == key]
+        outcomes += studies.check_real(one, of_figure, bench)
+    return evidence, outcomes
 
 
 @contextmanager

@@ -9,6 +9,7 @@
                                where they are many, in several files, expected-tables.toml
                measures.py     what is measured of the sweeps for a claim
                pictures.py     our curves, with the paper's claims marked
+               real.toml       claims that are measured on real links, by real/measures.py
 
     sweeps ──run_sweep──► folders ──► Evidence ──measure──► Measurement ──judge──► verdict
 
@@ -33,10 +34,11 @@ from gingham.studies._drawing import draw, has_picture
 from gingham.studies._evidence import Evidence
 from gingham.studies._moved_picture import draw_moved
 from gingham.studies._moving import Moved, moved, needed, run_assumptions
+from gingham.studies._real import check_real, open_bench, real_claims
 from gingham.studies._running import run, sweeps_of
 from gingham.studies._study import Figure, Size, Study, load, names
 
 __all__ = ["Alternative", "Assumption", "Band", "Claim", "ClaimOutcome", "Evidence", "Figure"]
 __all__ += ["Measurement", "Moved", "Size", "Study", "Verdict", "check", "counted", "draw"]
 __all__ += ["draw_moved", "has_picture", "load", "measure_of", "moved", "names", "needed", "run"]
-__all__ += ["run_assumptions", "sweeps_of"]
+__all__ += ["check_real", "open_bench", "real_claims", "run_assumptions", "sweeps_of"]

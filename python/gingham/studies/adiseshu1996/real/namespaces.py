@@ -1,0 +1,110 @@
+"""Network namespaces: made, entered by a thread that ends, and removed."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import shutil
+import subprocess
+import threading
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from gingham.errors import EnvironmentProblem
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+# The ends of a pipe.
+ENDS = ("left", "right")
+SEARCH = f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin"
+PROGRAMS = ("ip", "tc")
+TUN = Path("/dev/net/tun")
+TIMEOUT_S = 60
+CLONE_NEWNET = 0x40000000
+Made = TypeVar("Made")
+
+
+def require_machine() -> None:
+    """Refuse a machine on which no namespaces can be joined, with what it lacks."""
+    for program in PROGRAMS:
+        if shutil.which(program, path=SEARCH) is None:
+            raise EnvironmentProblem(f"{program} is missing: apt-get install iproute2")
+    if os.geteuid() != 0:
+        raise EnvironmentProblem(
+            "network namespaces take root: sudo gingham study check ... --real"
+        )
+    if not os.access(TUN, os.W_OK):
+        raise EnvironmentProblem(f"{TUN} cannot be opened: modprobe tun")
+
+
+def found_daemon(daemon: Path | None) -> Path:
+    """Return the daemon: that of the path, or the one on PATH."""
+    if daemon is not None:
+        if not os.access(daemon, os.X_OK):
+            raise EnvironmentProblem(f"{daemon} is no program: cargo build -p gingham-striped")
+        return daemon.resolve()
+    found = shutil.which("striped")
+    if found is None:
+        raise EnvironmentProblem(
+            "striped is not on PATH: cargo install --path crates/striped, or --daemon PATH"
+        )
+    return Path(found)
+
+
+def said(program: str, *words: str) -> str:
+    """Run a program and return what it says."""
+    command = [str(shutil.which(program, path=SEARCH)), *words]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+    if done.returncode != 0:
+        raise EnvironmentProblem(f"{' '.join(command)}: {done.stderr.strip()}")
+    return done.stdout
+
+
+def ip(*words: str) -> str:
+    """Run `ip` and return what it says."""
+    return said("ip", *words)
+
+
+@contextmanager
+def namespaces(of: Iterable[str]) -> Iterator[dict[str, str]]:
+    """Make a namespace for each of these, in which nothing speaks by itself, and remove them."""
+    names = {one: f"gingham-{os.getpid()}-{one}" for one in of}
+    made: list[str] = []
+    try:
+        for name in names.values():
+            ip("netns", "add", name)
+            made.append(name)
+            quiet = "cd /proc/sys/net; ! test -d ipv6 || echo 1 > ipv6/conf/default/disable_ipv6"
+            ip("netns", "exec", name, "sh", "-c", quiet)
+        yield names
+    finally:
+        for name in made:
+            # Interfaces and queues go with it.
+            ip("netns", "del", name)
+
+
+def address(name: str, device: str) -> str:
+    """Return the MAC address of an interface."""
+    return str(json.loads(ip("-n", name, "-j", "link", "show", device))[0]["address"])
+
+
+def made_in(namespace: str, make: Callable[[], Made]) -> Made:
+    """Return what a thread makes that goes into a namespace and ends."""
+    # `os.setns` is there from Python 3.12 on.
+    library = ctypes.CDLL(None, use_errno=True)
+    made: list[Made] = []
+
+    def run() -> None:
+        with Path("/run/netns", namespace).open() as file:
+            if library.setns(file.fileno(), CLONE_NEWNET) == 0:
+                made.append(make())
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    if not made:
+        raise EnvironmentProblem(f"{namespace} cannot be entered, or has no such interface")
+    return made[0]
