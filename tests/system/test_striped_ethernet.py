@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from gingham.studies.adiseshu1996.real.ends import written
+from gingham.studies.adiseshu1996.real.ends import ADDRESSES, written
 from gingham.studies.adiseshu1996.real.measures import Bench, disorder_after_loss
 from gingham.studies.adiseshu1996.real.relay import PACKETS
 from tests.conftest import require_programs
@@ -89,7 +89,7 @@ def test_order_is_back_a_marker_a_channel_after_the_last_loss(program: Path) -> 
     """Theorem 5.1, a hundred times: eight of ten frames are lost, markers among them."""
     measured = disorder_after_loss(Bench(program, quick=False))
     assert measured.value == 0, measured
-    assert "100 times; 0 inversions" not in measured.note, "nothing was out of order before"
+    assert "; 0 inversions" not in measured.note, "nothing was out of order before"
 
 
 @pytest.mark.parametrize("end", ENDS)
@@ -98,7 +98,7 @@ def test_a_connection_outlives_an_end_that_is_killed(
 ) -> None:
     paths = written(tmp_path, names, 2, QUANTA)
     with daemons(program, names, paths) as running:
-        sender, receiver = connection(names)
+        sender, receiver = connection(names, ADDRESSES["right"])
         sent, total = 2_000_000, 0
         thread = threading.Thread(target=sender.sendall, args=(bytes(range(250)) * (sent // 250),))
         thread.start()

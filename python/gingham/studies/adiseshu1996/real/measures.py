@@ -124,14 +124,13 @@ def disorder_after_loss(bench: Bench) -> Measurement:
             spans.append((begins, relay.newest))
         came = numbers.end()
     inversions = sum(later < earlier for earlier, later in itertools.pairwise(came))
-    wrong = 0
+    lost = misplaced = 0
     for begins, ends in spans:
         held = [number for number in came if begins <= number <= ends]
-        expected = range(begins, ends + 1)
-        wrong += len(expected) - len(held)
-        wrong += sum(one != other for one, other in zip(held, sorted(held), strict=True))
-    note = f"{bursts} times; {inversions} inversions before"
-    return Measurement(wrong, note=note)
+        lost += ends + 1 - begins - len(held)
+        misplaced += sum(one != other for one, other in zip(held, sorted(held), strict=True))
+    note = f"{bursts} times: {lost} lost, {misplaced} misplaced; {inversions} inversions before"
+    return Measurement(lost + misplaced, note=note)
 
 
 def survived(bench: Bench, end: str) -> Measurement:

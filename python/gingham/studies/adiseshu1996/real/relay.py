@@ -37,6 +37,9 @@ PORT = 7_000
 # A message begins with whom it is to; from left to right a marker goes to the receiver.
 TO_RECEIVER = 0
 LOOK_S = 0.05
+# For seconds in which nobody comes to read: what is lost is lost by whoever is told to.
+BUFFER_BYTES = 1 << 24
+SO_RCVBUFFORCE = 33
 
 
 @dataclass
@@ -119,6 +122,7 @@ def relayed(channels: int) -> Iterator[tuple[dict[str, str], Relay]]:
 
 def _tap(device: str) -> socket.socket:
     tap = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(EVERY))
+    tap.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, BUFFER_BYTES)
     tap.setsockopt(SOL_PACKET, PACKET_IGNORE_OUTGOING, 1)
     tap.bind((device, 0))
     return tap

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from gingham.studies.adiseshu1996.real.ends import ADDRESSES, DEVICE
 from gingham.studies.adiseshu1996.real.namespaces import TIMEOUT_S, made_in
-from gingham.studies.adiseshu1996.real.relay import PORT
+from gingham.studies.adiseshu1996.real.relay import BUFFER_BYTES, PORT, SO_RCVBUFFORCE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -166,6 +166,7 @@ class Numbers:
 
 def _bound() -> socket.socket:
     one = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    one.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, BUFFER_BYTES)
     one.bind((ADDRESSES["right"], PORT))
     # Far longer than a packet waits, and so the end of all.
     one.settimeout(2)
