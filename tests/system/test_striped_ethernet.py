@@ -234,7 +234,9 @@ def test_an_ether_type_that_another_program_takes_is_told(
     paths = written(tmp_path, names, 2, QUANTA)
     with daemons(program, names, paths):
         path = tmp_path / "other.toml"
-        path.write_text(paths["left"].read_text().replace('"stripe0"', '"stripe1"').replace(".0.1", ".1.1"))
+        path.write_text(
+            paths["left"].read_text().replace('"stripe0"', '"stripe1"').replace(".0.1", ".1.1")
+        )
         said = refusal(program, names["left"], path)
     assert f"{PACKETS:#06x} is in use on `wan0`, by another program" in said, said
     assert "in `ether-types.packets`" in said, said
