@@ -68,7 +68,7 @@ class Told:
 
 
 class VoidError(Exception):
-    """The emulators were late in every run."""
+    """A run measured the machine: emulators were late, or the receiver was."""
 
 
 @contextmanager
@@ -81,7 +81,7 @@ def network(programs: Programs, row: Row) -> Iterator[tuple[dict[str, str], list
 
 
 def repeated(measure: Callable[[], Told]) -> Told:
-    """Measure again where the emulators were late."""
+    """Measure again where a run is void."""
     for _ in range(pipes.RUNS_MAX - 1):
         try:
             return measure()
@@ -210,6 +210,8 @@ def _datagrams(
     seen = flows.datagrams(
         names, way.address, rate, length.seconds, length.counted_from, row.lengths
     )
+    if seen.too_slow:
+        raise VoidError(f"the receiver had no room for {seen.too_slow} datagrams")
     told.measures |= {
         "udp_mbit": rate / 1e6,
         "udp_lost": 1 - seen.came / seen.sent,

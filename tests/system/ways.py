@@ -10,14 +10,14 @@ import os
 import shutil
 import socket
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.conftest import wait_until
 from tests.system import bundles
-from tests.system.pipes import ENDS, Line, address, first_priority, ip
+from tests.system.pipes import ENDS, TIMEOUT_S, Line, address, first_priority, ip
 
 # Of the kernel; Python names it from 3.10 on where its headers had it.
 IPPROTO_MPTCP = 262
@@ -100,7 +100,7 @@ def wireguard(program: Path, names: dict[str, str], *, priority: bool) -> Iterat
             stack.callback(process.kill)
             control = SOCKETS / f"{device}.sock"
             stack.callback(control.unlink, missing_ok=True)
-            wait_until(control.exists, "wireguard-go does not start")
+            _wait_for(control)
             remote = f"{address(0, other)}:{WIREGUARD_PORT}"
             _configure(control, keys[end][0], keys[other][1], remote)
             prefix = f"{WIREGUARD_ADDRESSES[end]}/24"
@@ -108,6 +108,13 @@ def wireguard(program: Path, names: dict[str, str], *, priority: bool) -> Iterat
             ip("-n", names[end], "link", "set", device, "mtu", str(WIREGUARD_MTU), "up")
             pids.append(process.pid)
         yield Way(WIREGUARD_ADDRESSES["right"], processes=pids)
+
+
+def _wait_for(control: Path) -> None:
+    ends_at = time.monotonic() + TIMEOUT_S
+    while not control.exists():
+        assert time.monotonic() < ends_at, "wireguard-go does not start"
+        time.sleep(0.01)
 
 
 def _configure(control: Path, private: bytes, public: bytes, remote: str) -> None:

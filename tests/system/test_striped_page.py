@@ -1,0 +1,80 @@
+"""The page that teaches the striping daemon: its laboratory works as it stands there."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests import pages
+from tests.conftest import require_programs
+from tests.system.bundles import built
+from tests.system.pipes import ROOT, SEARCH, TIMEOUT_S
+from tests.system.test_linkemu import require_root
+
+NAME = "docs/how-to/striping-daemon.md"
+# A reader waits for what the daemons print.
+READY = "until ip -n left link show bundle0 && ip -n right link show bundle0; do sleep 0.1; done\n"
+# What a reader does if something fails halfway.
+CLEAR = "trap 'kill $(jobs -p); wait; ip netns delete left; ip netns delete right' ERR\n"
+
+
+def laboratory() -> list[pages.Block]:
+    page = pages.read(NAME, (ROOT / NAME).read_text())
+    return [block for block in page.blocks if Path(__file__).name in block.marks.get("skip", "")]
+
+
+def script(folder: Path) -> str:
+    """Return the commands of the page one after another, and write its files."""
+    lines = "set -eE\n" + CLEAR
+    for block in laboratory():
+        if block.file:
+            (folder / block.file).write_text(block.text)
+        else:
+            lines += block.text + (READY if "striped up" in block.text else "")
+    # The names are the reader's own, but here others may have the same.
+    return re.sub(r"\b(left|right)\b(?!\.toml)", rf"gingham-{os.getpid()}-\1", lines)
+
+
+def test_the_laboratory_of_the_page_has_the_sum_of_both_links(tmp_path: Path) -> None:
+    require_programs(
+        "iperf3 iproute2 iputils-ping openssl", "ip", "iperf3", "openssl", "ping", "tc"
+    )
+    require_root()
+    environment = {**os.environ, "PATH": f"{built().parent}:{SEARCH}"}
+    done = subprocess.run(
+        ["bash", "-c", script(tmp_path)],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_S,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count('"event":"ready"') == 2, done.stdout
+    rates = re.findall(r"([0-9.]+) Mbits/sec +receiver", done.stdout)
+    # More than the faster link has.
+    assert len(rates) == 1, done.stdout
+    assert float(rates[0]) > 20 * 1448 / 1514, done.stdout
+    names = subprocess.run(["ip", "netns"], capture_output=True, text=True, check=True).stdout
+    assert f"gingham-{os.getpid()}-" not in names
+
+
+def test_the_page_bonds_two_links_in_five_commands() -> None:
+    text = (ROOT / NAME).read_text()
+    five = text.partition("## Five commands")[2].partition("Pull one out")[0]
+    commands = [
+        line
+        for block in re.findall(r"```sh\n(.*?)```", five, re.DOTALL)
+        for line in block.splitlines()
+    ]
+    assert len(commands) == 5
+
+
+@pytest.mark.parametrize("end", ["left", "right"])
+def test_the_page_has_a_file_an_end(end: str) -> None:
+    assert [block.file for block in laboratory()].count(f"{end}.toml") == 1
