@@ -12,6 +12,7 @@ use gingham_stripe::{
 };
 
 use super::story::{self, Happening};
+use super::world::uptake;
 
 pub(crate) const LONGEST_BYTES: u32 = 1_500;
 const CHANNELS_MAX: u64 = 16;
@@ -44,6 +45,8 @@ pub(crate) struct Case {
     pub(crate) end_ns: u64,
     /// Whether wait and buffers are enough for the clean channels.
     pub(crate) ample: bool,
+    /// All that is offered must be taken again soon: packets come at least so long.
+    pub(crate) is_uptake_asked: bool,
     /// The longest that something is on its way.
     pub(crate) way_ns: u64,
 }
@@ -144,9 +147,13 @@ impl Case {
         // Request, reset and acknowledgement, each once more for one that was lost, and that for
         // each of a few that find each other out of step.
         let settled_ns = heal_ns + 4 * (wait_ns + 2 * way_ns + nanoseconds(sender.reset_interval));
-        let silent_ns = settled_ns + 200 * gap_ns;
-        let end_ns = silent_ns + 4 * (way_ns + nanoseconds(receiver.wait)) + SECOND_NS;
+        let mut silent_ns = settled_ns + 200 * gap_ns;
         let mut story = story::draw(&mut draw, seed, &quanta, heal_ns, silent_ns);
+        let is_uptake_asked = ample && uptake::is_promised(&sender);
+        if is_uptake_asked {
+            silent_ns = silent_ns.max(heal_ns + uptake::WITHIN_NS);
+        }
+        let end_ns = silent_ns + 4 * (way_ns + nanoseconds(receiver.wait)) + SECOND_NS;
         if sender.shares.is_some() {
             story.retain(|(_, happening)| !matches!(happening, Happening::Quanta(_)));
         }
@@ -167,6 +174,7 @@ impl Case {
             silent_ns,
             end_ns,
             ample,
+            is_uptake_asked,
             way_ns,
         }
     }

@@ -1,7 +1,7 @@
 //! Both ends, the channels between them, a source, and time.
 
 mod happen;
-mod uptake;
+pub(crate) mod uptake;
 
 use std::collections::BTreeMap;
 

@@ -1,12 +1,20 @@
 //! Whether the sender takes what is offered, once errors have stopped.
 
-use gingham_stripe::{Controlled, Discard};
+use gingham_stripe::{Controlled, Discard, SenderOptions};
 
 use super::World;
 
 /// So long after the healing packets are taken again: the longest that rates take to be found again
 /// in the test of healing.
-const UPTAKE_NS_MAX: u64 = 5_000_000_000;
+pub(crate) const WITHIN_NS: u64 = 5_000_000_000;
+
+/// Where a model of the path says what may be in flight, channels that are good again are used
+/// again. CUBIC adds a packet in a round trip to what losses left (RFC 9438, section 4.3), and is not
+/// asked.
+pub(crate) fn is_promised(sender: &SenderOptions) -> bool {
+    let by = sender.control.map(|control| control.by);
+    matches!(by, Some(Controlled::Bbr(_) | Controlled::Told(_)))
+}
 
 impl World<'_> {
     /// Credits lose nothing for want of room, and stop nobody.
@@ -30,17 +38,11 @@ impl World<'_> {
         Ok(())
     }
 
-    /// Where a model of the path says what may be in flight, channels that are good again are used
-    /// again. CUBIC adds a packet in a round trip to what losses left (RFC 9438, section 4.3), and is
-    /// not asked.
+    /// What was promised in time.
     pub(super) fn judge_uptake(&self) -> Result<(), String> {
-        let by = self.case.sender.control.map(|control| control.by);
-        let is_asked = matches!(by, Some(Controlled::Bbr(_) | Controlled::Told(_)));
-        let until_ns = self.case.silent_ns.min(self.case.heal_ns + UPTAKE_NS_MAX);
-        if self.case.ample
-            && is_asked
-            && self.uptake.resumed_ns.is_none_or(|at_ns| at_ns > until_ns)
-        {
+        let until_ns = self.case.heal_ns + WITHIN_NS;
+        let is_late = self.uptake.resumed_ns.is_none_or(|at_ns| at_ns > until_ns);
+        if self.case.is_uptake_asked && is_late {
             let resumed_us = self.uptake.resumed_ns.map(|at_ns| at_ns / 1_000);
             return Err(format!(
                 "packets are taken again from {resumed_us:?} us on, and are to be from {} us on",
