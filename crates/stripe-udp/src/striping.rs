@@ -72,8 +72,6 @@ impl StripingPlan {
         let receiver = ReceiverOptions {
             order: Order::Free,
             guaranteed: Some(Guarantee::default()),
-            // 50 ms at 10 Gbit/s and 1,000 bytes a packet; 1.5 MB of places a channel.
-            buffer_packets_max: 65_536,
             reports: Some(ReportPlan::default()),
             ..ReceiverOptions::default()
         };

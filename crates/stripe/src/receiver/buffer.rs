@@ -1,7 +1,7 @@
 //! The buffer of a channel: what came and has not been read yet, in its order.
 //!
-//! Invariants: at most `packets_max` packets; no two markers beside one another, since the later
-//! says all that the earlier said, and none at the head; so no more than `2 packets_max` items. Room
+//! Invariants: what is held is what its packets are charged; no two markers beside one another, since
+//! the later says all that the earlier said, and none at the head; so no more than two items a packet. Room
 //! for them is taken when they first come, doubled each time: most never do, and pipes without
 //! traffic cost nothing.
 
@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 
 use gingham_fairq::Standing;
 
-use crate::Instant;
+use crate::{Charge, Instant};
 
 /// What stands in a buffer.
 #[derive(Clone, Debug)]
@@ -26,17 +26,25 @@ enum Item<P> {
 pub(super) struct Buffer<P> {
     items: VecDeque<Item<P>>,
     packets: usize,
+    charge: Charge,
+    /// What its packets are charged.
+    held: u32,
     /// Since when the first packet has been the first.
     first_since: Instant,
 }
 
 impl<P> Buffer<P> {
-    pub(super) const fn new() -> Self {
-        Self { items: VecDeque::new(), packets: 0, first_since: Instant::ORIGIN }
+    pub(super) const fn new(charge: Charge) -> Self {
+        Self { items: VecDeque::new(), packets: 0, charge, held: 0, first_since: Instant::ORIGIN }
     }
 
     pub(super) const fn packets(&self) -> usize {
         self.packets
+    }
+
+    /// What its packets are charged.
+    pub(super) fn held(&self) -> u64 {
+        self.held.into()
     }
 
     /// The number in the pipe of its first packet, if packets have one.
@@ -68,6 +76,7 @@ impl<P> Buffer<P> {
             self.first_since = now;
         }
         self.packets += 1;
+        self.held = self.held.saturating_add(self.charge.of(length_bytes));
         self.items.push_back(Item::Packet { length_bytes, sequence, packet });
     }
 
@@ -83,14 +92,16 @@ impl<P> Buffer<P> {
     /// The first packet, its length, and the marker that comes to the head behind it.
     pub(super) fn pop(&mut self, now: Instant) -> Option<(u32, P, Option<Standing>)> {
         let Some(Item::Packet { length_bytes, packet, .. }) = self.items.pop_front() else {
-            self.packets = 0;
+            (self.packets, self.held) = (0, 0);
             return None;
         };
         self.packets = self.packets.saturating_sub(1);
+        self.held = self.held.saturating_sub(self.charge.of(length_bytes));
         self.first_since = now;
         if self.items.is_empty() {
             // The ring begins anew at its first place: memory that was just used.
             self.items.clear();
+            self.held = 0;
         }
         let marker = match self.items.front() {
             Some(Item::Marker(standing)) => Some(*standing),
@@ -102,24 +113,39 @@ impl<P> Buffer<P> {
         Some((length_bytes, packet, marker))
     }
 
-    /// Counts anew where something else has written over the count: markers do not stand beside one
-    /// another, so a wrong count that passes here shows when fewer are left.
-    pub(super) fn repair_state(&mut self, now: Instant) {
+    /// Counts anew where something else has written over the counts: markers do not stand beside one
+    /// another, so a wrong count that passes here shows when fewer are left. No packet is charged
+    /// more than the longest.
+    pub(super) fn repair_state(&mut self, now: Instant, longest: u32) {
         // A wrong count lets a marker come to the head, behind which nobody would look for packets.
         if matches!(self.items.front(), Some(Item::Marker(_))) {
             self.items.pop_front();
         }
         let items = self.items.len();
-        if self.packets > items || items > self.packets.saturating_mul(2) {
-            let is_packet = |item: &&Item<P>| matches!(item, Item::Packet { .. });
-            self.packets = self.items.iter().filter(is_packet).count();
+        let charges = |packet: u32| (self.packets as u64).saturating_mul(packet.into());
+        let can_be = charges(self.charge.of(1))..=charges(longest);
+        if self.packets > items
+            || items > self.packets.saturating_mul(2)
+            || !can_be.contains(&self.held())
+        {
+            self.count_anew();
         }
         self.first_since = self.first_since.min(now);
     }
 
+    fn count_anew(&mut self) {
+        (self.packets, self.held) = (0, 0);
+        for item in &self.items {
+            if let Item::Packet { length_bytes, .. } = item {
+                self.packets += 1;
+                self.held = self.held.saturating_add(self.charge.of(*length_bytes));
+            }
+        }
+    }
+
     pub(super) fn clear(&mut self) {
         self.items.clear();
-        self.packets = 0;
+        (self.packets, self.held) = (0, 0);
     }
 }
 
@@ -131,12 +157,12 @@ mod tests {
     /// it.
     #[test]
     fn a_marker_that_a_wrong_count_let_to_the_head_is_taken_away() {
-        let mut buffer = Buffer::new();
+        let mut buffer = Buffer::new(Charge::BYTES);
         buffer.packets = 1;
         buffer.push_marker(Standing::out(gingham_fairq::Round::new(1)));
         buffer.push_packet(Instant::ORIGIN, 100, 7);
         assert_eq!(buffer.head(), None);
-        buffer.repair_state(Instant::ORIGIN);
-        assert_eq!((buffer.head(), buffer.packets()), (Some(0), 1));
+        buffer.repair_state(Instant::ORIGIN, 164);
+        assert_eq!((buffer.head(), buffer.packets(), buffer.held()), (Some(0), 1, 164));
     }
 }

@@ -54,7 +54,9 @@ impl<S: Numbered, P> Receiver<S, P> {
     ) -> Result<(), Discard> {
         let channel = usize::from(tag.channel);
         let confirmed = self.confirmed.as_mut().ok_or(Discard::OtherMode)?;
-        let buffer = self.buffers.get_mut(channel).ok_or(Discard::NoSuchChannel)?;
+        if channel >= self.buffers.len() {
+            return Err(Discard::NoSuchChannel);
+        }
         let epoch = self.epochs.current().ok_or(Discard::Unsynchronised)?;
         if length_bytes == 0 || length_bytes > self.scheduler.longest_bytes() {
             return Err(Discard::BadLength);
@@ -74,14 +76,14 @@ impl<S: Numbered, P> Receiver<S, P> {
         };
         let packets = channel_sequence.wrapping_add(1);
         self.reports.count_numbered(now, channel, length_bytes, packets);
-        let taken = if let Some(channel) = lost {
-            confirmed.see_copy(Copy { sequence, channel, length_bytes, packet, at: now })
-        } else if ahead(sequence, confirmed.next) < 0 {
+        let taken = if ahead(sequence, confirmed.next) < 0 {
             Err(Discard::TooLate)
-        } else if buffer.packets() == self.options.buffer_packets_max {
-            Err(Discard::BufferFull)
+        } else if let Some(channel) = lost {
+            self.take_copy(Copy { sequence, channel, length_bytes, packet, at: now })
+        } else if !self.has_room(channel, length_bytes, 0) {
+            Err(self.pool.see_full())
         } else {
-            buffer.push_numbered(now, sequence, length_bytes, packet);
+            self.buffers[channel].push_numbered(now, sequence, length_bytes, packet);
             Ok(())
         };
         self.heard(channel);
@@ -212,12 +214,8 @@ impl<S: Numbered, P> Receiver<S, P> {
         let confirmed = self.confirmed.as_ref()?;
         let copies = confirmed.repair.as_ref().and_then(|repair| repair.copies.waiting_since());
         let since = self.buffers.iter().filter_map(Buffer::waiting_since).chain(copies).min()?;
-        let is_full = |buffer: &Buffer<P>| buffer.packets() >= self.options.buffer_packets_max;
-        let left_within = if self.buffers.iter().any(is_full) {
-            Duration::ZERO
-        } else {
-            confirmed.left_within(channels)
-        };
+        let left_within =
+            if self.is_full() { Duration::ZERO } else { confirmed.left_within(channels) };
         Some(since.after(self.options.wait.max(left_within)))
     }
 
@@ -241,7 +239,7 @@ impl<S: Numbered, P> Receiver<S, P> {
     /// is wrong.
     pub(super) fn show_marker(&mut self, now: Instant, channel: usize, marker: &Marker) {
         let in_channels = self.in_channels();
-        let packets_max = self.options.buffer_packets_max.saturating_mul(self.buffers.len());
+        let packets_max = self.pool.packets_max();
         let Some(confirmed) = &mut self.confirmed else { return };
         let ahead = confirmed.see_marker(now, channel, marker);
         let is_at_rest = confirmed.next_since.after(self.options.wait) <= now;

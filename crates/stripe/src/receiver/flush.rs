@@ -20,13 +20,16 @@ impl<S: Numbered, P> Receiver<S, P> {
     /// before.
     pub(super) fn flush(&mut self, now: Instant) {
         self.silent = ChannelSet::MAX;
-        self.buffers.iter_mut().for_each(|buffer| buffer.repair_state(now));
+        let longest = self.pool.longest();
+        self.buffers.iter_mut().for_each(|buffer| buffer.repair_state(now, longest));
+        let held = self.held_bytes();
         if self.epochs.are_synchronised(self.in_channels()) {
             self.give_all_out(now);
         }
         let left: usize = self.buffers.iter().map(Buffer::packets).sum();
         self.reception.discards.add(Discard::Reset, left as u64);
         self.buffers.iter_mut().for_each(Buffer::clear);
+        self.see_flush(held);
     }
 
     fn give_all_out(&mut self, now: Instant) {

@@ -115,14 +115,14 @@ impl<S: Numbered> Sender<S> {
         true
     }
 
-    /// Whether all that was sent on channels that are in is accounted for, and nothing is to be
-    /// agreed upon.
+    /// Whether all that was sent on channels that are in is accounted for, none waits for credit, and
+    /// nothing is to be agreed upon.
     fn has_settled(&self) -> bool {
         let is_accounted_for = |channel: usize| {
             let reported = self.reported.on(channel);
             let accounted = reported.map(|reported| reported.report.accounted_packets);
             !self.scheduler.standing(channel).is_in()
-                || accounted == Some(self.sent.on(channel).packets)
+                || (accounted == Some(self.sent.on(channel).packets) && self.has_credit(channel, 0))
         };
         !self.changes.are_under_way()
             && !self.presence.is_telling()
