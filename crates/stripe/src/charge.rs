@@ -48,6 +48,13 @@ impl Charge {
         self.packet.wrapping_mul(packets).wrapping_add(self.byte.wrapping_mul(bytes))
     }
 
+    /// The same where they are so few that it does not wrap; at most all there is, where counts are
+    /// wrong.
+    pub(crate) const fn of_both(self, packets: u64, bytes: u64) -> u64 {
+        let packets = packets.saturating_mul(self.packet as u64);
+        packets.saturating_add(bytes.saturating_mul(self.byte as u64))
+    }
+
     /// Channels go so far ahead of reports before there is any: ten packets of 1,460 bytes, the
     /// initial window of RFC 6928.
     pub(crate) const fn first(self) -> u32 {

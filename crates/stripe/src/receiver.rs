@@ -104,13 +104,13 @@ impl<S: Numbered, P> Receiver<S, P> {
     /// An end that knows no epoch: it takes nothing before a reset.
     pub fn new(scheduler: S, options: ReceiverOptions) -> Result<Self, OptionsError> {
         let channels = scheduler.channels();
-        let longest = options.check(channels, scheduler.longest_bytes())?;
+        options.check(channels, scheduler.longest_bytes())?;
         let charge = options.charge;
         Ok(Self {
             numbering: Numbering::new(),
-            buffers: (0..channels).map(|_| Buffer::new(charge)).collect(),
+            buffers: (0..channels).map(|_| Buffer::new()).collect(),
             flushed: VecDeque::new(),
-            pool: Pool::new(&options, longest, channels),
+            pool: Pool::new(&options, scheduler.longest_bytes(), channels),
             initial: scheduler.clone(),
             scheduler,
             options,
@@ -208,16 +208,13 @@ impl<S: Numbered, P> Receiver<S, P> {
 
     /// The next packet in the order of the sender.
     pub fn poll_packet(&mut self, now: Instant) -> Option<P> {
-        let packet = match self.flushed.pop_front() {
-            None => self.next_packet(now),
-            packet => {
-                if self.flushed.is_empty() {
-                    self.pool.see_flushed();
-                }
-                packet
-            }
-        };
-        self.pool.see_asked(packet.is_none());
+        if !self.flushed.is_empty() {
+            return self.next_flushed();
+        }
+        let packet = self.next_packet(now);
+        if packet.is_none() {
+            self.pool.see_read(self.reception.packets);
+        }
         packet
     }
 
@@ -287,7 +284,9 @@ impl<S: Numbered, P> Receiver<S, P> {
             Err(Discard::Unsynchronised)
         } else if self.presence.is_out(channel) {
             Err(Discard::ChannelOut)
-        } else if !self.has_room(channel, length_bytes, self.pool.charge().of(length_bytes)) {
+        } else if !self.pool.has_place(&self.buffers[channel])
+            && !self.finds_room(channel, length_bytes, self.pool.charge().of(length_bytes))
+        {
             Err(Discard::BufferFull)
         } else {
             Ok(channel)

@@ -1,6 +1,6 @@
 //! The buffer of a channel: what came and has not been read yet, in its order.
 //!
-//! Invariants: what is held is what its packets are charged; no two markers beside one another, since
+//! Invariants: bytes are those of its packets; no two markers beside one another, since
 //! the later says all that the earlier said, and none at the head; so no more than two items a packet. Room
 //! for them is taken when they first come, doubled each time: most never do, and pipes without
 //! traffic cost nothing.
@@ -26,16 +26,15 @@ enum Item<P> {
 pub(super) struct Buffer<P> {
     items: VecDeque<Item<P>>,
     packets: usize,
-    charge: Charge,
-    /// What its packets are charged.
-    held: u32,
+    /// Their bytes.
+    bytes: u64,
     /// Since when the first packet has been the first.
     first_since: Instant,
 }
 
 impl<P> Buffer<P> {
-    pub(super) const fn new(charge: Charge) -> Self {
-        Self { items: VecDeque::new(), packets: 0, charge, held: 0, first_since: Instant::ORIGIN }
+    pub(super) const fn new() -> Self {
+        Self { items: VecDeque::new(), packets: 0, bytes: 0, first_since: Instant::ORIGIN }
     }
 
     pub(super) const fn packets(&self) -> usize {
@@ -43,8 +42,8 @@ impl<P> Buffer<P> {
     }
 
     /// What its packets are charged.
-    pub(super) fn held(&self) -> u64 {
-        self.held.into()
+    pub(super) const fn held(&self, charge: Charge) -> u64 {
+        charge.of_both(self.packets as u64, self.bytes)
     }
 
     /// The number in the pipe of its first packet, if packets have one.
@@ -76,7 +75,7 @@ impl<P> Buffer<P> {
             self.first_since = now;
         }
         self.packets += 1;
-        self.held = self.held.saturating_add(self.charge.of(length_bytes));
+        self.bytes = self.bytes.wrapping_add(length_bytes.into());
         self.items.push_back(Item::Packet { length_bytes, sequence, packet });
     }
 
@@ -92,16 +91,16 @@ impl<P> Buffer<P> {
     /// The first packet, its length, and the marker that comes to the head behind it.
     pub(super) fn pop(&mut self, now: Instant) -> Option<(u32, P, Option<Standing>)> {
         let Some(Item::Packet { length_bytes, packet, .. }) = self.items.pop_front() else {
-            (self.packets, self.held) = (0, 0);
+            (self.packets, self.bytes) = (0, 0);
             return None;
         };
         self.packets = self.packets.saturating_sub(1);
-        self.held = self.held.saturating_sub(self.charge.of(length_bytes));
+        self.bytes = self.bytes.wrapping_sub(length_bytes.into());
         self.first_since = now;
         if self.items.is_empty() {
             // The ring begins anew at its first place: memory that was just used.
             self.items.clear();
-            self.held = 0;
+            self.bytes = 0;
         }
         let marker = match self.items.front() {
             Some(Item::Marker(standing)) => Some(*standing),
@@ -114,19 +113,19 @@ impl<P> Buffer<P> {
     }
 
     /// Counts anew where something else has written over the counts: markers do not stand beside one
-    /// another, so a wrong count that passes here shows when fewer are left. No packet is charged
-    /// more than the longest.
-    pub(super) fn repair_state(&mut self, now: Instant, longest: u32) {
+    /// another, so a wrong count that passes here shows when fewer are left. No packet is longer than
+    /// the longest.
+    pub(super) fn repair_state(&mut self, now: Instant, longest_bytes: u32) {
         // A wrong count lets a marker come to the head, behind which nobody would look for packets.
         if matches!(self.items.front(), Some(Item::Marker(_))) {
             self.items.pop_front();
         }
         let items = self.items.len();
-        let charges = |packet: u32| (self.packets as u64).saturating_mul(packet.into());
-        let can_be = charges(self.charge.of(1))..=charges(longest);
+        let packets = self.packets as u64;
+        let can_be = packets..=packets.saturating_mul(longest_bytes.into());
         if self.packets > items
             || items > self.packets.saturating_mul(2)
-            || !can_be.contains(&self.held())
+            || !can_be.contains(&self.bytes)
         {
             self.count_anew();
         }
@@ -134,18 +133,18 @@ impl<P> Buffer<P> {
     }
 
     fn count_anew(&mut self) {
-        (self.packets, self.held) = (0, 0);
+        (self.packets, self.bytes) = (0, 0);
         for item in &self.items {
             if let Item::Packet { length_bytes, .. } = item {
                 self.packets += 1;
-                self.held = self.held.saturating_add(self.charge.of(*length_bytes));
+                self.bytes += u64::from(*length_bytes);
             }
         }
     }
 
     pub(super) fn clear(&mut self) {
         self.items.clear();
-        (self.packets, self.held) = (0, 0);
+        (self.packets, self.bytes) = (0, 0);
     }
 }
 
@@ -157,12 +156,12 @@ mod tests {
     /// it.
     #[test]
     fn a_marker_that_a_wrong_count_let_to_the_head_is_taken_away() {
-        let mut buffer = Buffer::new(Charge::BYTES);
+        let mut buffer = Buffer::new();
         buffer.packets = 1;
         buffer.push_marker(Standing::out(gingham_fairq::Round::new(1)));
         buffer.push_packet(Instant::ORIGIN, 100, 7);
         assert_eq!(buffer.head(), None);
-        buffer.repair_state(Instant::ORIGIN, 164);
-        assert_eq!((buffer.head(), buffer.packets(), buffer.held()), (Some(0), 1, 164));
+        buffer.repair_state(Instant::ORIGIN, 100);
+        assert_eq!((buffer.head(), buffer.packets(), buffer.bytes), (Some(0), 1, 100));
     }
 }

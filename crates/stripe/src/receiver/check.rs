@@ -34,8 +34,8 @@ impl<S: Numbered, P> Receiver<S, P> {
         if !sound {
             self.start_over(port);
         }
-        let longest = self.pool.longest();
-        self.buffers.iter_mut().for_each(|buffer| buffer.repair_state(now, longest));
+        let longest_bytes = self.scheduler.longest_bytes();
+        self.buffers.iter_mut().for_each(|buffer| buffer.repair_state(now, longest_bytes));
         self.reports.repair_state(now);
         if let Some(confirmed) = &mut self.confirmed {
             confirmed.repair_state(now);

@@ -54,9 +54,7 @@ impl<S: Numbered, P> Receiver<S, P> {
     ) -> Result<(), Discard> {
         let channel = usize::from(tag.channel);
         let confirmed = self.confirmed.as_mut().ok_or(Discard::OtherMode)?;
-        if channel >= self.buffers.len() {
-            return Err(Discard::NoSuchChannel);
-        }
+        let buffer = self.buffers.get_mut(channel).ok_or(Discard::NoSuchChannel)?;
         let epoch = self.epochs.current().ok_or(Discard::Unsynchronised)?;
         if length_bytes == 0 || length_bytes > self.scheduler.longest_bytes() {
             return Err(Discard::BadLength);
@@ -80,11 +78,14 @@ impl<S: Numbered, P> Receiver<S, P> {
             Err(Discard::TooLate)
         } else if let Some(channel) = lost {
             self.take_copy(Copy { sequence, channel, length_bytes, packet, at: now })
-        } else if !self.has_room(channel, length_bytes, 0) {
-            Err(self.pool.see_full())
-        } else {
+        } else if self.pool.has_place(buffer) {
+            buffer.push_numbered(now, sequence, length_bytes, packet);
+            Ok(())
+        } else if self.finds_room(channel, length_bytes, 0) {
             self.buffers[channel].push_numbered(now, sequence, length_bytes, packet);
             Ok(())
+        } else {
+            Err(self.pool.see_full(self.reception.packets))
         };
         self.heard(channel);
         taken
@@ -243,7 +244,7 @@ impl<S: Numbered, P> Receiver<S, P> {
         let Some(confirmed) = &mut self.confirmed else { return };
         let ahead = confirmed.see_marker(now, channel, marker);
         let is_at_rest = confirmed.next_since.after(self.options.wait) <= now;
-        if ahead as usize <= if is_at_rest { 0 } else { packets_max } {
+        if u64::from(ahead) <= if is_at_rest { 0 } else { packets_max } {
             confirmed.astray = (0, 0);
             return;
         }

@@ -20,8 +20,8 @@ impl<S: Numbered, P> Receiver<S, P> {
     /// before.
     pub(super) fn flush(&mut self, now: Instant) {
         self.silent = ChannelSet::MAX;
-        let longest = self.pool.longest();
-        self.buffers.iter_mut().for_each(|buffer| buffer.repair_state(now, longest));
+        let longest_bytes = self.scheduler.longest_bytes();
+        self.buffers.iter_mut().for_each(|buffer| buffer.repair_state(now, longest_bytes));
         let held = self.held_bytes();
         if self.epochs.are_synchronised(self.in_channels()) {
             self.give_all_out(now);
@@ -29,7 +29,17 @@ impl<S: Numbered, P> Receiver<S, P> {
         let left: usize = self.buffers.iter().map(Buffer::packets).sum();
         self.reception.discards.add(Discard::Reset, left as u64);
         self.buffers.iter_mut().for_each(Buffer::clear);
-        self.see_flush(held);
+        self.pool.see_flush(if self.flushed.is_empty() { 0 } else { held });
+    }
+
+    /// The next of what was flushed.
+    #[cold]
+    pub(super) fn next_flushed(&mut self) -> Option<P> {
+        let packet = self.flushed.pop_front();
+        if self.flushed.is_empty() {
+            self.pool.see_flush(0);
+        }
+        packet
     }
 
     fn give_all_out(&mut self, now: Instant) {

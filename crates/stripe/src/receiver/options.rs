@@ -45,15 +45,15 @@ impl ReceiverOptions {
         channels as u64 + u64::from(repairs)
     }
 
-    /// Checks them for so many channels, and says what the longest packet is charged.
-    pub(super) fn check(&self, channels: usize, longest_bytes: u32) -> Result<u32, OptionsError> {
+    /// Checks them for so many channels.
+    pub(super) fn check(&self, channels: usize, longest_bytes: u32) -> Result<(), OptionsError> {
         let possible = self.buffer_bytes(channels, longest_bytes);
         let bytes = self.buffer_bytes_max;
         if !possible.contains(&bytes) {
             let (least, most) = possible.into_inner();
             return Err(OptionsError::BufferBytes { bytes, least, most });
         }
-        self.check_rest().map(|()| self.longest(longest_bytes))
+        self.check_rest()
     }
 
     /// From where to where [`Self::buffer_bytes_max`] may be, with so many channels and packets of
@@ -63,7 +63,8 @@ impl ReceiverOptions {
         least..=Self::BUFFER_BYTES_LIMIT
     }
 
-    const fn longest(&self, longest_bytes: u32) -> u32 {
+    /// What the longest packet is charged.
+    pub(super) const fn longest(&self, longest_bytes: u32) -> u32 {
         match longest_bytes {
             u32::MAX => self.charge.of(USUAL_BYTES),
             longest_bytes => self.charge.of(longest_bytes),

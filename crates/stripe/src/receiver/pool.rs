@@ -30,8 +30,6 @@
 #[cfg(test)]
 mod corruption;
 
-use core::time::Duration;
-
 use super::buffer::Buffer;
 use super::copies::Copy;
 use super::{Receiver, ReceiverOptions};
@@ -69,11 +67,12 @@ struct Need {
 
 impl Need {
     /// What is needed, now that so much has been given out and so much waits.
-    fn see(&mut self, now: Instant, span: Duration, given: u32, waiting: u64) -> u64 {
+    fn see(&mut self, now: Instant, span_ns: u64, given: u32, waiting: u64) -> u64 {
         self.waited = self.waited.max(waiting);
         let need = u64::from(given.wrapping_sub(self.given)).saturating_add(self.waited);
         let needs = need.max(self.last);
-        if self.since.after(span) <= now || self.since > now {
+        let past_ns = now.nanoseconds().wrapping_sub(self.since.nanoseconds());
+        if past_ns >= span_ns {
             *self = Self { since: now, given, waited: waiting, last: need };
         }
         needs
@@ -112,50 +111,81 @@ impl Grant {
 pub(super) struct Pool {
     charge: Charge,
     max: u64,
+    packets_max: u64,
     /// What nobody else takes of it.
     reserve: u64,
-    /// What the longest packet is charged.
+    /// What the longest packet is charged, and whether it is known.
     longest: u32,
+    knows_longest: bool,
+    /// With fewer packets than that a channel has room within its reserve, whatever their length.
+    places: usize,
     /// What waited when an epoch ended, until all of it is given out.
     flushed: u64,
-    /// Whether something found no room since anything was given out.
-    is_full: bool,
-    /// Whether nothing was left to give out when somebody last asked: what waits waits for others.
-    is_read: bool,
+    /// How many packets had been given out when one found no room, if that is so.
+    full_after: Option<u64>,
+    /// How many had been when nothing was left to give out: what waits then waits for others.
+    read_after: u64,
     grants: Vec<Grant>,
 }
 
 impl Pool {
-    pub(super) fn new(options: &ReceiverOptions, longest: u32, channels: usize) -> Self {
+    pub(super) fn new(options: &ReceiverOptions, longest_bytes: u32, channels: usize) -> Self {
+        let (longest, knows_longest) = (options.longest(longest_bytes), longest_bytes != u32::MAX);
         let (max, charge) = (options.buffer_bytes_max, options.charge);
         let reserve = (max / (2 * options.users(channels))).max(longest.into());
         let grants = vec![Grant::new(charge); channels];
-        Self { charge, max, reserve, longest, flushed: 0, is_full: false, is_read: false, grants }
+        let (flushed, full_after, read_after) = (0, None, 0);
+        let mut pool = Self {
+            charge,
+            max,
+            packets_max: max / u64::from(charge.of(1)),
+            reserve,
+            longest,
+            knows_longest,
+            places: 0,
+            flushed,
+            full_after,
+            read_after,
+            grants,
+        };
+        pool.see_flush(0);
+        pool
     }
 
     pub(super) const fn charge(&self) -> Charge {
         self.charge
     }
 
-    pub(super) const fn longest(&self) -> u32 {
-        self.longest
-    }
-
     /// More packets than ever wait.
-    pub(super) fn packets_max(&self) -> usize {
-        usize::try_from(self.max / u64::from(self.charge.of(1))).unwrap_or(usize::MAX)
+    pub(super) const fn packets_max(&self) -> u64 {
+        self.packets_max
     }
 
-    /// Somebody asked for a packet, and there was one or not.
-    pub(super) const fn see_asked(&mut self, is_read: bool) {
-        self.is_read = is_read;
-        self.is_full &= is_read;
+    /// Whether a packet of any length is sure to have room in a buffer.
+    #[inline]
+    pub(super) const fn has_place<P>(&self, buffer: &Buffer<P>) -> bool {
+        buffer.packets() < self.places
     }
 
-    /// Something found no room.
-    pub(super) const fn see_full(&mut self) -> Discard {
-        self.is_full = true;
+    /// Nothing is left to give out after so many packets.
+    pub(super) const fn see_read(&mut self, packets: u64) {
+        self.read_after = packets;
+    }
+
+    /// A packet found no room after so many had been given out.
+    #[cold]
+    pub(super) const fn see_full(&mut self, packets: u64) -> Discard {
+        self.full_after = Some(packets);
         Discard::BufferFull
+    }
+
+    /// So much waits since the end of an epoch.
+    pub(super) fn see_flush(&mut self, flushed: u64) {
+        self.flushed = flushed;
+        let places = self.reserve / u64::from(self.longest);
+        // Where nobody knows the longest, and where something is flushed, each packet is looked at.
+        let are_sure = self.knows_longest && flushed == 0;
+        self.places = if are_sure { usize::try_from(places).unwrap_or(usize::MAX) } else { 0 };
     }
 
     /// A marker says which limit the sender goes by.
@@ -177,18 +207,13 @@ impl Pool {
     pub(super) fn restart(&mut self) {
         self.grants.fill(Grant::new(self.charge));
     }
-
-    /// All that waited when an epoch ended has been given out.
-    pub(super) const fn see_flushed(&mut self) {
-        self.flushed = 0;
-    }
 }
 
 impl<S: Numbered, P> Receiver<S, P> {
     /// What is held, as it is charged: never above `buffer_bytes_max`.
     pub fn held_bytes(&self) -> u64 {
-        let buffered: u64 = self.buffers.iter().map(Buffer::held).sum();
-        self.pool.flushed + buffered + self.held_copies()
+        let buffered = self.buffers.iter().map(|buffer| buffer.held(self.pool.charge));
+        buffered.fold(self.pool.flushed + self.held_copies(), u64::saturating_add)
     }
 
     fn held_copies(&self) -> u64 {
@@ -196,37 +221,35 @@ impl<S: Numbered, P> Receiver<S, P> {
         repair.map_or(0, |repair| repair.copies.held())
     }
 
-    /// The epoch has ended. What was held then stays charged until all of it is given out.
-    pub(super) fn see_flush(&mut self, held: u64) {
-        self.pool.flushed = if self.flushed.is_empty() { 0 } else { held };
-    }
-
-    /// Whether a packet of so many bytes has room in the buffer of its channel; as far as it is not
-    /// accounted for yet, so much of it.
-    #[inline]
-    pub(super) fn has_room(&self, channel: usize, length_bytes: u32, newly: u32) -> bool {
-        let charge = self.pool.charge.of(length_bytes);
-        let held = self.buffers[channel].held() + u64::from(charge);
-        self.is_within_reserve(held) || self.finds_room(channel, held, newly)
-    }
-
     /// Whether some channel found no room since anything was given out, or will find none for a
     /// longest packet.
     pub(super) fn is_full(&self) -> bool {
         let holds_more = |channel: usize| {
-            let held = self.buffers[channel].held() + u64::from(self.pool.longest);
+            let held = self.held_with(channel, self.pool.longest);
             self.is_within_reserve(held) || self.is_below_cap(channel, held, false)
         };
-        self.pool.is_full || !(0..self.buffers.len()).all(holds_more)
+        self.pool.full_after == Some(self.reception.packets)
+            || !(0..self.buffers.len()).all(holds_more)
     }
 
     const fn is_within_reserve(&self, held: u64) -> bool {
         held <= self.pool.reserve && self.pool.flushed == 0
     }
 
-    /// Whether a channel may hold so much: by its grant, or by what nobody is promised.
+    /// What a channel holds with a packet more that is charged so much.
+    fn held_with(&self, channel: usize, charge: u32) -> u64 {
+        self.buffers[channel].held(self.pool.charge).saturating_add(charge.into())
+    }
+
+    /// Whether a packet of so many bytes has room in the buffer of its channel: within the reserve,
+    /// by the grant, or by what nobody is promised. As far as it is not accounted for yet, so much of
+    /// it.
     #[cold]
-    fn finds_room(&self, channel: usize, held: u64, newly: u32) -> bool {
+    pub(super) fn finds_room(&self, channel: usize, length_bytes: u32, newly: u32) -> bool {
+        let held = self.held_with(channel, self.pool.charge.of(length_bytes));
+        if self.is_within_reserve(held) {
+            return true;
+        }
         let grant = &self.pool.grants[channel];
         let accounted = self.reports.accounted(channel, self.pool.charge).wrapping_add(newly);
         let is_granted = grant.highest.wrapping_sub(accounted).cast_signed() >= 0;
@@ -246,7 +269,8 @@ impl<S: Numbered, P> Receiver<S, P> {
             if channel != user {
                 let accounted = self.reports.accounted(channel, self.pool.charge);
                 let promised = if with_promises { grant.promised(accounted) } else { 0 };
-                let needs = (buffer.held() + u64::from(promised)).max(self.pool.reserve);
+                let held = buffer.held(self.pool.charge);
+                let needs = held.saturating_add(promised.into()).max(self.pool.reserve);
                 taken = taken.saturating_add(needs);
             }
         }
@@ -279,29 +303,34 @@ impl<S: Numbered, P> Receiver<S, P> {
     /// The limit of a channel that is to be reported, and the bit that goes with it.
     pub(super) fn limit(&mut self, now: Instant, channel: usize) -> (u32, bool) {
         let charge = self.pool.charge;
-        let held = self.buffers[channel].held();
-        let room = self.pool.max.saturating_sub(self.taken_but(channel, true));
+        let held = self.held_with(channel, 0);
         let accounted = self.reports.accounted(channel, charge);
         let given = u64::from(self.reports.received(channel, charge)).wrapping_sub(held);
         let given = u32::try_from(given & u64::from(u32::MAX)).expect("half a word");
-        let waiting = if self.pool.is_read { held } else { 0 };
+        let is_read = self.pool.read_after == self.reception.packets;
+        let waiting = if is_read { held } else { 0 };
         let is_out = self.presence.is_out(channel);
         let grant = &mut self.pool.grants[channel];
-        let needs = grant.need.see(now, self.reports.delay(channel), given, waiting);
+        let needs = grant.need.see(now, self.reports.delay_ns(channel), given, waiting);
         let twice = if is_out { 0 } else { needs.saturating_mul(2) };
-        let wanted = twice.max(self.pool.reserve);
-        let granted = wanted.min(room.max(self.pool.reserve)).saturating_sub(held);
+        let reserve = self.pool.reserve;
+        let wanted = if twice <= reserve {
+            reserve
+        } else {
+            let room = self.pool.max.saturating_sub(self.taken_but(channel, true));
+            twice.min(room.max(reserve))
+        };
+        let granted = wanted.saturating_sub(held);
         let granted = u32::try_from(granted).unwrap_or(u32::MAX >> 1).min(u32::MAX >> 1);
+        let grant = &mut self.pool.grants[channel];
         grant.set(accounted.wrapping_add(granted), wanted / FALL_SHARE);
         (grant.limit, grant.lowered)
     }
 
     /// Nobody is promised more than there is, and what is flushed is somewhere.
     pub(super) fn repair_pool(&mut self) {
-        if self.flushed.is_empty() {
-            self.pool.flushed = 0;
-        }
-        self.pool.flushed = self.pool.flushed.min(self.pool.max);
+        let flushed = if self.flushed.is_empty() { 0 } else { self.pool.flushed };
+        self.pool.see_flush(flushed.min(self.pool.max));
         for channel in 0..self.buffers.len() {
             let accounted = self.reports.accounted(channel, self.pool.charge);
             let grant = &mut self.pool.grants[channel];
@@ -353,8 +382,8 @@ mod tests {
     /// What is given out in a span, and the most that waits in it, count from one span to the next.
     #[test]
     fn what_is_needed_is_of_this_span_or_the_last() {
-        let (mut need, span) = (Need::default(), Duration::from_millis(20));
-        let mut see = |ms, given, waiting| need.see(at(ms), span, given, waiting);
+        let mut need = Need::default();
+        let mut see = |ms, given, waiting| need.see(at(ms), 20_000_000, given, waiting);
         assert_eq!(see(10, 100, 30), 130);
         assert_eq!(see(20, 150, 10), 180);
         assert_eq!((see(30, 160, 0), see(41, 170, 0), see(50, 170, 0)), (180, 180, 30));

@@ -96,6 +96,7 @@ struct Arrivals {
 pub(super) struct Reports {
     channels: Vec<Arrivals>,
     plan: Option<ReportPlan>,
+    interval_ns: u64,
     due: ChannelSet,
     /// The earliest that any channel is due by time.
     earliest: Option<Instant>,
@@ -103,7 +104,10 @@ pub(super) struct Reports {
 
 impl Reports {
     pub(super) fn new(channels: usize, plan: Option<ReportPlan>) -> Self {
-        Self { channels: vec![Arrivals::default(); channels], plan, due: 0, earliest: None }
+        let interval = plan.map_or(Duration::ZERO, |plan| plan.interval);
+        let interval_ns = u64::try_from(interval.as_nanos()).unwrap_or(u64::MAX);
+        let channels = vec![Arrivals::default(); channels];
+        Self { channels, plan, interval_ns, due: 0, earliest: None }
     }
 
     /// A packet has come.
@@ -180,9 +184,8 @@ impl Reports {
 
     /// How long it takes until room that is free is used: a report is waited for, goes back, and a
     /// packet comes.
-    pub(super) fn delay(&self, channel: usize) -> Duration {
-        let round_trip = Duration::from_nanos(self.channels[channel].round_trip_ns.into());
-        self.plan.map_or(round_trip, |plan| round_trip + plan.interval)
+    pub(super) fn delay_ns(&self, channel: usize) -> u64 {
+        self.interval_ns.saturating_add(self.channels[channel].round_trip_ns.into())
     }
 
     /// When a report is due though nothing happens.

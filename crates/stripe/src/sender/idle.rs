@@ -46,9 +46,9 @@ impl Idle {
         self.pause > plan.interval
     }
 
-    /// Never longer than it may be.
+    /// Never longer than it may be, nor shorter.
     pub(super) fn repair_state(&mut self, plan: &MarkerPlan) {
-        self.pause = self.pause.min(plan.pause_max());
+        self.pause = self.pause.clamp(plan.interval, plan.pause_max());
     }
 }
 
@@ -61,8 +61,8 @@ impl MarkerPlan {
 
 impl<S: Numbered> Sender<S> {
     /// The time to the next markers, and to the next look at the channels.
-    pub(super) const fn pause(&self) -> Duration {
-        self.idle.pause
+    pub(super) fn pause(&self) -> Duration {
+        self.idle.pause.max(self.options.markers.interval)
     }
 
     /// Markers go by time.

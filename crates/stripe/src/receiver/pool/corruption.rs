@@ -4,9 +4,9 @@ use super::{Grant, Instant, Need, Pool};
 
 impl Pool {
     pub(in crate::receiver) fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
-        self.is_full = words().is_multiple_of(2);
-        (self.flushed, self.is_read) =
-            (crate::corruption::word(words).into(), words().is_multiple_of(2));
+        (self.full_after, self.read_after) = (Some(words()), words());
+        (self.flushed, self.places) =
+            (crate::corruption::word(words).into(), crate::corruption::index(words));
         for grant in &mut self.grants {
             *grant = Grant {
                 limit: crate::corruption::word(words),
