@@ -100,7 +100,6 @@ impl<P> Buffer<P> {
         if self.items.is_empty() {
             // The ring begins anew at its first place: memory that was just used.
             self.items.clear();
-            self.bytes = 0;
         }
         let marker = match self.items.front() {
             Some(Item::Marker(standing)) => Some(*standing),

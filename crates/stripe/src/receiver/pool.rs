@@ -67,6 +67,7 @@ struct Need {
 
 impl Need {
     /// What is needed, now that so much has been given out and so much waits.
+    #[inline]
     fn see(&mut self, now: Instant, span_ns: u64, given: u32, waiting: u64) -> u64 {
         self.waited = self.waited.max(waiting);
         let need = u64::from(given.wrapping_sub(self.given)).saturating_add(self.waited);
@@ -94,12 +95,13 @@ impl Grant {
     /// The limit becomes this, or stays where it would fall by less or must not fall yet.
     fn set(&mut self, limit: u32, fall_min: u64) {
         let rise = limit.wrapping_sub(self.limit).cast_signed();
-        let may_fall = self.echoed == self.lowered && u64::from(rise.unsigned_abs()) > fall_min;
-        if rise < 0 && !may_fall {
-            return;
+        if rise < 0 {
+            if self.echoed != self.lowered || u64::from(rise.unsigned_abs()) <= fall_min {
+                return;
+            }
+            self.lowered = !self.lowered;
         }
         self.limit = limit;
-        self.lowered ^= rise < 0;
         if limit.wrapping_sub(self.highest).cast_signed() > 0 {
             self.highest = limit;
         }
@@ -302,26 +304,22 @@ impl<S: Numbered, P> Receiver<S, P> {
 
     /// The limit of a channel that is to be reported, and the bit that goes with it.
     pub(super) fn limit(&mut self, now: Instant, channel: usize) -> (u32, bool) {
-        let charge = self.pool.charge;
-        let held = self.held_with(channel, 0);
-        let accounted = self.reports.accounted(channel, charge);
-        let given = u64::from(self.reports.received(channel, charge)).wrapping_sub(held);
-        let given = u32::try_from(given & u64::from(u32::MAX)).expect("half a word");
+        let (charge, reserve) = (self.pool.charge, self.pool.reserve);
+        let held = self.buffers[channel].held(charge);
+        let (accounted, received, delay_ns) = self.reports.counts(channel, charge);
+        // Modulo 2^32, as what was received is.
+        let given = received.wrapping_sub(u32::try_from(held).unwrap_or(u32::MAX));
         let is_read = self.pool.read_after == self.reception.packets;
         let waiting = if is_read { held } else { 0 };
-        let is_out = self.presence.is_out(channel);
-        let grant = &mut self.pool.grants[channel];
-        let needs = grant.need.see(now, self.reports.delay_ns(channel), given, waiting);
-        let twice = if is_out { 0 } else { needs.saturating_mul(2) };
-        let reserve = self.pool.reserve;
-        let wanted = if twice <= reserve {
+        let needs = self.pool.grants[channel].need.see(now, delay_ns, given, waiting);
+        let wanted = if needs <= reserve / 2 || self.presence.is_out(channel) {
             reserve
         } else {
             let room = self.pool.max.saturating_sub(self.taken_but(channel, true));
-            twice.min(room.max(reserve))
+            needs.saturating_mul(2).min(room.max(reserve))
         };
-        let granted = wanted.saturating_sub(held);
-        let granted = u32::try_from(granted).unwrap_or(u32::MAX >> 1).min(u32::MAX >> 1);
+        // Below the cap, or a count is wrong, so that this is half a word.
+        let granted = u32::try_from(wanted.saturating_sub(held)).unwrap_or(0);
         let grant = &mut self.pool.grants[channel];
         grant.set(accounted.wrapping_add(granted), wanted / FALL_SHARE);
         (grant.limit, grant.lowered)

@@ -176,16 +176,14 @@ impl Reports {
         charge.of_all(report.accounted_packets, report.accounted_bytes)
     }
 
-    /// The same for what came.
-    pub(super) fn received(&self, channel: usize, charge: Charge) -> u32 {
-        let report = &self.channels[channel].report;
-        charge.of_all(report.received_packets, report.received_bytes)
-    }
-
-    /// How long it takes until room that is free is used: a report is waited for, goes back, and a
-    /// packet comes.
-    pub(super) fn delay_ns(&self, channel: usize) -> u64 {
-        self.interval_ns.saturating_add(self.channels[channel].round_trip_ns.into())
+    /// The same, for what came as well, and how long it takes until room that is free is used: a
+    /// report is waited for, goes back, and a packet comes.
+    #[inline]
+    pub(super) fn counts(&self, channel: usize, charge: Charge) -> (u32, u32, u64) {
+        let Arrivals { report, round_trip_ns, .. } = &self.channels[channel];
+        let accounted = charge.of_all(report.accounted_packets, report.accounted_bytes);
+        let received = charge.of_all(report.received_packets, report.received_bytes);
+        (accounted, received, self.interval_ns.saturating_add((*round_trip_ns).into()))
     }
 
     /// When a report is due though nothing happens.
