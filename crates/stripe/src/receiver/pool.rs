@@ -35,7 +35,8 @@ use super::copies::Copy;
 use super::{Receiver, ReceiverOptions};
 use crate::{Charge, Discard, Instant, Numbered};
 
-/// A limit falls by no less than this part of what the channel needs.
+/// A limit falls by no less than this part of what the channel is to have: ours, so that it does not
+/// follow every packet.
 const FALL_SHARE: u64 = 4;
 
 /// What a channel is granted.

@@ -8,9 +8,9 @@ use core::time::Duration;
 use gingham_input::InputError;
 use gingham_kernel::{Span, Time};
 use gingham_stripe::{
-    BbrPlan, Charge, ControlPlan, Controlled, Guarantee, MESSAGE_BYTES_MAX, MarkerPlan, OrderOptions,
-    ReceiverOptions, RepairPlan, RepairRequests, ReportPlan, SenderOptions, SharePlan, SizePlan,
-    TAG_BYTES_MAX, Thousandths,
+    BbrPlan, Charge, ControlPlan, Controlled, Guarantee, MESSAGE_BYTES_MAX, MarkerPlan,
+    OrderOptions, ReceiverOptions, RepairPlan, RepairRequests, ReportPlan, SenderOptions,
+    SharePlan, SizePlan, TAG_BYTES_MAX, Thousandths,
 };
 
 /// Buffers have room for this many packets at the most.
@@ -291,7 +291,8 @@ fn check_buffer(source: &ScenarioSource, plan: &Plan) -> Result<(), InputError> 
         Some(_) => ("stripe.buffer_packets", "packets"),
     };
     let (least, most) = possible.into_inner();
-    let message = format!("expected {least} to {most} {unit}, the least for one packet of each channel");
+    let message =
+        format!("expected {least} to {most} {unit}, the least for one packet of each channel");
     Err(source.refuse(key, message))
 }
 

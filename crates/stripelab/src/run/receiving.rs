@@ -104,10 +104,9 @@ impl ReceivingEnd {
         let channels = plan.links.len();
         match plan.reception {
             Reception::Logical | Reception::Unmarked => Self::Logical(Box::new(Logical::new(plan))),
-            Reception::None => Self::AsItComes {
-                packets: VecDeque::new(),
-                memory: Memory::new(&plan.receiver),
-            },
+            Reception::None => {
+                Self::AsItComes { packets: VecDeque::new(), memory: Memory::new(&plan.receiver) }
+            }
             Reception::SequenceNumbers => {
                 Self::Numbered(Resequencer::new(channels, &plan.receiver))
             }
