@@ -17,7 +17,7 @@ from gingham import stripe
 
 TAG_BYTES = 12
 PACKET_BYTES = 1500
-FREE = 'order = "free"\nbuffer_packets = 65_536\n'
+FREE = 'order = "free"\n'
 STRICT = 'quanta = "follow"\ncredits = true\n'
 
 

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use gingham_fairq::Causal;
 use gingham_stripe::{
-    ChannelError, ChannelOrder, ControlPlan, Discard, Epoch, Flight, Guarantee, Instant,
+    ChannelError, ChannelOrder, Charge, ControlPlan, Discard, Epoch, Flight, Guarantee, Instant,
     MESSAGE_BYTES_MAX, Message, Numbered, OptionsError, Order, OrderOptions, Ordered, Receiver,
     ReceiverOptions, Reception, Repair, RepairPlan, RepairRequests, ReportPlan,
     RetransmissionBuffer, SendError, Sender, SenderOptions, Sending, SharePlan, Size, SizePlan,
@@ -72,8 +72,6 @@ impl StripingPlan {
         let receiver = ReceiverOptions {
             order: Order::Free,
             guaranteed: Some(Guarantee::default()),
-            // 50 ms at 10 Gbit/s and 1,000 bytes a packet; 1.5 MB of places a channel.
-            buffer_packets_max: 65_536,
             reports: Some(ReportPlan::default()),
             ..ReceiverOptions::default()
         };
@@ -92,7 +90,8 @@ impl StripingPlan {
     /// go on markers (Adiseshu et al. 1996, sections 5 and 6.3). Markers go at the beginning of every
     /// sixteenth round.
     pub fn quasi_fifo(longest_bytes: u32) -> Self {
-        let mut sender = SenderOptions { credits: true, ..SenderOptions::default() };
+        let credits = Some(Charge::BYTES);
+        let mut sender = SenderOptions { credits, ..SenderOptions::default() };
         // Four rounds, as there are otherwise, are six packets and two markers of 80 bytes each on
         // the way: two in a hundred of two links of 10 and 20 Mbit/s.
         sender.markers.every_rounds = 16;

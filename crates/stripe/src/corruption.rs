@@ -17,8 +17,8 @@ use std::time::Duration;
 use proptest::prelude::*;
 
 use crate::{
-    ControlPlan, Guarantee, ReceiverOptions, RepairPlan, RepairRequests, SenderOptions, SharePlan,
-    SizePlan,
+    Charge, ControlPlan, Guarantee, ReceiverOptions, RepairPlan, RepairRequests, SenderOptions,
+    SharePlan, SizePlan,
 };
 use pair::{LONGEST_BYTES, Pair, Scheduler, Words, milliseconds};
 
@@ -81,7 +81,7 @@ proptest! {
             ..ReceiverOptions::default()
         };
         let sender = SenderOptions {
-            credits: follows[0],
+            credits: follows[0].then(Charge::default),
             control: follows[1].then(ControlPlan::default),
             shares: (follows[1] && follows[2]).then(SharePlan::default),
             sizes: finds_sizes.then(SizePlan::default),

@@ -202,6 +202,15 @@ pub enum OptionsError {
         /// The longest packet.
         longest_bytes: u32,
     },
+    /// Memory for less than a longest packet a channel, or for more than serial numbers tell.
+    BufferBytes {
+        /// The memory, as it is charged.
+        bytes: u64,
+        /// The least.
+        least: u64,
+        /// The most.
+        most: u64,
+    },
     /// No channel is there at the start.
     NonePresent,
     /// Markers every zero rounds.
@@ -271,6 +280,11 @@ impl fmt::Display for OptionsError {
                 "sizes.base is {base}; it must be at least the {} bytes of a message, and at most \
                  sizes.max, {max}",
                 crate::MESSAGE_BYTES_MAX
+            ),
+            Self::BufferBytes { bytes, least, most } => write!(
+                f,
+                "buffer_bytes_max is {bytes}; it must be at least {least}, a longest packet for each \
+                 channel and for copies, and at most {most}"
             ),
             Self::NonePresent => {
                 write!(f, "present names no channel; at least one must be there")

@@ -37,6 +37,7 @@
 #[cfg(test)]
 extern crate self as gingham_stripe;
 
+mod charge;
 #[cfg(test)]
 mod corruption;
 mod discard;
@@ -52,6 +53,7 @@ mod tag;
 mod time;
 mod wire;
 
+pub use charge::Charge;
 pub use discard::{Discard, Discards};
 pub use error::{ChannelError, OptionsError, QuantaError, SendError, SizeError};
 pub use gingham_congestion::Thousandths;

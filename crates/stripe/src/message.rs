@@ -140,6 +140,8 @@ pub struct Marker {
     /// So long after the channel falls silent the sender takes it out, in nanoseconds; 0 where it
     /// never does, 2^32 - 1 where it takes longer.
     pub out_after_ns: u32,
+    /// What the last report said of that: which limit the sender goes by.
+    pub lowered: bool,
 }
 
 /// A channel that is out.
@@ -173,9 +175,12 @@ pub struct Nack {
 /// What the receiver says of a channel. Counts are of this epoch and only grow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// So many packets may be sent on the channel, modulo 2^32: those that are in flight no longer
-    /// and those for which its buffer has room.
-    pub limit_packets: u32,
+    /// So much may be charged to the channel, modulo 2^32: what is in flight no longer, and what the
+    /// receiver keeps room for.
+    pub limit_bytes: u32,
+    /// It changes whenever the limit falls; markers give it back, and say so that nothing above the
+    /// limit is to come.
+    pub lowered: bool,
     /// Packets that are in flight no longer, come or lost, modulo 2^32: the sender's own count in
     /// the last marker, and what came since.
     pub accounted_packets: u32,

@@ -18,8 +18,8 @@
 //! Source: Adiseshu, Parulkar and Varghese 1996, sections 4 and 5. The wait, what is done with late
 //! and far markers, and epochs are ours: the paper waits for ever and leaves resets open.
 //!
-//! Invariants: packets of a channel are given out in the order in which they came, each once; no
-//! buffer holds more than its bound; a packet is first in its buffer for at most the wait, as long
+//! Invariants: packets of a channel are given out in the order in which they came, each once; all that
+//! is held is at most its cap; a packet is first in its buffer for at most the wait, as long
 //! as other channels do not overtake it, and they do for at most `far_rounds_max` rounds.
 
 mod buffer;
@@ -32,6 +32,7 @@ mod flush;
 mod gaps;
 mod numbering;
 mod options;
+mod pool;
 mod presence;
 mod reading;
 mod reports;
@@ -53,6 +54,7 @@ use buffer::Buffer;
 use epochs::{Age, Epochs};
 use evidence::Confirmed;
 use numbering::Numbering;
+use pool::Pool;
 use presence::Presence;
 use reports::Reports;
 
@@ -82,6 +84,8 @@ pub struct Receiver<S, P> {
     buffers: Vec<Buffer<P>>,
     /// What waited when an epoch ended.
     flushed: VecDeque<P>,
+    /// How much of what came may wait.
+    pool: Pool,
     /// Channels that are passed over at once.
     silent: ChannelSet,
     /// For each channel.
@@ -99,12 +103,14 @@ pub struct Receiver<S, P> {
 impl<S: Numbered, P> Receiver<S, P> {
     /// An end that knows no epoch: it takes nothing before a reset.
     pub fn new(scheduler: S, options: ReceiverOptions) -> Result<Self, OptionsError> {
-        options.check()?;
         let channels = scheduler.channels();
+        options.check(channels, scheduler.longest_bytes())?;
+        let charge = options.charge;
         Ok(Self {
             numbering: Numbering::new(),
             buffers: (0..channels).map(|_| Buffer::new()).collect(),
             flushed: VecDeque::new(),
+            pool: Pool::new(&options, scheduler.longest_bytes(), channels),
             initial: scheduler.clone(),
             scheduler,
             options,
@@ -114,7 +120,9 @@ impl<S: Numbered, P> Receiver<S, P> {
             epochs: Epochs::default(),
             reports: Reports::new(channels, options.reports),
             presence: Presence::new(channels),
-            confirmed: options.guaranteed.map(|guarantee| Confirmed::new(guarantee, channels)),
+            confirmed: options
+                .guaranteed
+                .map(|guarantee| Confirmed::new(guarantee, charge, channels)),
             reception: Reception::default(),
         })
     }
@@ -200,7 +208,14 @@ impl<S: Numbered, P> Receiver<S, P> {
 
     /// The next packet in the order of the sender.
     pub fn poll_packet(&mut self, now: Instant) -> Option<P> {
-        self.flushed.pop_front().or_else(|| self.next_packet(now))
+        if !self.flushed.is_empty() {
+            return self.next_flushed();
+        }
+        let packet = self.next_packet(now);
+        if packet.is_none() {
+            self.pool.see_read(self.reception.packets);
+        }
+        packet
     }
 
     fn next_packet(&mut self, now: Instant) -> Option<P> {
@@ -254,9 +269,8 @@ impl<S: Numbered, P> Receiver<S, P> {
     fn poll_report(&mut self, now: Instant) -> Option<(usize, Epoch, Kind)> {
         let epoch = self.epochs.current()?;
         let channel = self.reports.next_due(now)?;
-        let packets = self.buffers[channel].packets();
-        let free = self.options.buffer_packets_max.saturating_sub(packets);
-        Some((channel, epoch, Kind::Report(self.reports.report(channel, free, now))))
+        let limit = self.limit(now, channel);
+        Some((channel, epoch, Kind::Report(self.reports.report(channel, limit, now))))
     }
 
     /// The channel that a packet is taken on.
@@ -270,7 +284,9 @@ impl<S: Numbered, P> Receiver<S, P> {
             Err(Discard::Unsynchronised)
         } else if self.presence.is_out(channel) {
             Err(Discard::ChannelOut)
-        } else if self.buffers[channel].packets() >= self.options.buffer_packets_max {
+        } else if !self.pool.has_place(&self.buffers[channel])
+            && !self.finds_room(channel, length_bytes, self.pool.charge().of(length_bytes))
+        {
             Err(Discard::BufferFull)
         } else {
             Ok(channel)
@@ -317,6 +333,7 @@ impl<S: Numbered, P> Receiver<S, P> {
     ) -> Result<(), Discard> {
         self.heard(channel);
         self.reports.see_marker(channel, now, marker);
+        self.pool.see_marker(channel, marker.lowered);
         self.show_marker(now, channel, marker);
         self.see_presence(now, channel, &marker.standing)?;
         self.put_marker(channel, marker.standing);
@@ -334,6 +351,7 @@ impl<S: Numbered, P> Receiver<S, P> {
         self.scheduler = self.initial.clone();
         self.presence.restart();
         self.reports.restart();
+        self.pool.restart();
         if let Some(confirmed) = &mut self.confirmed {
             confirmed.restart();
         }

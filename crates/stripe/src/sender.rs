@@ -58,7 +58,6 @@ pub use sizes::{Size, SizePlan, SizeState};
 pub use transmit::Transmit;
 
 use changes::Changes;
-use credit::has_credit;
 use idle::Idle;
 use paths::Paths;
 use presence::{Life, Presence};
@@ -180,12 +179,12 @@ impl<S: Numbered> Sender<S> {
         }
         if let (Order::Free, Some(paths)) = (self.options.order, &self.paths) {
             return paths.choose(now, |channel| {
-                self.sizes.fits(channel, length_bytes) && self.takes(channel)
+                self.sizes.fits(channel, length_bytes) && self.takes(channel, length_bytes)
             });
         }
         let channel = self.scheduler.current();
         let is_full = self.paths.as_ref().is_some_and(|paths| !paths.admits(channel, now));
-        let takes = self.takes(channel) && self.sizes.fits(channel, length_bytes);
+        let takes = self.takes(channel, length_bytes) && self.sizes.fits(channel, length_bytes);
         (takes && !is_full).then_some(channel)
     }
 
@@ -198,27 +197,17 @@ impl<S: Numbered> Sender<S> {
             SendError::Resetting
         } else if !self.fits_somewhere(length_bytes) {
             SendError::TooLong { longest_bytes: self.longest_bytes() }
-        } else if self.options.order == Order::Strict && !self.has_credit(channel) {
+        } else if self.options.order == Order::Strict && !self.has_credit(channel, length_bytes) {
             SendError::NoCredit { channel }
         } else {
             SendError::FlightFull { channel }
         }
     }
 
-    /// Whether a channel is there and in, and has credit.
-    fn takes(&self, channel: usize) -> bool {
-        self.carries(channel) && self.has_credit(channel)
-    }
-
-    fn has_credit(&self, channel: usize) -> bool {
-        !self.options.credits || self.is_credit_left(channel)
-    }
-
-    /// Out of line, for those who need none.
-    #[inline(never)]
-    fn is_credit_left(&self, channel: usize) -> bool {
-        let reported = self.reported.on(channel);
-        has_credit(self.sent.on(channel), reported.as_ref().map(|reported| &reported.report))
+    /// Whether a channel is there and in, and has credit for a packet of so many bytes; with 0 for
+    /// any.
+    fn takes(&self, channel: usize, length_bytes: u32) -> bool {
+        self.carries(channel) && self.has_credit(channel, length_bytes)
     }
 
     /// Whether packets are taken.
@@ -324,7 +313,7 @@ impl<S: Numbered> Sender<S> {
         let paths = self.paths.as_ref()?;
         let paced = match self.options.order {
             Order::Free => paths.next_at(self.now, |channel| {
-                self.sizes.fits_waiting(channel) && self.takes(channel)
+                self.sizes.fits_waiting(channel) && self.takes(channel, 0)
             }),
             Order::Strict => paths.next_at(self.now, |one| one == self.scheduler.current()),
         };

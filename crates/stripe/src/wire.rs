@@ -15,10 +15,11 @@
 //! | 2 | Reset | quantum 4 |
 //! | 3, 4 | Acknowledged, ResetRequested | |
 //! | 5, 6 | Left, LeftAcknowledged | channel 1, zero 3, round 4, sent packets 4, next sequence 4 |
-//! | 7 | Report | limit packets 4, accounted packets 4 and bytes 8, received packets 4 and bytes 8, came at 8, coming: round 4; echo 8, held 4, came ago 4, longest 4 |
+//! | 7 | Report | limit bytes 4, accounted packets 4 and bytes 8, received packets 4 and bytes 8, came at 8, coming: round 4; echo 8, held 4, came ago 4, longest 4 |
 //! | 8 | Nack | first 4, count 2, channel 1, zero 1, left 4 |
 //!
 //! The lowest flag says that the fields called coming are there; where they are not, they are zero.
+//! The next, of markers and reports, says which limit holds.
 //! Links have checks of their own; the one here keeps what passes them by from becoming a
 //! scheduler's state. Bytes after the message are padding (Ethernet has at least 46) and are not
 //! read.

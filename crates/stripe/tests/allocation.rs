@@ -3,7 +3,7 @@
 
 use gingham_fairq::SurplusRoundRobin;
 use gingham_stripe::{
-    ControlPlan, Epoch, Guarantee, Instant, Order, Receiver, ReceiverOptions, RepairPlan,
+    Charge, ControlPlan, Epoch, Guarantee, Instant, Order, Receiver, ReceiverOptions, RepairPlan,
     RepairRequests, ReportPlan, Sender, SenderOptions, Tag,
 };
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
@@ -137,7 +137,7 @@ fn allocates_nothing(what: &str, mut ends: Ends, lost_of: u32, least: u32) {
 fn nothing_is_allocated_for_a_packet() {
     let reports = Some(ReportPlan::default());
     let plain = ReceiverOptions { reports, ..ReceiverOptions::default() };
-    let credits = SenderOptions { credits: true, ..SenderOptions::default() };
+    let credits = SenderOptions { credits: Some(Charge::default()), ..SenderOptions::default() };
     allocates_nothing("quasi-FIFO with credits", Ends::new(credits, plain), 0, 21_900);
     allocates_nothing(
         "quasi-FIFO with loss",
@@ -152,7 +152,7 @@ fn nothing_is_allocated_for_a_packet() {
     allocates_nothing("guaranteed, with repairs", Ends::new(repairing, guaranteed), 50, 21_900);
 
     let control = Some(ControlPlan::default());
-    let choosing = SenderOptions { order: Order::Free, control, credits: false, ..repairing };
-    let free = ReceiverOptions { order: Order::Free, buffer_packets_max: 16_384, ..guaranteed };
+    let choosing = SenderOptions { order: Order::Free, control, credits: None, ..repairing };
+    let free = ReceiverOptions { order: Order::Free, ..guaranteed };
     allocates_nothing("free, with control and repairs", Ends::new(choosing, free), 50, 2_000);
 }

@@ -22,12 +22,14 @@ fn marker() -> Message {
         sent_at: Instant::from_nanoseconds(0x4142_4344_4546_4748),
         round_trip_ns: 0x5152_5354,
         out_after_ns: 0x6162_6364,
+        lowered: false,
     }))
 }
 
 fn report() -> Message {
     message(Kind::Report(Report {
-        limit_packets: 0x0102_0304,
+        limit_bytes: 0x0102_0304,
+        lowered: true,
         accounted_packets: 0x1112_1314,
         accounted_bytes: 0x2122_2324_2526_2728,
         received_packets: 0x3132_3334,
@@ -123,7 +125,7 @@ fn every_kind_has_its_layout() {
     assert_layout(
         report,
         7,
-        1,
+        3,
         b"\x01\x02\x03\x04\x11\x12\x13\x14\x21\x22\x23\x24\x25\x26\x27\x28\
           \x31\x32\x33\x34\x41\x42\x43\x44\x45\x46\x47\x48\x81\x82\x83\x84\x85\x86\x87\x88\
           \x51\x52\x53\x54\x61\x62\x63\x64\x65\x66\x67\x68\x71\x72\x73\x74\x91\x92\x93\x94\xa1\xa2\xa3\xa4",
@@ -164,7 +166,8 @@ fn no_two_datagrams_begin_with_the_same_eight_bytes() {
 #[test]
 fn every_kind_comes_back() {
     let out = Kind::Marker(Marker { standing: Standing::default(), ..Marker::default() });
-    for kind in every_kind().into_iter().chain([out, Kind::Report(Report::default())]) {
+    let lowered = Kind::Marker(Marker { lowered: true, ..Marker::default() });
+    for kind in every_kind().into_iter().chain([out, lowered, Kind::Report(Report::default())]) {
         let message = message(kind);
         assert_eq!(Message::parse(&message.to_bytes()), Ok(message));
     }
@@ -196,6 +199,7 @@ fn each_thing_wrong_has_its_error() {
     assert_eq!(changed(|bytes| bytes[0] = b'g'), Err(WireError::BadMagic));
     assert_eq!(changed(|bytes| bytes[2] = 1), Err(WireError::BadVersion { version: 1 }));
     assert_eq!(changed(|bytes| bytes[3] = 9), Err(WireError::BadKind { kind: 9 }));
+    assert_eq!(changed(|bytes| bytes[7] = 5), Err(WireError::NotZero));
     assert_eq!(changed(|bytes| bytes[7] = 2), Err(WireError::NotZero));
     // A change that is not flagged.
     assert_eq!(changed(|bytes| bytes[7] = 0), Err(WireError::NotZero));
@@ -217,7 +221,9 @@ fn each_other_kind_is_checked_too() {
     };
     let nack = Kind::Nack(Nack { count: 1, ..Nack::default() });
     assert_eq!(changed(Kind::Reset { quantum: 1 }, 7, 1), WireError::NotZero);
+    assert_eq!(changed(Kind::Reset { quantum: 1 }, 7, 2), WireError::NotZero);
     assert_eq!(changed(report().kind, 7, 0), WireError::NotZero);
+    assert_eq!(changed(report().kind, 7, 7), WireError::NotZero);
     assert_eq!(changed(nack, 17, 0), WireError::EmptyNack);
     assert_eq!(changed(nack, 19, 1), WireError::NotZero);
     assert_eq!(changed(Kind::Left(departure()), 13, 1), WireError::NotZero);
@@ -254,12 +260,12 @@ proptest! {
         if let Some(head) = bytes.first_chunk_mut::<12>().filter(|_| begins) {
             head[..3].copy_from_slice(b"GS\x03");
             head[3..6].copy_from_slice(&fields[..3]);
-            head[6..8].copy_from_slice(&[0, fields[3] % 2]);
+            head[6..8].copy_from_slice(&[0, fields[3] % 4]);
         }
         if sparse {
             bytes.iter_mut().skip(12).filter(|byte| **byte > 40).for_each(|byte| *byte = 0);
         }
-        let body = [0, 44, 4, 0, 0, 8, 8, 52, 8, 0][usize::from(fields[0])];
+        let body = [0, 52, 4, 0, 0, 16, 16, 60, 12, 0][usize::from(fields[0])];
         if let Some(whole) = bytes.get_mut(..12 + body + 4).filter(|_| fits) {
             fit_checksum(whole);
         }

@@ -1,7 +1,7 @@
 //! The buffer of a channel: what came and has not been read yet, in its order.
 //!
-//! Invariants: at most `packets_max` packets; no two markers beside one another, since the later
-//! says all that the earlier said, and none at the head; so no more than `2 packets_max` items. Room
+//! Invariants: bytes are those of its packets; no two markers beside one another, since
+//! the later says all that the earlier said, and none at the head; so no more than two items a packet. Room
 //! for them is taken when they first come, doubled each time: most never do, and pipes without
 //! traffic cost nothing.
 
@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 
 use gingham_fairq::Standing;
 
-use crate::Instant;
+use crate::{Charge, Instant};
 
 /// What stands in a buffer.
 #[derive(Clone, Debug)]
@@ -26,17 +26,24 @@ enum Item<P> {
 pub(super) struct Buffer<P> {
     items: VecDeque<Item<P>>,
     packets: usize,
+    /// Their bytes.
+    bytes: u64,
     /// Since when the first packet has been the first.
     first_since: Instant,
 }
 
 impl<P> Buffer<P> {
     pub(super) const fn new() -> Self {
-        Self { items: VecDeque::new(), packets: 0, first_since: Instant::ORIGIN }
+        Self { items: VecDeque::new(), packets: 0, bytes: 0, first_since: Instant::ORIGIN }
     }
 
     pub(super) const fn packets(&self) -> usize {
         self.packets
+    }
+
+    /// What its packets are charged.
+    pub(super) const fn held(&self, charge: Charge) -> u64 {
+        charge.of_both(self.packets as u64, self.bytes)
     }
 
     /// The number in the pipe of its first packet, if packets have one.
@@ -68,6 +75,7 @@ impl<P> Buffer<P> {
             self.first_since = now;
         }
         self.packets += 1;
+        self.bytes = self.bytes.wrapping_add(length_bytes.into());
         self.items.push_back(Item::Packet { length_bytes, sequence, packet });
     }
 
@@ -83,10 +91,11 @@ impl<P> Buffer<P> {
     /// The first packet, its length, and the marker that comes to the head behind it.
     pub(super) fn pop(&mut self, now: Instant) -> Option<(u32, P, Option<Standing>)> {
         let Some(Item::Packet { length_bytes, packet, .. }) = self.items.pop_front() else {
-            self.packets = 0;
+            (self.packets, self.bytes) = (0, 0);
             return None;
         };
         self.packets = self.packets.saturating_sub(1);
+        self.bytes = self.bytes.wrapping_sub(length_bytes.into());
         self.first_since = now;
         if self.items.is_empty() {
             // The ring begins anew at its first place: memory that was just used.
@@ -102,24 +111,39 @@ impl<P> Buffer<P> {
         Some((length_bytes, packet, marker))
     }
 
-    /// Counts anew where something else has written over the count: markers do not stand beside one
-    /// another, so a wrong count that passes here shows when fewer are left.
-    pub(super) fn repair_state(&mut self, now: Instant) {
+    /// Counts anew where something else has written over the counts: markers do not stand beside one
+    /// another, so a wrong count that passes here shows when fewer are left. No packet is longer than
+    /// the longest.
+    pub(super) fn repair_state(&mut self, now: Instant, longest_bytes: u32) {
         // A wrong count lets a marker come to the head, behind which nobody would look for packets.
         if matches!(self.items.front(), Some(Item::Marker(_))) {
             self.items.pop_front();
         }
         let items = self.items.len();
-        if self.packets > items || items > self.packets.saturating_mul(2) {
-            let is_packet = |item: &&Item<P>| matches!(item, Item::Packet { .. });
-            self.packets = self.items.iter().filter(is_packet).count();
+        let packets = self.packets as u64;
+        let can_be = packets..=packets.saturating_mul(longest_bytes.into());
+        if self.packets > items
+            || items > self.packets.saturating_mul(2)
+            || !can_be.contains(&self.bytes)
+        {
+            self.count_anew();
         }
         self.first_since = self.first_since.min(now);
     }
 
+    fn count_anew(&mut self) {
+        (self.packets, self.bytes) = (0, 0);
+        for item in &self.items {
+            if let Item::Packet { length_bytes, .. } = item {
+                self.packets += 1;
+                self.bytes += u64::from(*length_bytes);
+            }
+        }
+    }
+
     pub(super) fn clear(&mut self) {
         self.items.clear();
-        self.packets = 0;
+        (self.packets, self.bytes) = (0, 0);
     }
 }
 
@@ -136,7 +160,7 @@ mod tests {
         buffer.push_marker(Standing::out(gingham_fairq::Round::new(1)));
         buffer.push_packet(Instant::ORIGIN, 100, 7);
         assert_eq!(buffer.head(), None);
-        buffer.repair_state(Instant::ORIGIN);
-        assert_eq!((buffer.head(), buffer.packets()), (Some(0), 1));
+        buffer.repair_state(Instant::ORIGIN, 100);
+        assert_eq!((buffer.head(), buffer.packets(), buffer.bytes), (Some(0), 1, 100));
     }
 }

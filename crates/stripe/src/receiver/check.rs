@@ -34,11 +34,13 @@ impl<S: Numbered, P> Receiver<S, P> {
         if !sound {
             self.start_over(port);
         }
-        self.buffers.iter_mut().for_each(|buffer| buffer.repair_state(now));
+        let longest_bytes = self.scheduler.longest_bytes();
+        self.buffers.iter_mut().for_each(|buffer| buffer.repair_state(now, longest_bytes));
         self.reports.repair_state(now);
         if let Some(confirmed) = &mut self.confirmed {
             confirmed.repair_state(now);
         }
+        self.repair_pool();
     }
 
     /// Nothing leads to the state that was found: the sender is to begin an epoch.

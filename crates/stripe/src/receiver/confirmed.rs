@@ -74,15 +74,18 @@ impl<S: Numbered, P> Receiver<S, P> {
         };
         let packets = channel_sequence.wrapping_add(1);
         self.reports.count_numbered(now, channel, length_bytes, packets);
-        let taken = if let Some(channel) = lost {
-            confirmed.see_copy(Copy { sequence, channel, length_bytes, packet, at: now })
-        } else if ahead(sequence, confirmed.next) < 0 {
+        let taken = if ahead(sequence, confirmed.next) < 0 {
             Err(Discard::TooLate)
-        } else if buffer.packets() == self.options.buffer_packets_max {
-            Err(Discard::BufferFull)
-        } else {
+        } else if let Some(channel) = lost {
+            self.take_copy(Copy { sequence, channel, length_bytes, packet, at: now })
+        } else if self.pool.has_place(buffer) {
             buffer.push_numbered(now, sequence, length_bytes, packet);
             Ok(())
+        } else if self.finds_room(channel, length_bytes, 0) {
+            self.buffers[channel].push_numbered(now, sequence, length_bytes, packet);
+            Ok(())
+        } else {
+            Err(self.pool.see_full(self.reception.packets))
         };
         self.heard(channel);
         taken
@@ -212,12 +215,8 @@ impl<S: Numbered, P> Receiver<S, P> {
         let confirmed = self.confirmed.as_ref()?;
         let copies = confirmed.repair.as_ref().and_then(|repair| repair.copies.waiting_since());
         let since = self.buffers.iter().filter_map(Buffer::waiting_since).chain(copies).min()?;
-        let is_full = |buffer: &Buffer<P>| buffer.packets() >= self.options.buffer_packets_max;
-        let left_within = if self.buffers.iter().any(is_full) {
-            Duration::ZERO
-        } else {
-            confirmed.left_within(channels)
-        };
+        let left_within =
+            if self.is_full() { Duration::ZERO } else { confirmed.left_within(channels) };
         Some(since.after(self.options.wait.max(left_within)))
     }
 
@@ -241,11 +240,11 @@ impl<S: Numbered, P> Receiver<S, P> {
     /// is wrong.
     pub(super) fn show_marker(&mut self, now: Instant, channel: usize, marker: &Marker) {
         let in_channels = self.in_channels();
-        let packets_max = self.options.buffer_packets_max.saturating_mul(self.buffers.len());
+        let packets_max = self.pool.packets_max();
         let Some(confirmed) = &mut self.confirmed else { return };
         let ahead = confirmed.see_marker(now, channel, marker);
         let is_at_rest = confirmed.next_since.after(self.options.wait) <= now;
-        if ahead as usize <= if is_at_rest { 0 } else { packets_max } {
+        if u64::from(ahead) <= if is_at_rest { 0 } else { packets_max } {
             confirmed.astray = (0, 0);
             return;
         }

@@ -12,10 +12,10 @@ use core::time::Duration;
 
 use crate::message::small;
 use crate::tag::{Tag, ahead};
-use crate::{ChannelSet, Departure, Discard, Instant, Marker, RepairRequests};
+use crate::{ChannelSet, Charge, Departure, Instant, Marker, RepairRequests};
 
 use super::buffer::Buffer;
-use super::copies::{Copies, Copy};
+use super::copies::Copies;
 use super::gaps::{Gaps, Lost};
 
 /// Guaranteed order, and what it may cost.
@@ -87,10 +87,10 @@ pub(super) enum Blocked {
 }
 
 impl<P> Confirmed<P> {
-    pub(super) fn new(guarantee: Guarantee, channels: usize) -> Self {
+    pub(super) fn new(guarantee: Guarantee, charge: Charge, channels: usize) -> Self {
         let repair = |requests: RepairRequests| Repair {
             gaps: Gaps::new(requests),
-            copies: Copies::new(requests.copies_max),
+            copies: Copies::new(charge),
         };
         Self {
             next: 0,
@@ -217,15 +217,6 @@ impl<P> Confirmed<P> {
         if let Some(repair) = &mut self.repair {
             repair.gaps.see_progress(now);
         }
-    }
-
-    /// A copy is to wait for its turn.
-    pub(super) fn see_copy(&mut self, copy: Copy<P>) -> Result<(), Discard> {
-        let repair = self.repair.as_mut().ok_or(Discard::NotAsked)?;
-        if ahead(copy.sequence, self.next) < 0 {
-            return Err(Discard::TooLate);
-        }
-        repair.copies.push(copy)
     }
 
     /// A marker comes: how many numbers of the pipe the next is ahead of what it says.

@@ -20,13 +20,26 @@ impl<S: Numbered, P> Receiver<S, P> {
     /// before.
     pub(super) fn flush(&mut self, now: Instant) {
         self.silent = ChannelSet::MAX;
-        self.buffers.iter_mut().for_each(|buffer| buffer.repair_state(now));
+        let longest_bytes = self.scheduler.longest_bytes();
+        self.buffers.iter_mut().for_each(|buffer| buffer.repair_state(now, longest_bytes));
+        let held = self.held_bytes();
         if self.epochs.are_synchronised(self.in_channels()) {
             self.give_all_out(now);
         }
         let left: usize = self.buffers.iter().map(Buffer::packets).sum();
         self.reception.discards.add(Discard::Reset, left as u64);
         self.buffers.iter_mut().for_each(Buffer::clear);
+        self.pool.see_flush(if self.flushed.is_empty() { 0 } else { held });
+    }
+
+    /// The next of what was flushed.
+    #[cold]
+    pub(super) fn next_flushed(&mut self) -> Option<P> {
+        let packet = self.flushed.pop_front();
+        if self.flushed.is_empty() {
+            self.pool.see_flush(0);
+        }
+        packet
     }
 
     fn give_all_out(&mut self, now: Instant) {

@@ -44,15 +44,13 @@ pub struct RepairRequests {
     pub wait: Duration,
     /// What does not come is asked for again after so long at least.
     pub again: Duration,
-    /// The most copies that wait for their turn.
-    pub copies_max: usize,
 }
 
 impl Default for RepairRequests {
-    /// Waits for 200 ms, asks again after 50 ms, and holds 1,024 copies.
+    /// Waits for 200 ms, and asks again after 50 ms.
     fn default() -> Self {
         let (wait, again) = (Duration::from_millis(200), Duration::from_millis(50));
-        Self { wait, again, copies_max: 1_024 }
+        Self { wait, again }
     }
 }
 

@@ -1,17 +1,22 @@
 //! What the receiving end is told, and what it counts.
 
+use core::ops::RangeInclusive;
 use core::time::Duration;
 
 use super::Guarantee;
 use super::ReportPlan;
-use crate::error::check_packets;
-use crate::{Discards, OptionsError, Order};
+use crate::charge::USUAL_BYTES;
+use crate::{Charge, Discards, OptionsError, Order};
 
 /// What the receiving end is told at its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReceiverOptions {
-    /// The packets that the buffer of a channel holds.
-    pub buffer_packets_max: usize,
+    /// What all that waits for its turn may be charged, on whichever channel it came: the cap of
+    /// memory. From what the longest packet is charged, for each channel and once more for copies of
+    /// lost packets, to 1 GiB.
+    pub buffer_bytes_max: u64,
+    /// What a packet is charged; a sender that heeds credits charges the same.
+    pub charge: Charge,
     /// How long a packet waits for the channels before it: more than their skew and than the
     /// sender's marker interval.
     pub wait: Duration,
@@ -31,14 +36,45 @@ impl ReceiverOptions {
     /// The most rounds that a marker may be off: half of what serial numbers can tell.
     pub const FAR_ROUNDS_LIMIT: u32 = 1 << 30;
 
-    pub(super) fn check(&self) -> Result<(), OptionsError> {
+    /// The most that may wait: a half of what serial numbers can tell.
+    pub const BUFFER_BYTES_LIMIT: u64 = 1 << 30;
+
+    /// Who shares the memory: the channels, and copies of lost packets where there are any.
+    pub(super) fn users(&self, channels: usize) -> u64 {
+        let repairs = self.guaranteed.is_some_and(|guarantee| guarantee.repair.is_some());
+        channels as u64 + u64::from(repairs)
+    }
+
+    /// Checks them for so many channels.
+    pub(super) fn check(&self, channels: usize, longest_bytes: u32) -> Result<(), OptionsError> {
+        let possible = self.buffer_bytes(channels, longest_bytes);
+        let bytes = self.buffer_bytes_max;
+        if !possible.contains(&bytes) {
+            let (least, most) = possible.into_inner();
+            return Err(OptionsError::BufferBytes { bytes, least, most });
+        }
+        self.check_rest()
+    }
+
+    /// From where to where [`Self::buffer_bytes_max`] may be, with so many channels and packets of
+    /// so many bytes at the most, `u32::MAX` where nobody knows.
+    pub fn buffer_bytes(&self, channels: usize, longest_bytes: u32) -> RangeInclusive<u64> {
+        let least = self.users(channels) * u64::from(self.longest(longest_bytes));
+        least..=Self::BUFFER_BYTES_LIMIT
+    }
+
+    /// What the longest packet is charged.
+    pub(super) const fn longest(&self, longest_bytes: u32) -> u32 {
+        match longest_bytes {
+            u32::MAX => self.charge.of(USUAL_BYTES),
+            longest_bytes => self.charge.of(longest_bytes),
+        }
+    }
+
+    fn check_rest(&self) -> Result<(), OptionsError> {
         let zero = |option| Err(OptionsError::Zero { option });
         let (rounds, rounds_max) = (self.far_rounds_max, Self::FAR_ROUNDS_LIMIT);
         let repair = self.guaranteed.and_then(|guarantee| guarantee.repair);
-        check_packets("buffer_packets_max", self.buffer_packets_max)?;
-        if let Some(requests) = repair {
-            check_packets("guaranteed.repair.copies_max", requests.copies_max)?;
-        }
         if self.wait.is_zero() {
             zero("wait")
         } else if self.late_in_a_row_max == 0 {
@@ -58,12 +94,13 @@ impl ReceiverOptions {
 }
 
 impl Default for ReceiverOptions {
-    /// 8,192 packets a channel, as many as 50 Mbit/s bring in half a second when half of them have 200
-    /// bytes; room is taken only as they come. 200 ms, resets after 8 late markers or one 1,000,000 rounds off;
+    /// 64 MiB: 1 Gbit/s for half a second, a round trip of 300 ms and the default wait; room is taken
+    /// only as packets come. 200 ms, resets after 8 late markers or one 1,000,000 rounds off;
     /// no reports between markers.
     fn default() -> Self {
         Self {
-            buffer_packets_max: 8_192,
+            buffer_bytes_max: 64 << 20,
+            charge: Charge::BYTES,
             wait: Duration::from_millis(200),
             late_in_a_row_max: 8,
             far_rounds_max: 1_000_000,

@@ -130,6 +130,7 @@ impl<S: Numbered, P> Receiver<S, P> {
             self.reception.departures += 1;
             self.presence.take_out(channel, since);
             self.show_left(now, channel, &departure);
+            self.pool.see_left(channel, self.reports.accounted(channel, self.pool.charge()));
             self.put_marker(channel, Standing::out(since));
         }
         Ok(())

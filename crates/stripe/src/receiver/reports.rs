@@ -3,7 +3,7 @@
 //! ```text
 //!   sent by the sender    |<------ counted in the last marker ------>|<- came since ->| in flight ...
 //!   accounted             |<---------------------- come or lost ------------------->|
-//!   limit                 |<---------------------------------------------------------->| + free room
+//!   limit                 |<---------------------------------------------------------->| + credit
 //! ```
 //!
 //! A channel delivers in order, so what its last marker counts is come or lost, and both are in
@@ -25,7 +25,9 @@ mod corruption;
 use core::time::Duration;
 
 use crate::tag::ahead;
-use crate::{ChannelSet, Instant, Marker, OptionsError, Report, first_channels, take_lowest};
+use crate::{
+    ChannelSet, Charge, Instant, Marker, OptionsError, Report, first_channels, take_lowest,
+};
 
 /// When reports go between markers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,6 +74,8 @@ struct Arrivals {
     report: Report,
     /// When the last marker came; nothing is reported before the first.
     marker_at: Option<Instant>,
+    /// The time there and back as the last marker said.
+    round_trip_ns: u32,
     /// Packets that came since the last report.
     unreported_packets: u32,
     /// When the last report went.
@@ -92,6 +96,7 @@ struct Arrivals {
 pub(super) struct Reports {
     channels: Vec<Arrivals>,
     plan: Option<ReportPlan>,
+    interval_ns: u64,
     due: ChannelSet,
     /// The earliest that any channel is due by time.
     earliest: Option<Instant>,
@@ -99,7 +104,10 @@ pub(super) struct Reports {
 
 impl Reports {
     pub(super) fn new(channels: usize, plan: Option<ReportPlan>) -> Self {
-        Self { channels: vec![Arrivals::default(); channels], plan, due: 0, earliest: None }
+        let interval = plan.map_or(Duration::ZERO, |plan| plan.interval);
+        let interval_ns = u64::try_from(interval.as_nanos()).unwrap_or(u64::MAX);
+        let channels = vec![Arrivals::default(); channels];
+        Self { channels, plan, interval_ns, due: 0, earliest: None }
     }
 
     /// A packet has come.
@@ -162,6 +170,22 @@ impl Reports {
         self.earliest = Some(self.earliest.map_or(report_at, |earliest| earliest.min(report_at)));
     }
 
+    /// What is charged to a channel for what is in flight no longer.
+    pub(super) fn accounted(&self, channel: usize, charge: Charge) -> u32 {
+        let report = &self.channels[channel].report;
+        charge.of_all(report.accounted_packets, report.accounted_bytes)
+    }
+
+    /// The same, for what came as well, and how long it takes until room that is free is used: a
+    /// report is waited for, goes back, and a packet comes.
+    #[inline]
+    pub(super) fn counts(&self, channel: usize, charge: Charge) -> (u32, u32, u64) {
+        let Arrivals { report, round_trip_ns, .. } = &self.channels[channel];
+        let accounted = charge.of_all(report.accounted_packets, report.accounted_bytes);
+        let received = charge.of_all(report.received_packets, report.received_bytes);
+        (accounted, received, self.interval_ns.saturating_add((*round_trip_ns).into()))
+    }
+
     /// When a report is due though nothing happens.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
         self.earliest
@@ -189,6 +213,7 @@ impl Reports {
         arrivals.report.accounted_bytes = marker.sent_bytes;
         arrivals.report.coming_from = marker.standing.coming.map(|change| change.from);
         arrivals.report.echo = marker.sent_at;
+        arrivals.round_trip_ns = marker.round_trip_ns;
         arrivals.marker_at = Some(now);
         self.due |= 1 << channel;
     }
@@ -222,17 +247,22 @@ impl Reports {
         }
     }
 
-    /// What to say of a channel whose buffer has room for so many packets.
-    pub(super) fn report(&mut self, channel: usize, free_packets: usize, now: Instant) -> Report {
+    /// What to say of a channel that has this limit.
+    pub(super) fn report(
+        &mut self,
+        channel: usize,
+        (limit_bytes, lowered): (u32, bool),
+        now: Instant,
+    ) -> Report {
         let arrivals = &mut self.channels[channel];
         let Arrivals { report, marker_at, longest_bytes, longest_since, .. } = *arrivals;
         let came = report.received_bytes > 0 && !arrivals.is_last_lost;
         if longest_since.after(LONGEST_OF) <= now || longest_since > now {
             (arrivals.longest_bytes, arrivals.longest_since) = ([0, longest_bytes[0]], now);
         }
-        let free_packets = u32::try_from(free_packets).unwrap_or(u32::MAX);
         Report {
-            limit_packets: report.accounted_packets.wrapping_add(free_packets),
+            limit_bytes,
+            lowered,
             held_ns: since(marker_at, now),
             longest_bytes: longest_bytes[0].max(longest_bytes[1]),
             came_ago_ns: since(Some(report.came_at).filter(|_| came), now),

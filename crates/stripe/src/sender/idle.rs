@@ -46,9 +46,9 @@ impl Idle {
         self.pause > plan.interval
     }
 
-    /// Never longer than it may be.
+    /// Never longer than it may be, nor shorter.
     pub(super) fn repair_state(&mut self, plan: &MarkerPlan) {
-        self.pause = self.pause.min(plan.pause_max());
+        self.pause = self.pause.clamp(plan.interval, plan.pause_max());
     }
 }
 
@@ -61,8 +61,8 @@ impl MarkerPlan {
 
 impl<S: Numbered> Sender<S> {
     /// The time to the next markers, and to the next look at the channels.
-    pub(super) const fn pause(&self) -> Duration {
-        self.idle.pause
+    pub(super) fn pause(&self) -> Duration {
+        self.idle.pause.max(self.options.markers.interval)
     }
 
     /// Markers go by time.
@@ -115,14 +115,14 @@ impl<S: Numbered> Sender<S> {
         true
     }
 
-    /// Whether all that was sent on channels that are in is accounted for, and nothing is to be
-    /// agreed upon.
+    /// Whether all that was sent on channels that are in is accounted for, none waits for credit, and
+    /// nothing is to be agreed upon.
     fn has_settled(&self) -> bool {
         let is_accounted_for = |channel: usize| {
             let reported = self.reported.on(channel);
             let accounted = reported.map(|reported| reported.report.accounted_packets);
             !self.scheduler.standing(channel).is_in()
-                || accounted == Some(self.sent.on(channel).packets)
+                || (accounted == Some(self.sent.on(channel).packets) && self.has_credit(channel, 0))
         };
         !self.changes.are_under_way()
             && !self.presence.is_telling()

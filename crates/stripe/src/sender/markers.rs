@@ -25,6 +25,7 @@ impl<S: Numbered> Sender<S> {
             sent_at: now,
             round_trip_ns: self.presence.round_trip_ns(channel),
             out_after_ns: nanoseconds(self.out_after(channel)),
+            lowered: self.reported.on(channel).is_some_and(|reported| reported.report.lowered),
         })
     }
 

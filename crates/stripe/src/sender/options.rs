@@ -6,11 +6,9 @@ use super::RepairPlan;
 use super::control::{ControlPlan, Order, SharePlan};
 use super::paths::Paths;
 use super::sizes::SizePlan;
+use crate::charge::USUAL_BYTES;
 use crate::error::check_packets;
-use crate::{ChannelSet, Discards, Numbered, OptionsError, first_channels};
-
-/// What is taken for a long packet where a scheduler knows no longest: that of Ethernet.
-const USUAL_BYTES: u32 = 1_500;
+use crate::{ChannelSet, Charge, Discards, Numbered, OptionsError, first_channels};
 
 /// When markers go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,8 +39,8 @@ pub struct SenderOptions {
     /// A channel that is out is probed by a marker at least so often.
     pub probe_interval_max: Duration,
     /// No packet goes that the receiver has not said it has room for; its reports say so, best
-    /// between markers, too.
-    pub credits: bool,
+    /// between markers, too. This is what it charges, as the receiver does.
+    pub credits: Option<Charge>,
     /// How the channel of a packet is chosen.
     pub order: Order,
     /// What says how much may be in flight on a channel, and how fast it goes; nothing if not
@@ -78,7 +76,7 @@ impl Default for SenderOptions {
             reset_wait: Duration::from_millis(500),
             silence: Some(Duration::from_millis(200)),
             probe_interval_max: Duration::from_secs(1),
-            credits: false,
+            credits: None,
             order: Order::Strict,
             control: None,
             shares: None,
@@ -136,7 +134,7 @@ impl SenderOptions {
     /// By which option reports hold the sender back, if by any.
     const fn held_back_by(&self) -> Option<&'static str> {
         match self {
-            Self { credits: true, .. } => Some("credits"),
+            Self { credits: Some(_), .. } => Some("credits"),
             Self { control: Some(_), .. } => Some("control"),
             _ => None,
         }

@@ -14,6 +14,9 @@ pub(super) const BODY_BYTES_MAX: usize = 60;
 /// The fields called coming are there.
 const COMING: u16 = 1;
 
+/// How often the limit has fallen, modulo 2.
+const LOWERED: u16 = 2;
+
 /// The length of the body of a kind.
 pub(super) const fn length(code: u8) -> Result<usize, WireError> {
     match code {
@@ -30,36 +33,36 @@ pub(super) const fn length(code: u8) -> Result<usize, WireError> {
 /// The code of a kind, its flags, and how many bytes of body were written.
 pub(super) fn write(kind: &Kind, to: &mut [u8]) -> (u8, u16, usize) {
     let mut fields = Writer { to, at: 0 };
-    let (code, is_coming) = match *kind {
+    let (code, flags) = match *kind {
         Kind::Marker(marker) => (1, fields.marker(&marker)),
         Kind::Reset { quantum } => {
             fields.word(quantum);
-            (2, false)
+            (2, 0)
         }
-        Kind::Acknowledged => (3, false),
-        Kind::ResetRequested => (4, false),
+        Kind::Acknowledged => (3, 0),
+        Kind::ResetRequested => (4, 0),
         Kind::Left(departure) => (5, fields.departure(departure)),
         Kind::LeftAcknowledged(departure) => (6, fields.departure(departure)),
         Kind::Report(report) => (7, fields.report(&report)),
         Kind::Nack(nack) => (8, fields.nack(nack)),
     };
-    (code, if is_coming { COMING } else { 0 }, fields.at)
+    (code, flags, fields.at)
 }
 
 /// The kind of that code, from a body of its length.
 pub(super) fn parse(code: u8, flags: u16, channels: u8, from: &[u8]) -> Result<Kind, WireError> {
-    if flags & !COMING != 0 || (flags != 0 && !matches!(code, 1 | 7)) {
+    if flags & !(COMING | LOWERED) != 0 || (flags != 0 && !matches!(code, 1 | 7)) {
         return Err(WireError::NotZero);
     }
-    let (mut fields, is_coming) = (Reader { from }, flags & COMING != 0);
+    let mut fields = Reader { from };
     match code {
-        1 => fields.marker(is_coming).map(Kind::Marker),
+        1 => fields.marker(flags).map(Kind::Marker),
         2 => Ok(Kind::Reset { quantum: fields.word() }),
         3 => Ok(Kind::Acknowledged),
         4 => Ok(Kind::ResetRequested),
         5 => fields.departure(channels).map(Kind::Left),
         6 => fields.departure(channels).map(Kind::LeftAcknowledged),
-        7 => fields.report(is_coming).map(Kind::Report),
+        7 => fields.report(flags).map(Kind::Report),
         8 => fields.nack(channels).map(Kind::Nack),
         kind => Err(WireError::BadKind { kind }),
     }
@@ -84,7 +87,7 @@ impl Writer<'_> {
         self.bytes(&long.to_be_bytes());
     }
 
-    fn marker(&mut self, marker: &Marker) -> bool {
+    fn marker(&mut self, marker: &Marker) -> u16 {
         let Standing { next, quantum_bytes, coming } = marker.standing;
         let change = coming.unwrap_or_default();
         self.word(next.round.get());
@@ -98,27 +101,27 @@ impl Writer<'_> {
         self.long(marker.sent_at.nanoseconds());
         self.word(marker.round_trip_ns);
         self.word(marker.out_after_ns);
-        coming.is_some()
+        flags(coming.is_some(), marker.lowered)
     }
 
-    fn departure(&mut self, departure: Departure) -> bool {
+    fn departure(&mut self, departure: Departure) -> u16 {
         self.bytes(&[departure.channel, 0, 0, 0]);
         self.word(departure.since.get());
         self.word(departure.sent_packets);
         self.word(departure.next_sequence);
-        false
+        0
     }
 
-    fn nack(&mut self, nack: Nack) -> bool {
+    fn nack(&mut self, nack: Nack) -> u16 {
         self.word(nack.first);
         let [high, low] = nack.count.to_be_bytes();
         self.bytes(&[high, low, nack.channel, 0]);
         self.word(nack.left_ns);
-        false
+        0
     }
 
-    fn report(&mut self, report: &Report) -> bool {
-        self.word(report.limit_packets);
+    fn report(&mut self, report: &Report) -> u16 {
+        self.word(report.limit_bytes);
         self.word(report.accounted_packets);
         self.long(report.accounted_bytes);
         self.word(report.received_packets);
@@ -129,7 +132,7 @@ impl Writer<'_> {
         self.word(report.held_ns);
         self.word(report.came_ago_ns);
         self.word(report.longest_bytes);
-        report.coming_from.is_some()
+        flags(report.coming_from.is_some(), report.lowered)
     }
 }
 
@@ -152,7 +155,7 @@ impl Reader<'_> {
         u64::from_be_bytes(self.bytes())
     }
 
-    fn marker(&mut self, is_coming: bool) -> Result<Marker, WireError> {
+    fn marker(&mut self, flags: u16) -> Result<Marker, WireError> {
         let next = Number { round: Round::new(self.word()), deficit_bytes: self.word() };
         let quantum_bytes = self.word();
         let change = Change { from: Round::new(self.word()), quantum_bytes: self.word() };
@@ -160,7 +163,7 @@ impl Reader<'_> {
         if deficit_bytes > quantum_bytes || (deficit_bytes == 0) != is_out {
             return Err(WireError::BadDeficit { deficit_bytes, quantum_bytes });
         }
-        let coming = if_there(is_coming, change)?;
+        let coming = if_there(flags, change)?;
         Ok(Marker {
             standing: Standing { next, quantum_bytes, coming },
             sent_packets: self.word(),
@@ -169,6 +172,7 @@ impl Reader<'_> {
             sent_at: Instant::from_nanoseconds(self.long()),
             round_trip_ns: self.word(),
             out_after_ns: self.word(),
+            lowered: flags & LOWERED != 0,
         })
     }
 
@@ -186,19 +190,20 @@ impl Reader<'_> {
         })
     }
 
-    fn report(&mut self, is_coming: bool) -> Result<Report, WireError> {
+    fn report(&mut self, flags: u16) -> Result<Report, WireError> {
         Ok(Report {
-            limit_packets: self.word(),
+            limit_bytes: self.word(),
             accounted_packets: self.word(),
             accounted_bytes: self.long(),
             received_packets: self.word(),
             received_bytes: self.long(),
             came_at: Instant::from_nanoseconds(self.long()),
-            coming_from: if_there(is_coming, Round::new(self.word()))?,
+            coming_from: if_there(flags, Round::new(self.word()))?,
             echo: Instant::from_nanoseconds(self.long()),
             held_ns: self.word(),
             came_ago_ns: self.word(),
             longest_bytes: self.word(),
+            lowered: flags & LOWERED != 0,
         })
     }
 
@@ -214,9 +219,14 @@ impl Reader<'_> {
     }
 }
 
+/// The flags of a marker or a report.
+fn flags(is_coming: bool, lowered: bool) -> u16 {
+    (u16::from(is_coming) * COMING) | (u16::from(lowered) * LOWERED)
+}
+
 /// A field that a flag says is there; otherwise it is zero.
-fn if_there<T: Default + PartialEq>(is_there: bool, field: T) -> Result<Option<T>, WireError> {
-    if is_there {
+fn if_there<T: Default + PartialEq>(flags: u16, field: T) -> Result<Option<T>, WireError> {
+    if flags & COMING != 0 {
         Ok(Some(field))
     } else if field == T::default() {
         Ok(None)

@@ -7,8 +7,8 @@ use gingham_fairq::Round;
 use gingham_kernel::{Purpose, Rate, Span, Stream, Time};
 use gingham_linkemu::{GilbertElliott, Loss, Outage, Parameters, Probability, Reordering};
 use gingham_stripe::{
-    BbrPlan, ControlPlan, Controlled, Guarantee, MarkerPlan, Order, OrderOptions, ReceiverOptions,
-    RepairPlan, RepairRequests, ReportPlan, SenderOptions, SharePlan,
+    BbrPlan, Charge, ControlPlan, Controlled, Guarantee, MarkerPlan, Order, OrderOptions,
+    ReceiverOptions, RepairPlan, RepairRequests, ReportPlan, SenderOptions, SharePlan,
 };
 
 use super::story::{self, Happening};
@@ -129,7 +129,7 @@ impl Case {
         let interval_ns = nanoseconds(sender.markers.interval);
         let ample = !draw.one_in(5) && order.is_none_or(|order| order.packets_max > 1);
         let wait_ns = way_ns + 2 * interval_ns + 20 * MILLISECOND_NS;
-        let mut receiver = receiver_options(&mut draw, ample, wait_ns, gap_ns);
+        let (mut receiver, buffer_packets) = receiver_options(&mut draw, ample, wait_ns, gap_ns);
         let free = guaranteed && draw.one_in(2);
         if free || draw.one_in(3) {
             control(&mut draw, &lines, &mut sender, free);
@@ -144,6 +144,7 @@ impl Case {
             let repair = repair.then(|| repair_requests(&mut draw, way_ns));
             receiver.guaranteed = Some(Guarantee { repair });
         }
+        charge(seed, &mut sender, &mut receiver, buffer_packets * (channels + u64::from(repair)));
         // Request, reset and acknowledgement, each once more for one that was lost, and that for
         // each of a few that find each other out of step.
         let settled_ns = heal_ns + 4 * (wait_ns + 2 * way_ns + nanoseconds(sender.reset_interval));
@@ -310,8 +311,13 @@ fn sender_options(draw: &mut Draw, quanta: &[u32]) -> SenderOptions {
     SenderOptions { markers, reset_interval, reset_wait, ..SenderOptions::default() }
 }
 
-/// A wait and buffers that are enough for the skew, or both too small.
-fn receiver_options(draw: &mut Draw, ample: bool, wait_ns: u64, gap_ns: u64) -> ReceiverOptions {
+/// A wait, and packets a channel for which there is memory: enough for the skew, or both too small.
+fn receiver_options(
+    draw: &mut Draw,
+    ample: bool,
+    wait_ns: u64,
+    gap_ns: u64,
+) -> (ReceiverOptions, u64) {
     let (wait_ns, packets) = if ample {
         (
             wait_ns + MILLISECOND_NS * draw.between(0, 200),
@@ -320,12 +326,20 @@ fn receiver_options(draw: &mut Draw, ample: bool, wait_ns: u64, gap_ns: u64) -> 
     } else {
         (MILLISECOND_NS * draw.between(1, 50), draw.between(1, 40))
     };
-    ReceiverOptions {
-        buffer_packets_max: usize::try_from(packets).expect("small"),
+    let receiver = ReceiverOptions {
         wait: Duration::from_nanos(wait_ns),
         late_in_a_row_max: draw.bytes(1, 10),
         ..ReceiverOptions::default()
-    }
+    };
+    (receiver, packets)
+}
+
+/// Memory for so many packets, which are charged by their bytes or, in a case of four, by their count.
+fn charge(seed: u64, sender: &mut SenderOptions, receiver: &mut ReceiverOptions, packets: u64) {
+    let is_counted = Draw::of(seed, "charge").one_in(4);
+    receiver.charge = if is_counted { Charge::PACKETS } else { Charge::BYTES };
+    receiver.buffer_bytes_max = packets * u64::from(receiver.charge.of(LONGEST_BYTES));
+    sender.credits = sender.credits.map(|_| receiver.charge);
 }
 
 /// What holds back for 20 ms at most, and packets enough, or not.
@@ -337,7 +351,7 @@ fn order_options(draw: &mut Draw) -> OrderOptions {
 
 /// Credits or not, and control of what is in flight, which a free choice needs.
 fn control(draw: &mut Draw, lines: &[LineCase], sender: &mut SenderOptions, free: bool) {
-    sender.credits = draw.one_in(2);
+    sender.credits = draw.one_in(2).then(Charge::default);
     if free || draw.one_in(2) {
         sender.control =
             Some(ControlPlan { by: controlled(draw, lines), ..ControlPlan::default() });
@@ -377,6 +391,5 @@ fn repair_requests(draw: &mut Draw, way_ns: u64) -> RepairRequests {
     RepairRequests {
         wait: Duration::from_nanos(draw.between(0, 4 * way_ns)),
         again: Duration::from_nanos(1_000 + draw.between(way_ns / 2, 2 * way_ns)),
-        copies_max: usize::try_from(draw.between(1, 1_024)).expect("small"),
     }
 }

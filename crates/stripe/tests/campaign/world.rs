@@ -147,10 +147,9 @@ impl<'a> World<'a> {
             } else {
                 self.take_frame(channel, forth, frame);
             }
-            let (held, bound) =
-                (self.receiver.buffered_packets(channel), self.case.receiver.buffer_packets_max);
+            let (held, bound) = (self.receiver.held_bytes(), self.case.receiver.buffer_bytes_max);
             if held > bound {
-                return Err(format!("{held} packets in a buffer of {bound}"));
+                return Err(format!("{held} held where {bound} may be"));
             }
             self.deliver()?;
         }

@@ -16,9 +16,10 @@ use std::hash::{Hash, Hasher};
 
 /// The fields that are left out.
 fn is_left_out(field: &str) -> bool {
-    // Counts that nothing reads; schedulers and options of the start; the numbers of channels,
+    // Counts that nothing reads; what is granted, where memory is ample and nobody heeds it; schedulers and options of the start; the numbers of channels,
     // which stay as they are where every message goes on its own channel.
-    let constant = matches!(field, "reception" | "sending" | "initial" | "options" | "numbering");
+    let constant =
+        matches!(field, "reception" | "sending" | "pool" | "initial" | "options" | "numbering");
     // Times of markers and packets, and what is made of them: round trips and rates.
     let measured = matches!(
         field,

@@ -82,7 +82,6 @@ impl Rules {
     pub(crate) fn receiver(self) -> ReceiverOptions {
         let repair = (self.mode == Mode::Repairing).then(RepairRequests::default);
         ReceiverOptions {
-            buffer_packets_max: 64,
             wait: Duration::from_millis(200),
             order: self.order(),
             guaranteed: self.mode.is_confirmed().then_some(Guarantee { repair }),

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use gingham_linkemu::{Loss, Parameters, Probability, Reordering};
 use gingham_stripe::{
-    Discard, Guarantee, OrderOptions, ReceiverOptions, RepairPlan, RepairRequests, ReportPlan,
-    SenderOptions,
+    Charge, Discard, Guarantee, OrderOptions, ReceiverOptions, RepairPlan, RepairRequests,
+    ReportPlan, SenderOptions,
 };
 
 use pipe::{Pipe, clean, milliseconds, span};
@@ -136,13 +136,14 @@ fn quasi_fifo_over_channels_that_reorder_and_duplicate_promises_nothing_but_to_g
     assert_eq!(pipe.waiting(), 0);
 }
 
-/// Buffers for 20 packets; the fast channel alone has more than that ahead of the slow one.
+/// Memory for 40 packets; the fast channel alone has more than that ahead of the slow one.
 #[test]
 fn credits_lose_nothing_for_want_of_room() {
     for credits in [false, true] {
-        let sender = SenderOptions { credits, ..SenderOptions::default() };
+        let charge = credits.then(Charge::default);
+        let sender = SenderOptions { credits: charge, ..SenderOptions::default() };
         let receiver = ReceiverOptions {
-            buffer_packets_max: 20,
+            buffer_bytes_max: 40 * 1_064,
             reports: Some(ReportPlan::default()),
             ..ReceiverOptions::default()
         };

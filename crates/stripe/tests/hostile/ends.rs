@@ -8,14 +8,14 @@
 //! ```
 //!
 //! Invariants that are asserted: nothing panics; polling comes to an end, and what is due is not
-//! due again at once; no buffer holds more than its bound; as long as channels only lose, nothing
+//! due again at once; no more is held than may be; as long as channels only lose, nothing
 //! is given out twice, and in guaranteed order only ever later packets are. Whatever has happened:
 //! when channels are kind for a while, all that is sent comes, in order.
 
 use crate::wire::sealed;
 use gingham_fairq::SurplusRoundRobin;
 use gingham_stripe::{
-    ControlPlan, Controlled, Epoch, Guarantee, Instant, Order, Receiver, ReceiverOptions,
+    Charge, ControlPlan, Controlled, Epoch, Guarantee, Instant, Order, Receiver, ReceiverOptions,
     RepairPlan, RepairRequests, ReportPlan, Sender, SenderOptions, SharePlan, TAG_BYTES_MAX, Tag,
 };
 use std::collections::VecDeque;
@@ -23,7 +23,8 @@ use std::time::Duration;
 
 const LONGEST_BYTES: u32 = 1_500;
 const CHANNELS_MAX: usize = 5;
-const BUFFER_PACKETS: usize = 16;
+/// 16 of the longest packets for each channel and for copies.
+const BUFFER_BYTES: u64 = 16 * 1_564 * (CHANNELS_MAX as u64 + 1);
 /// Frames on a channel: more are lost.
 const FRAMES_MAX: usize = 64;
 /// More than any poll has to say at one instant.
@@ -120,7 +121,7 @@ impl World {
         let control = is(0).then(|| ControlPlan { by, ..ControlPlan::default() });
         let order = if drawn.is_multiple_of(2) { Order::Free } else { Order::Strict };
         let sender_options = SenderOptions {
-            credits: is(1),
+            credits: is(1).then(Charge::default),
             order,
             shares: control.and(is(2).then(SharePlan::default)),
             repair: is(3).then(RepairPlan::default),
@@ -129,7 +130,7 @@ impl World {
         };
         let repair = is(4).then(RepairRequests::default);
         let receiver_options = ReceiverOptions {
-            buffer_packets_max: BUFFER_PACKETS,
+            buffer_bytes_max: BUFFER_BYTES,
             reports: is(5).then(ReportPlan::default),
             order,
             guaranteed: is(6).then_some(Guarantee { repair }),
@@ -409,9 +410,7 @@ impl World {
     }
 
     fn check(&self) {
-        for channel in 0..self.there.len() {
-            assert!(self.receiver.buffered_packets(channel) <= BUFFER_PACKETS, "the bound holds");
-        }
+        assert!(self.receiver.held_bytes() <= BUFFER_BYTES, "the bound holds");
         if !self.honest {
             return;
         }

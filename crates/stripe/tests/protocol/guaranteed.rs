@@ -20,8 +20,7 @@ fn scheduler() -> Scheduler {
 /// A receiver that waits 50 ms for evidence, and where it repairs 30 ms for copies, asking each 10
 /// ms.
 fn receiver(repairs: bool) -> End {
-    let requests =
-        RepairRequests { wait: milliseconds(30), again: milliseconds(10), copies_max: 4 };
+    let requests = RepairRequests { wait: milliseconds(30), again: milliseconds(10) };
     let guaranteed = Some(Guarantee { repair: repairs.then_some(requests) });
     let options =
         ReceiverOptions { wait: milliseconds(50), guaranteed, ..ReceiverOptions::default() };
@@ -378,15 +377,25 @@ fn copies_do_not_drown_a_channel() {
 }
 
 #[test]
-fn room_for_more_packets_than_a_million_is_refused() {
+fn room_for_too_much_or_too_little_is_refused() {
     let too_many = |option| OptionsError::TooManyPackets { option, packets: usize::MAX };
     let of = |options| End::new(scheduler(), options).map(|_| ());
-    let buffers = ReceiverOptions { buffer_packets_max: usize::MAX, ..ReceiverOptions::default() };
-    assert_eq!(of(buffers), Err(too_many("buffer_packets_max")));
-    let repair = RepairRequests { copies_max: usize::MAX, ..RepairRequests::default() };
-    let guaranteed = Some(Guarantee { repair: Some(repair) });
-    let copies = ReceiverOptions { guaranteed, ..ReceiverOptions::default() };
-    assert_eq!(of(copies), Err(too_many("guaranteed.repair.copies_max")));
+    // A longest packet of 100 bytes for each of three channels, and one for copies.
+    let repair = Some(RepairRequests::default());
+    for (guaranteed, least) in [(None, 492), (Some(Guarantee { repair }), 656)] {
+        for bytes in [least - 1, ReceiverOptions::BUFFER_BYTES_LIMIT + 1] {
+            let options = ReceiverOptions {
+                guaranteed,
+                buffer_bytes_max: bytes,
+                ..ReceiverOptions::default()
+            };
+            let most = ReceiverOptions::BUFFER_BYTES_LIMIT;
+            assert_eq!(of(options), Err(OptionsError::BufferBytes { bytes, least, most }));
+        }
+        let options =
+            ReceiverOptions { guaranteed, buffer_bytes_max: least, ..ReceiverOptions::default() };
+        assert_eq!(of(options), Ok(()));
+    }
     let repair = Some(RepairPlan { packets: usize::MAX, ..RepairPlan::default() });
     let options = SenderOptions { repair, ..SenderOptions::default() };
     let sender = Sender::new(scheduler(), options, Epoch::new(1), at(0)).map(|_| ());

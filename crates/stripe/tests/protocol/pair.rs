@@ -3,13 +3,13 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use gingham_fairq::SurplusRoundRobin;
+use gingham_fairq::{CHANNELS_MAX, SurplusRoundRobin};
 use gingham_stripe::{
     Epoch, Instant, Message, Receiver, ReceiverOptions, RetransmissionBuffer, Sender,
     SenderOptions, Tag,
 };
 
-pub(crate) type Scheduler = SurplusRoundRobin<16>;
+pub(crate) type Scheduler = SurplusRoundRobin<CHANNELS_MAX>;
 
 pub(crate) const LONGEST_BYTES: u32 = 1_500;
 
@@ -80,9 +80,11 @@ pub(crate) struct Pair {
     pub(crate) back_loss_percent: u32,
     /// Channels that lose everything, both ways.
     pub(crate) dead: u64,
+    /// Whether what comes is read.
+    pub(crate) reads: bool,
     pub(crate) sent: u32,
     pub(crate) delivered: Vec<u32>,
-    pub(crate) buffered_max: usize,
+    pub(crate) held_max: u64,
 }
 
 pub(crate) fn milliseconds(count: u64) -> Duration {
@@ -126,9 +128,10 @@ impl Pair {
             loss_percent: 0,
             back_loss_percent: 0,
             dead: 0,
+            reads: true,
             sent: 0,
             delivered: Vec::new(),
-            buffered_max: 0,
+            held_max: 0,
         }
     }
 
@@ -218,7 +221,9 @@ impl Pair {
             self.step();
             let links = self.there.iter().chain(&self.back);
             let arrivals = links.filter_map(|link| Some(link.frames.front()?.0));
-            let timers = [Some(self.sender.poll_timeout()), self.receiver.poll_timeout()];
+            // Who does not read does not heed what is due to be read.
+            let receiver = self.receiver.poll_timeout().filter(|_| self.reads);
+            let timers = [Some(self.sender.poll_timeout()), receiver];
             let next = arrivals.chain(timers.into_iter().flatten()).min();
             match next {
                 Some(next) if next <= end => {
@@ -246,7 +251,9 @@ impl Pair {
                 self.receive(channel, frame);
             }
         }
-        while let Some(packet) = self.receiver.poll_packet(self.now) {
+        while self.reads
+            && let Some(packet) = self.receiver.poll_packet(self.now)
+        {
             self.delivered.push(packet);
         }
         while let Some((wire, message)) = self.receiver.poll_message(self.now) {
@@ -277,7 +284,7 @@ impl Pair {
             }
             Frame::Message(bytes) => self.receiver.handle_bytes(self.now, wire, &bytes),
         };
-        self.buffered_max = self.buffered_max.max(self.receiver.buffered_packets(channel));
+        self.held_max = self.held_max.max(self.receiver.held_bytes());
     }
 
     /// Packets after this one, in the order in which they were delivered.

@@ -2,8 +2,8 @@
 
 use gingham_fairq::{Number, Round, Standing};
 use gingham_stripe::{
-    Epoch, Guarantee, Kind, Marker, Message, Receiver, ReceiverOptions, Report, ReportPlan, Sender,
-    SenderOptions, Tag,
+    Charge, Epoch, Guarantee, Kind, Marker, Message, Receiver, ReceiverOptions, Report, ReportPlan,
+    Sender, SenderOptions, Tag,
 };
 
 use super::pair::{Pair, Scheduler, at, milliseconds};
@@ -36,6 +36,7 @@ fn a_marker_says_all_of_its_channel() {
             // A second, as nothing is known of the round trip; 200 ms; two intervals, and an eighth
             // of the 200 ms for a look that is late.
             out_after_ns: 1_265_000_000,
+            lowered: false,
         }))
     };
     assert_eq!(marker(), said(100, 2, 100, 1, 100));
@@ -46,7 +47,11 @@ fn a_marker_says_all_of_its_channel() {
 /// The marker counts 7 packets where 2 came: 5 are lost, and in flight no longer.
 #[test]
 fn a_report_counts_from_the_last_marker_on() {
-    let options = ReceiverOptions { buffer_packets_max: 10, ..ReceiverOptions::default() };
+    let options = ReceiverOptions {
+        buffer_bytes_max: 40,
+        charge: Charge::PACKETS,
+        ..ReceiverOptions::default()
+    };
     let mut receiver = Receiver::synchronised(scheduler(), options, Epoch::new(1)).unwrap();
     assert_eq!(receiver.poll_message(at(0)), None);
     (0..2).for_each(|packet| receiver.handle_packet(at(1), 1, 100, packet).unwrap());
@@ -60,13 +65,15 @@ fn a_report_counts_from_the_last_marker_on() {
         sent_at: at(3),
         round_trip_ns: 0,
         out_after_ns: 0,
+        lowered: false,
     };
     let message = |kind| Message { epoch: Epoch::new(1), channel: 1, channels: 2, kind };
     receiver.handle_message(at(5), 1, message(Kind::Marker(marker))).unwrap();
     receiver.handle_packet(at(6), 1, 50, 2).unwrap();
     let report = Report {
-        // 8 accounted for, 3 wait in a buffer for 10.
-        limit_packets: 15,
+        // 8 accounted for, 3 wait where 10 are reserved, and no more was seen to be needed.
+        limit_bytes: 15,
+        lowered: false,
         accounted_packets: 8,
         accounted_bytes: 750,
         received_packets: 3,

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use gingham_stripe::{
-    ControlPlan, Discard, Epoch, Kind, Marker, MarkerPlan, Message, OptionsError, Order, Receiver,
-    ReceiverOptions, SendError, Sender, SenderOptions, SharePlan,
+    Charge, ControlPlan, Discard, Epoch, Kind, Marker, MarkerPlan, Message, OptionsError, Order,
+    Receiver, ReceiverOptions, SendError, Sender, SenderOptions, SharePlan,
 };
 use proptest::prelude::*;
 
@@ -311,7 +311,7 @@ fn options_that_cannot_be_are_refused() {
     assert_eq!(sender(|options| options.reset_interval = Duration::ZERO), zero("reset_interval"));
     let endless = |option| Some(OptionsError::EndlessSilence { option });
     let held_by_credits = |options: &mut SenderOptions| {
-        (options.silence, options.credits) = (None, true);
+        (options.silence, options.credits) = (None, Some(Charge::default()));
     };
     assert_eq!(sender(held_by_credits), endless("credits"));
     let held_by_windows = |options: &mut SenderOptions| {

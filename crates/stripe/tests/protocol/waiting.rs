@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use gingham_fairq::{Number, Round, Standing};
-use gingham_stripe::{Discard, Epoch, Instant, Kind, Marker, Message, Receiver, ReceiverOptions};
+use gingham_stripe::{
+    Charge, Discard, Epoch, Instant, Kind, Marker, Message, Receiver, ReceiverOptions,
+};
 use proptest::prelude::*;
 
 use super::pair::{LONGEST_BYTES, Pair, Scheduler, Words, at, milliseconds};
@@ -153,7 +155,8 @@ fn far_markers_and_numbers_of_no_packet_are_not_taken() {
 
 #[test]
 fn a_full_buffer_and_bad_packets_are_refused_and_counted() {
-    let small = ReceiverOptions { buffer_packets_max: 2, ..options() };
+    // One of three is reserved for each, and one is for who comes first.
+    let small = ReceiverOptions { buffer_bytes_max: 4, charge: Charge::PACKETS, ..options() };
     let mut receiver = receiver(small);
     packet(&mut receiver, at(0), 1, 1);
     packet(&mut receiver, at(0), 1, 2);
@@ -202,19 +205,22 @@ proptest! {
         prop_assert!(pair.is_without_repetition());
     }
 
-    /// Losses, outages and skew beyond the wait, small buffers: nothing comes twice, no buffer
-    /// grows beyond its bound, nothing stays in it for longer than a wait for each packet before
+    /// Losses, outages and skew beyond the wait, little memory: nothing comes twice, no more is held
+    /// than may be, nothing stays in it for longer than a wait for each packet before
     /// it.
     #[test]
     fn nothing_waits_without_bound(
         seed: u64, loss_percent in 0_u32..=80, channels in 2_usize..=16,
-        buffer_packets_max in 1_usize..20, dead: u16, packets in 1_u32..200,
+        buffer_packets in 1_u32..20, dead: u16, packets in 1_u32..200, in_bytes: bool,
     ) {
         let mut words = Words(seed);
         let scheduler = Scheduler::new(LONGEST_BYTES, &vec![LONGEST_BYTES; channels]).unwrap();
         let delays: Vec<_> =
             (0..channels).map(|_| milliseconds(u64::from(words.below(100)))).collect();
-        let small = ReceiverOptions { buffer_packets_max, ..options() };
+        let charge = if in_bytes { Charge::BYTES } else { Charge::PACKETS };
+        let all_packets = buffer_packets * u32::try_from(channels).unwrap();
+        let buffer_bytes_max = u64::from(all_packets * charge.of(LONGEST_BYTES));
+        let small = ReceiverOptions { buffer_bytes_max, charge, ..options() };
         let mut pair = Pair::new(&scheduler, &delays, small).seeded(seed);
         pair.loss_percent = loss_percent;
         for number in 0..packets {
@@ -224,9 +230,9 @@ proptest! {
         }
         // The last arrivals, then a wait for each packet that can be in front.
         pair.run_for(milliseconds(100));
-        pair.run_for(milliseconds(50) * u32::try_from(buffer_packets_max * channels).unwrap());
+        pair.run_for(milliseconds(50) * all_packets);
         prop_assert!((0..channels).all(|channel| pair.receiver.buffered_packets(channel) == 0));
-        prop_assert!(pair.buffered_max <= buffer_packets_max);
+        prop_assert!(pair.held_max <= buffer_bytes_max);
         prop_assert!(pair.is_without_repetition());
     }
 

@@ -1,6 +1,6 @@
 //! Losses, deaths and repair under a free choice of channels.
 
-use gingham_stripe::{Discard, ReceiverOptions, SenderOptions, Thousandths};
+use gingham_stripe::{Charge, Discard, SenderOptions, Thousandths};
 
 use super::world::{LONGEST_BYTES, Line, NOTHING, World, free, free_with, lasting, repairing};
 
@@ -50,15 +50,13 @@ fn three_channels_of_all_sorts_with_long_and_short_packets_in_turn() {
     assert!(reached >= 950 && world.out_of_order() == 0, "{reached} thousandths of the sum");
 }
 
-/// The same with credits, and buffers as they are by default: of the slowest channel's 160 ms there and
-/// back the others' packets wait for a part, and 1,024 places a channel carry .82.
+/// The same with credits, and memory as it is by default, or for two packets of each and 1 MB: of the slowest
+/// channel's 160 ms there and back the others' packets wait for a part, which are 600 kB.
 #[test]
 fn credits_by_default_hold_nobody_back() {
     let lines = [Line::new(5, 5), Line::new(20, 25), Line::new(50, 80)];
     let (sender, receiver) = free(1);
-    let sender = SenderOptions { credits: true, ..sender };
-    let buffer_packets_max = ReceiverOptions::default().buffer_packets_max;
-    let receiver = ReceiverOptions { buffer_packets_max, ..receiver };
+    let sender = SenderOptions { credits: Some(Charge::default()), ..sender };
     let lengths = |number| if number % 2 == 0 { 1_280 } else { 200 };
     let mut world = World::with(&lines, (sender, receiver), 1).with_lengths(lengths);
     world.run_to(8_000);

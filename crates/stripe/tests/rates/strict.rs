@@ -5,7 +5,7 @@
 //! The null is a clock for each controller, and a quarter more for one channel after the other
 //! every four seconds: .949, .939, .660, .905 and .963 in the first rows, and .954 for 5 and 100 Mbit/s.
 
-use gingham_stripe::{Controlled, ReceiverOptions};
+use gingham_stripe::Controlled;
 
 use super::world::{Line, World, strict};
 
@@ -16,8 +16,6 @@ fn share(lines: &[Line], from_ms: u64, change: bool, seed: u64) -> u64 {
     if let Some(Controlled::Bbr(bbr)) = sender.control.as_mut().map(|control| &mut control.by) {
         bbr.seed = 100 * seed;
     }
-    // What stands in a buffer while a channel waits for one that is 49 ms longer.
-    let receiver = ReceiverOptions { buffer_packets_max: 8_192, ..receiver };
     let mut world = World::with(lines, (sender, receiver), seed);
     if change {
         world.set_rate(3_000, 0, lines[1].mbit);

@@ -7,9 +7,9 @@ use gingham_fairq::SurplusRoundRobin;
 use gingham_kernel::{EventQueue, Rate, Span, Time};
 use gingham_linkemu::{Channel, Loss, Parameters, Probability};
 use gingham_stripe::{
-    BbrPlan, ControlPlan, Controlled, Epoch, Guarantee, Instant, Order, Receiver, ReceiverOptions,
-    RepairPlan, RepairRequests, ReportPlan, RetransmissionBuffer, Sender, SenderOptions, SharePlan,
-    Tag,
+    BbrPlan, Charge, ControlPlan, Controlled, Epoch, Guarantee, Instant, Order, Receiver,
+    ReceiverOptions, RepairPlan, RepairRequests, ReportPlan, RetransmissionBuffer, Sender,
+    SenderOptions, SharePlan, Tag,
 };
 
 type Scheduler = SurplusRoundRobin<16>;
@@ -146,7 +146,7 @@ pub(crate) struct World {
 /// Strict order, quanta that follow, and nothing added to a packet.
 pub(crate) fn strict() -> (SenderOptions, ReceiverOptions) {
     let sender = SenderOptions {
-        credits: true,
+        credits: Some(Charge::default()),
         control: Some(ControlPlan::default()),
         shares: Some(SharePlan::default()),
         ..SenderOptions::default()
@@ -172,7 +172,6 @@ pub(crate) fn free_with(change: impl FnOnce(&mut BbrPlan)) -> (SenderOptions, Re
     let receiver = ReceiverOptions {
         order: Order::Free,
         guaranteed: Some(Guarantee::default()),
-        buffer_packets_max: 65_536,
         reports: Some(ReportPlan::default()),
         ..ReceiverOptions::default()
     };
@@ -182,7 +181,7 @@ pub(crate) fn free_with(change: impl FnOnce(&mut BbrPlan)) -> (SenderOptions, Re
 /// A free choice of channels, with lost packets sent again.
 pub(crate) fn repairing(seed: u64) -> (SenderOptions, ReceiverOptions) {
     let (sender, receiver) = free(seed);
-    let repair = Some(RepairRequests { copies_max: 16_384, ..RepairRequests::default() });
+    let repair = Some(RepairRequests::default());
     let sender = SenderOptions { repair: Some(RepairPlan::default()), ..sender };
     (sender, ReceiverOptions { guaranteed: Some(Guarantee { repair }), ..receiver })
 }
@@ -192,7 +191,7 @@ pub(crate) fn repairing(seed: u64) -> (SenderOptions, ReceiverOptions) {
 pub(crate) fn lasting(seed: u64) -> (SenderOptions, ReceiverOptions) {
     let (sender, receiver) = repairing(seed);
     let wait = Duration::from_millis(1_500);
-    let repair = Some(RepairRequests { wait, copies_max: 16_384, ..RepairRequests::default() });
+    let repair = Some(RepairRequests { wait, ..RepairRequests::default() });
     let guaranteed = Some(Guarantee { repair });
     (sender, ReceiverOptions { guaranteed, wait: Duration::from_millis(800), ..receiver })
 }

@@ -8,9 +8,9 @@ use core::time::Duration;
 use gingham_input::InputError;
 use gingham_kernel::{Span, Time};
 use gingham_stripe::{
-    BbrPlan, ControlPlan, Controlled, Guarantee, MESSAGE_BYTES_MAX, MarkerPlan, OrderOptions,
-    ReceiverOptions, RepairPlan, RepairRequests, ReportPlan, SenderOptions, SharePlan, SizePlan,
-    TAG_BYTES_MAX, Thousandths,
+    BbrPlan, Charge, ControlPlan, Controlled, Guarantee, MESSAGE_BYTES_MAX, MarkerPlan,
+    OrderOptions, ReceiverOptions, RepairPlan, RepairRequests, ReportPlan, SenderOptions,
+    SharePlan, SizePlan, TAG_BYTES_MAX, Thousandths,
 };
 
 /// Buffers have room for this many packets at the most.
@@ -90,12 +90,12 @@ pub(super) fn check(source: &ScenarioSource, reception: Reception) -> Result<(),
     Ok(())
 }
 
-/// Whether the memory has room for what buffers, copies and rings may hold.
+/// Whether the memory has room for what buffers and rings may hold.
 pub(super) fn check_room(source: &ScenarioSource, plan: &Plan) -> Result<(), InputError> {
+    check_buffer(source, plan)?;
     let channels = plan.links.len() as u64;
     let stripe = &source.scenario.stripe;
     let rooms = [
-        ("stripe.buffer_packets", stripe.buffer_packets),
         ("stripe.repair.packets", stripe.repair.map_or(0, |repair| repair.packets)),
         ("stripe.restore.packets", stripe.restore.map_or(0, |restore| restore.packets)),
     ];
@@ -143,7 +143,7 @@ pub(super) fn sender(
     });
     Ok(SenderOptions {
         markers: markers(source, channels)?,
-        credits: stripe.credits,
+        credits: stripe.credits.then(|| charge(source)),
         order: order(source),
         control: source.scenario.has_windows().then(|| control(source)).transpose()?,
         shares: (stripe.quanta == Quanta::Follow).then(SharePlan::default),
@@ -260,13 +260,40 @@ pub(super) fn receiver(source: &ScenarioSource) -> Result<ReceiverOptions, Input
     };
     Ok(ReceiverOptions {
         late_in_a_row_max,
-        buffer_packets_max: packets(source, "stripe.buffer_packets", stripe.buffer_packets)?,
+        buffer_bytes_max: stripe.buffer_packets.unwrap_or(stripe.buffer.0),
+        charge: charge(source),
         wait: some_time(source, "stripe.wait", stripe.wait)?,
         reports,
         order: order(source),
         guaranteed: guaranteed.transpose()?,
         ..ReceiverOptions::default()
     })
+}
+
+/// What a packet is charged at both ends.
+const fn charge(source: &ScenarioSource) -> Charge {
+    match source.scenario.stripe.buffer_packets {
+        None => Charge::BYTES,
+        Some(_) => Charge::PACKETS,
+    }
+}
+
+/// Whether the receiver's memory can be: a longest packet of each who shares it, and no more than
+/// the protocol counts.
+fn check_buffer(source: &ScenarioSource, plan: &Plan) -> Result<(), InputError> {
+    let longest = u32::try_from(source.scenario.stripe.longest_packet.0).unwrap_or(u32::MAX);
+    let possible = plan.receiver.buffer_bytes(plan.links.len(), longest);
+    if possible.contains(&plan.receiver.buffer_bytes_max) {
+        return Ok(());
+    }
+    let (key, unit) = match source.scenario.stripe.buffer_packets {
+        None => ("stripe.buffer", "B"),
+        Some(_) => ("stripe.buffer_packets", "packets"),
+    };
+    let (least, most) = possible.into_inner();
+    let message =
+        format!("expected {least} to {most} {unit}, the least for one packet of each channel");
+    Err(source.refuse(key, message))
 }
 
 fn report_plan(source: &ScenarioSource, reports: Reports) -> Result<ReportPlan, InputError> {
@@ -278,11 +305,6 @@ fn requests(source: &ScenarioSource, repair: Repair) -> Result<RepairRequests, I
     Ok(RepairRequests {
         wait: some_time(source, "stripe.repair.wait", repair.wait)?,
         again: some_time(source, "stripe.repair.again", repair.again)?,
-        copies_max: packets(
-            source,
-            "stripe.buffer_packets",
-            source.scenario.stripe.buffer_packets,
-        )?,
     })
 }
 

@@ -13,6 +13,7 @@ mod engine;
 mod entry;
 mod event;
 mod link;
+mod memory;
 mod receiving;
 mod resequencer;
 mod scheduler;

@@ -1,5 +1,6 @@
 //! The receiving end: the protocol, or something simpler beside it that others are compared with.
 
+use super::memory::Memory;
 use super::resequencer::Resequencer;
 use super::scheduler::Scheduler;
 use super::sending::{EPOCH, instant, time};
@@ -14,7 +15,7 @@ use std::collections::VecDeque;
 #[derive(Debug)]
 pub(crate) enum ReceivingEnd {
     Logical(Box<Logical>),
-    AsItComes { packets: VecDeque<Packet>, packets_max: usize },
+    AsItComes { packets: VecDeque<Packet>, memory: Memory },
     Numbered(Resequencer),
 }
 
@@ -103,10 +104,9 @@ impl ReceivingEnd {
         let channels = plan.links.len();
         match plan.reception {
             Reception::Logical | Reception::Unmarked => Self::Logical(Box::new(Logical::new(plan))),
-            Reception::None => Self::AsItComes {
-                packets: VecDeque::new(),
-                packets_max: channels * plan.receiver.buffer_packets_max,
-            },
+            Reception::None => {
+                Self::AsItComes { packets: VecDeque::new(), memory: Memory::new(&plan.receiver) }
+            }
             Reception::SequenceNumbers => {
                 Self::Numbered(Resequencer::new(channels, &plan.receiver))
             }
@@ -129,8 +129,8 @@ impl ReceivingEnd {
     pub(crate) fn take_packet(&mut self, now: Time, channel: usize, packet: Packet) -> bool {
         match self {
             Self::Logical(logical) => logical.take_packet(instant(now), channel, packet),
-            Self::AsItComes { packets, packets_max } => {
-                let room = packets.len() < *packets_max;
+            Self::AsItComes { packets, memory } => {
+                let room = memory.take(packet.bytes);
                 if room {
                     packets.push_back(packet);
                 }
@@ -151,7 +151,11 @@ impl ReceivingEnd {
     pub(crate) fn poll_packet(&mut self, now: Time) -> Option<(Packet, Option<Number>)> {
         match self {
             Self::Logical(logical) => logical.poll_packet(instant(now)),
-            Self::AsItComes { packets, .. } => Some((packets.pop_front()?, None)),
+            Self::AsItComes { packets, memory } => {
+                let packet = packets.pop_front()?;
+                memory.give(packet.bytes);
+                Some((packet, None))
+            }
             Self::Numbered(resequencer) => Some((resequencer.poll(now)?, None)),
         }
     }

@@ -11,6 +11,7 @@
 //!
 //! Invariant: what is given out has ever higher numbers; a packet that is too late is discarded.
 
+use super::memory::Memory;
 use crate::traffic::Packet;
 use gingham_kernel::{Span, Time};
 use gingham_stripe::ReceiverOptions;
@@ -27,7 +28,7 @@ pub(crate) struct Resequencer {
     /// By channel: the highest number seen, and the packets that wait.
     seen: Vec<u64>,
     buffered: Vec<usize>,
-    packets_max: usize,
+    memory: Memory,
     wait: Span,
 }
 
@@ -43,7 +44,7 @@ impl Resequencer {
             arrivals: VecDeque::new(),
             seen: vec![0; channels],
             buffered: vec![0; channels],
-            packets_max: options.buffer_packets_max,
+            memory: Memory::new(options),
             wait: Span::from_ps(wait_ps),
         }
     }
@@ -52,7 +53,7 @@ impl Resequencer {
     pub(crate) fn take(&mut self, now: Time, channel: usize, packet: Packet) -> bool {
         self.seen[channel] = self.seen[channel].max(packet.number);
         let is_new = packet.number >= self.next && !self.waiting.contains_key(&packet.number);
-        let kept = is_new && self.buffered[channel] < self.packets_max;
+        let kept = is_new && self.memory.take(packet.bytes);
         if kept {
             self.buffered[channel] += 1;
             self.arrivals.push_back((now, packet.number));
@@ -70,6 +71,7 @@ impl Resequencer {
             return None;
         }
         let packet = self.waiting.remove(&first).expect("the first is there");
+        self.memory.give(packet.bytes);
         self.buffered[usize::from(packet.channel)] -= 1;
         self.next = first + 1;
         while self.arrivals.front().is_some_and(|(_, number)| !self.waiting.contains_key(number)) {

@@ -53,8 +53,13 @@ pub struct Stripe {
     pub restore: Option<Restore>,
     /// At these instants the sender starts both ends anew, as after a crash.
     pub resets: Vec<Span>,
-    /// Packets that the receiver keeps of each channel at the most; more are discarded.
-    pub buffer_packets: u64,
+    /// What waits at the receiver at the most, of all channels together; more is discarded. A packet
+    /// counts its bytes and 64, its place in the memory; half is shared out among the channels, and
+    /// copies of lost packets where there are any.
+    pub buffer: Bytes,
+    /// Instead, so many packets of all channels together: memory and credits then count packets, as
+    /// the cells of section 6.3.
+    pub buffer_packets: Option<u64>,
     /// So long the receiver waits for a channel that is silent while others have packets. It must
     /// be above the skew, which is what the channels differ by in delay, jitter and queues; twice
     /// that is ample.
@@ -84,7 +89,8 @@ impl Default for Stripe {
             sizes: None,
             restore: None,
             resets: Vec::new(),
-            buffer_packets: 8_192,
+            buffer: Bytes(64 << 20),
+            buffer_packets: None,
             wait: Span::from_ps(200 * MS),
             backpressure: None,
         }

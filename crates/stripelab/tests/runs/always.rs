@@ -125,7 +125,7 @@ fn credits_keep_a_slow_reader_from_losing() {
     let slow = |credits| {
         run(&format!(
             "stop.time = \"500 ms\"\nreceiver.rate = \"10 Mbit/s\"\n\
-             stripe = {{ buffer_packets = 32, credits = {credits} }}\n\
+             stripe = {{ buffer = \"96 kB\", credits = {credits} }}\n\
              [[channel]]\nrate = \"10 Mbit/s\"\ndelay = \"2 ms\"\n\
              [[channel]]\nrate = \"10 Mbit/s\"\ndelay = \"4 ms\"\n"
         ))

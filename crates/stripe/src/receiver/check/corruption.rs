@@ -20,6 +20,7 @@ impl<const CAPACITY: usize, P> Receiver<gingham_fairq::SurplusRoundRobin<CAPACIT
         if crate::corruption::is_hit(words) {
             self.reports.corrupt(words);
         }
+        self.pool.corrupt(words);
         if let Some(confirmed) = &mut self.confirmed {
             confirmed.corrupt(words);
         }

@@ -3,8 +3,9 @@
 use super::{Copies, Instant};
 
 impl<P> Copies<P> {
-    /// Writes over the times; packets and their tags are nobody's state.
+    /// Writes over the times and the sum; packets and their tags are nobody's state.
     pub(in crate::receiver) fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
-        self.copies.iter_mut().for_each(|copy| copy.at = Instant::from_nanoseconds(words()));
+        self.held = crate::corruption::word(words);
+        self.waiting.iter_mut().for_each(|copy| copy.at = Instant::from_nanoseconds(words()));
     }
 }

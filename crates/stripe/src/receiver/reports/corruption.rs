@@ -9,6 +9,7 @@ impl Reports {
         for arrivals in &mut self.channels {
             arrivals.report.accounted_packets = crate::corruption::word(words);
             arrivals.report.received_packets = crate::corruption::word(words);
+            arrivals.round_trip_ns = crate::corruption::word(words);
             arrivals.unreported_packets = crate::corruption::word(words);
             arrivals.longest_bytes.fill(crate::corruption::word(words));
             arrivals.report.accounted_bytes = words();

@@ -9,7 +9,8 @@ impl ReportedByChannel {
             let report = Report {
                 accounted_packets: word(),
                 received_packets: word(),
-                limit_packets: word(),
+                limit_bytes: word(),
+                lowered: word().is_multiple_of(2),
                 held_ns: word(),
                 came_ago_ns: word(),
                 longest_bytes: word(),
