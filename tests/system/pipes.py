@@ -24,6 +24,7 @@ from typing import Any
 ROOT = Path(__file__).parents[2]
 SEARCH = f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin"
 ENDS = ("left", "right")
+ROUTER = "router"
 # An emulator that is late more often than this spoils the run, which is begun again so often.
 # With 6 of 1,000 late 100 + 300, 10 ms, 64 kB carried .913, with 2 .940, with fewer .945 to .958.
 LATE_SHARE_MAX = 0.002
@@ -41,6 +42,9 @@ PRIORITY = 10
 class Line:
     """A channel: its rate in Mbit/s, its delay one way in ms, and the bytes of its queue.
 
+    It goes through a router, if there is to be one, which is nobody's on the way; an emulated one
+    may do more, as options of the emulator say.
+
     Without a rate it is a veth that nothing shapes. Jitter, in ms, is added to the delay, a loss is
     that of each frame, and in an outage, in seconds from and until, nothing crosses.
     """
@@ -51,6 +55,8 @@ class Line:
     jitter: float = 0
     loss: float = 0
     outage: tuple[float, float] | None = None
+    is_routed: bool = False
+    emulated: tuple[str, ...] = ()
 
     @property
     def is_emulated(self) -> bool:
@@ -64,7 +70,7 @@ class Line:
         options += ["--jitter", f"{self.jitter} ms"]
         if self.outage:
             options += ["--outage", "{} s..{} s".format(*self.outage)]
-        return options
+        return [*options, *self.emulated]
 
 
 @dataclass(frozen=True)
@@ -153,19 +159,20 @@ def started(
     options: tuple[str, ...],
     *,
     priority: bool = True,
-    sends: bool = True,
+    offer: str | None = "all",
 ) -> dict[str, subprocess.Popen[str]]:
-    """Start both ends, which stop by themselves; the left one sends all that goes, or nothing."""
+    """Start both ends, which stop by themselves; the left one sends all, or what is said."""
     pipes = {}
     for end, other in (("right", "left"), ("left", "right")):
         command = ["ip", "netns", "exec", names[end], str(programs.pipe), *options]
         for channel in range(len(lines)):
             ends = f"{address(channel, end)}:7000,{address(channel, other)}:7000"
             command += ["--channel", ends]
-        if end == "left" and sends:
-            command += ["--offer", "all"]
+        if end == "left" and offer:
+            command += ["--offer", offer]
         pipes[end] = subprocess.Popen(
-            [*command, "--time", f"{seconds} s"],
+            # Who is left alone finds its channels silent.
+            [*command, "--time", f"{seconds + (end == 'right')} s"],
             stdout=subprocess.PIPE,
             text=True,
             preexec_fn=first_priority if priority else None,  # noqa: PLW1509 - no thread here
@@ -179,7 +186,7 @@ def idle_bytes(programs: Programs, lines: list[Line], settle: float, seconds: fl
     IP and UDP headers are in it. Counting begins when the ends have had `settle` seconds to rest.
     """
     with network(programs, lines) as (names, _):
-        pipes = started(programs, names, lines, settle + seconds + 1, (), sends=False)
+        pipes = started(programs, names, lines, settle + seconds + 1, (), offer=None)
         time.sleep(settle)
         before = [carried(names["left"], channel) for channel in range(len(lines))]
         time.sleep(seconds)
@@ -216,7 +223,8 @@ def network(
     programs: Programs, lines: list[Line]
 ) -> Iterator[tuple[dict[str, str], list[subprocess.Popen[str]]]]:
     """Make both namespaces and what joins them, and remove all of it."""
-    names = {end: f"gingham-{os.getpid()}-{end}" for end in ENDS}
+    places = (*ENDS, ROUTER) if any(line.is_routed for line in lines) else ENDS
+    names = {place: f"gingham-{os.getpid()}-{place}" for place in places}
     with ExitStack() as stack:
         for name in names.values():
             # Interfaces and queues go with it.
@@ -230,6 +238,9 @@ def network(
             if line.is_emulated:
                 emulators.append(_emulated(programs, names, channel, line))
                 stack.callback(_stopped, emulators[-1])
+            elif line.is_routed:
+                _routed(names, channel, line)
+                continue
             else:
                 _shaped(names, channel, line)
             _addressed(names, channel)
@@ -257,27 +268,56 @@ def _shaped(names: dict[str, str], channel: int, line: Line) -> None:
     device = f"wan{channel}"
     peer = ["peer", "name", device, "netns", names["right"]]
     ip("-n", names["left"], "link", "add", device, "type", "veth", *peer)
+    for end in ENDS:
+        _limited(names[end], device, line)
+
+
+def _limited(name: str, device: str, line: Line) -> None:
     if line.rate is None:
         return
     # Two milliseconds at once, so that what goes in a call passes in one piece, as through the
     # segmentation of a network card: where tbf cuts it, that is two thirds of all that is computed.
     burst_bytes = max(10_000, int(line.rate * 1e6 / 8 * 2e-3))
-    for name in names.values():
-        shape = ["rate", f"{line.rate}mbit", "burst", f"{burst_bytes}b"]
-        shape += ["limit", str(line.queue_bytes)]
-        _told("tc", "-n", name, "qdisc", "add", "dev", device, "root", "tbf", *shape)
+    shape = ["rate", f"{line.rate}mbit", "burst", f"{burst_bytes}b"]
+    shape += ["limit", str(line.queue_bytes)]
+    _told("tc", "-n", name, "qdisc", "add", "dev", device, "root", "tbf", *shape)
+
+
+def _routed(names: dict[str, str], channel: int, line: Line) -> None:
+    """Join both ends through a router: `wan0` of the left one to `left0` there, and so on."""
+    device = f"wan{channel}"
+    _told("ip", "netns", "exec", names[ROUTER], "sysctl", "-qw", "net.ipv4.ip_forward=1")
+    for end, other in (ENDS, ENDS[::-1]):
+        there = f"{end}{channel}"
+        peer = ["peer", "name", there, "netns", names[ROUTER]]
+        ip("-n", names[end], "link", "add", device, "type", "veth", *peer)
+        _limited(names[end], device, line)
+        here = address(channel, end)
+        ip("-n", names[end], "addr", "add", f"{here}/32", "dev", device)
+        for name, one, to in (
+            (names[end], device, address(channel, other)),
+            (names[ROUTER], there, here),
+        ):
+            ip("-n", name, "link", "set", one, "up")
+            ip("-n", name, "route", "add", to, "dev", one)
+        for name, one, to, far in (
+            (names[end], device, address(channel, other), (names[ROUTER], there)),
+            (names[ROUTER], there, here, (names[end], device)),
+        ):
+            hardware = ["lladdr", _hardware(*far), "dev", one, "nud", "permanent"]
+            ip("-n", name, "neigh", "replace", to, *hardware)
+
+
+def _hardware(name: str, device: str) -> str:
+    return str(json.loads(ip("-n", name, "-j", "link", "show", device))[0]["address"])
 
 
 def _addressed(names: dict[str, str], channel: int) -> None:
     device = f"wan{channel}"
-    link = {
-        end: json.loads(ip("-n", name, "-j", "link", "show", device))[0]
-        for end, name in names.items()
-    }
     for end, other in (ENDS, ENDS[::-1]):
         ip("-n", names[end], "addr", "add", f"{address(channel, end)}/24", "dev", device)
         ip("-n", names[end], "link", "set", device, "up")
-        hardware = ["lladdr", link[other]["address"], "dev", device, "nud", "permanent"]
+        hardware = ["lladdr", _hardware(names[other], device), "dev", device, "nud", "permanent"]
         ip("-n", names[end], "neigh", "replace", address(channel, other), *hardware)
 
 

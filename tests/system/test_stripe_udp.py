@@ -14,7 +14,17 @@ import time
 import pytest
 
 from tests.conftest import require_programs
-from tests.system.pipes import LateError, Line, Programs, ip, network, run, started, told_by
+from tests.system.pipes import (
+    ROUTER,
+    LateError,
+    Line,
+    Programs,
+    ip,
+    network,
+    run,
+    started,
+    told_by,
+)
 from tests.system.test_linkemu import require_root
 
 # What the same row carried in virtual time when it was first run over sockets
@@ -74,6 +84,60 @@ def test_an_interface_goes_and_comes_back_and_the_pipe_goes_on(programs: Program
     assert told["right"]["out_of_order"] == 0
     # Every second had packets, that in which there was one channel too.
     assert all(bits > 0 for bits in told["right"]["seconds_bits"][:5])
+
+
+# What a copy needs of 1,500 bytes beside its packet: headers of IPv4 and UDP, and a tag of 20.
+LONGEST_BYTES = 1500 - 28 - 20
+# Before a channel shrinks sixteen packets have to be lost on it and a probe, which takes some 30 ms
+# here. That is in the second in which the MTU falls, or the next, as the pipe counts them.
+FALLS_S, KNOWN_S = 2, 4
+
+
+@pytest.mark.parametrize("place", ["router", "interface"])
+@pytest.mark.parametrize("options", [(), ("--repair",)], ids=["plain", "repair"])
+def test_a_channel_whose_mtu_falls_shrinks(
+    programs: Programs, options: tuple[str, ...], place: str
+) -> None:
+    lines = [Line(10, is_routed=True), Line(10, is_routed=True)]
+    with network(programs, lines) as (names, _):
+        # Less than both carry, so that nothing is lost to full queues; more than one does.
+        options = (*options, "--packet-bytes", str(LONGEST_BYTES))
+        pipes = started(programs, names, lines, 6, options, offer="15 Mbit/s")
+        time.sleep(FALLS_S)
+        name, device = {
+            # Nobody is told: the sockets of the ends heed no message of the network.
+            "router": (names[ROUTER], "right1"),
+            "interface": (names["left"], "wan1"),
+        }[place]
+        ip("-n", name, "link", "set", device, "mtu", "1280")
+        told = told_by(pipes, 6)
+    tag_bytes = 20 if "--repair" in options else 12
+    # What the packets of 1,280 bytes of IP have behind UDP's header, and behind a tag.
+    channels, frame_bytes = told["left"]["channels"], 1280 - 28
+    assert channels[1]["frame_bytes"] in range(frame_bytes - 4, frame_bytes + 1), told["left"]
+    assert channels[0]["frame_bytes"] >= LONGEST_BYTES + tag_bytes
+    assert channels[1]["is_in"]
+    assert told["left"]["longest_bytes"] == channels[1]["frame_bytes"] - tag_bytes
+    assert (channels[1]["too_long"] > 0) == (place == "interface")
+    assert told["right"]["out_of_order"] == 0
+    # Both channels carry packets again, which are shorter.
+    assert told["right"]["seconds_bits"][KNOWN_S] > 13e6, told["right"]
+    lost = told["right"]["seconds_lost"]
+    assert (lost[0], sum(lost[KNOWN_S:])) == (0, 0), told["right"]
+    assert (sum(lost) == 0) == ("--repair" in options), told["right"]
+
+
+def test_a_channel_that_reorders_loses_nothing(programs: Programs) -> None:
+    # One frame in a hundred is held back for 4 ms, some ten frames' time.
+    lines = [Line(20, 5, emulated=("--reordering", "0.01,4 ms"))]
+    options = ("--repair", "--packet-bytes", str(LONGEST_BYTES))
+    with network(programs, lines) as (names, _):
+        told = told_by(started(programs, names, lines, 5, options, offer="15 Mbit/s"), 5)
+    assert told["right"]["out_of_order"] == 0
+    assert told["right"]["lost"] == 0, told["right"]
+    assert 0 < told["right"]["channels"][0]["reordering_window_ms"] <= 20
+    # Hundreds are overtaken; few before it is known that they come.
+    assert told["right"]["receiver"]["repaired"] < 20, told["right"]
 
 
 def test_nothing_is_left(programs: Programs) -> None:

@@ -26,7 +26,10 @@ pub(crate) struct Arguments {
     /// So long after the first packet what comes is counted
     #[arg(long, default_value = "2 s", value_parser = span)]
     pub(crate) from: Duration,
-    /// How long packets are: the same at both ends
+    /// What is lost is sent again, which both ends are to be told
+    #[arg(long)]
+    repair: bool,
+    /// How long packets are, as far as the channels pass them: the same at both ends
     #[arg(long, default_value_t = 1_460, value_parser = clap::value_parser!(u32).range(16..=9_000))]
     pub(crate) packet_bytes: u32,
     /// Between two wake-ups there is so much time at least
@@ -53,6 +56,9 @@ struct Channel(ChannelPlan);
 impl Arguments {
     pub(crate) fn plan(&self) -> EndPlan {
         let mut plan = EndPlan::free(self.packet_bytes);
+        if self.repair {
+            plan.striping = plan.striping.repaired();
+        }
         plan.granule = self.granule.unwrap_or(plan.granule);
         if let Some(control) = &mut plan.striping.sender.control {
             control.burst = self.burst.unwrap_or(control.burst);

@@ -49,7 +49,7 @@ fn run(arguments: &arguments::Arguments) -> Result<serde_json::Value, Box<dyn st
         while let Some(packet) = end.next_packet() {
             measured.take(now(), &packet.bytes);
         }
-        packets.refill(now());
+        packets.refill(now(), end.longest_bytes());
         end.transmit(&mut packets);
         if now() >= ends_at {
             return Ok(measured.told(&end, packets.taken));

@@ -21,6 +21,8 @@ pub(crate) struct Measured {
     /// Bytes in each second since the first packet, and those from the time on at which counting
     /// begins.
     seconds: Vec<u64>,
+    /// Numbers that were passed over in each of those seconds.
+    seconds_lost: Vec<u64>,
     counted_bytes: u64,
     packets: u64,
     bytes: u64,
@@ -38,6 +40,7 @@ impl Measured {
             first_at_ns: None,
             last_at_ns: 0,
             seconds: Vec::new(),
+            seconds_lost: Vec::new(),
             counted_bytes: 0,
             packets: 0,
             bytes: 0,
@@ -57,6 +60,8 @@ impl Measured {
         let second = usize::try_from(age_ns / SECOND_NS).expect("no run is so long");
         self.seconds.resize(self.seconds.len().max(second + 1), 0);
         self.seconds[second] += bytes;
+        self.seconds_lost.resize(self.seconds.len(), 0);
+        self.seconds_lost[second] += number.saturating_sub(self.expected);
         self.last_at_ns = now_ns;
         self.packets += 1;
         self.bytes += bytes;
@@ -83,6 +88,9 @@ impl Measured {
             "bytes": self.bytes,
             "goodput_bits_per_s": per_second(self.counted_bytes * 8, counted_ns),
             "seconds_bits": seconds,
+            "seconds_lost": self.seconds_lost,
+            "longest_bytes": end.longest_bytes(),
+            "too_long": end.too_long(),
             "out_of_order": self.out_of_order,
             "lost": self.expected - self.packets.min(self.expected),
             "delay_ms": { "p50": delay_ms(0.5), "p99": delay_ms(0.99), "max": thousandth(self.delays_us.max()) },
@@ -92,7 +100,7 @@ impl Measured {
                 "latest_ms": wakeups.latest.as_secs_f64() * 1e3,
             },
             "sender": { "resets": sending.resets, "deaths": sending.deaths, "discards": sending.discards.total() },
-            "receiver": { "epochs": reception.epochs, "given_up": reception.given_up, "discards": reception.discards.total() },
+            "receiver": { "epochs": reception.epochs, "repaired": reception.repaired, "given_up": reception.given_up, "discards": reception.discards.total() },
             "channels": (0..end.channels()).map(|channel| of_channel(end, channel)).collect::<Vec<_>>(),
         })
     }
@@ -106,6 +114,9 @@ fn of_channel(end: &End, channel: usize) -> Value {
         "unsent": counts.unsent, "came": counts.came, "batches": counts.batches,
         "strange": counts.strange, "gone": counts.gone, "reopened": counts.reopened,
         "is_in": end.is_in(channel),
+        "too_long": counts.too_long,
+        "frame_bytes": end.size(channel).frame_bytes,
+        "reordering_window_ms": end.reordering_window(channel).as_secs_f64() * 1e3,
         "rate_bits_per_s": flight.bytes_per_second.map(|rate| rate * 8),
         "round_trip_ms": flight.round_trip.as_secs_f64() * 1e3,
         "round_trip_least_ms": flight.round_trip_least.as_secs_f64() * 1e3,

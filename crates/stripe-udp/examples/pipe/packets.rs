@@ -13,6 +13,7 @@ const BACKLOG_NS: u64 = 20_000_000;
 pub(crate) struct Packets {
     offer: Option<Offer>,
     length: usize,
+    length_max: usize,
     /// When the next one is there.
     next_at_ns: u64,
     /// None is there after this.
@@ -27,6 +28,7 @@ impl Packets {
         Self {
             offer: arguments.offer,
             length: arguments.packet_bytes as usize,
+            length_max: arguments.packet_bytes as usize,
             next_at_ns: now_ns,
             ends_at_ns: ends_at.nanoseconds(),
             now_ns,
@@ -34,8 +36,9 @@ impl Packets {
         }
     }
 
-    /// It is so late.
-    pub(crate) fn refill(&mut self, now: Instant) {
+    /// It is so late, and the pipe takes so much.
+    pub(crate) fn refill(&mut self, now: Instant, longest_bytes: u32) {
+        self.length = self.length_max.min(longest_bytes as usize);
         self.now_ns = now.nanoseconds();
         self.next_at_ns = self.next_at_ns.max(self.now_ns.saturating_sub(BACKLOG_NS));
     }

@@ -8,6 +8,10 @@ use crate::clock::now;
 use crate::link::Payload;
 use crate::striping::Said;
 
+/// So many packets that are too long are dropped before who sends them has a turn to hear of it: as
+/// many as a link of 1 Gbit/s takes in 10 ms.
+const TOO_LONG_A_TURN: usize = 1_000;
+
 impl End {
     /// Sends what is to be said and, as far as windows and paces let them go, copies and packets.
     pub fn transmit(&mut self, source: &mut impl Source) {
@@ -58,11 +62,7 @@ impl End {
         let prefix_bytes = self.encapsulation.prefix_bytes();
         let charged_bytes = length.saturating_sub(prefix_bytes);
         let Some(run) = self.striping.next_run(charged_bytes) else {
-            let is_too_long = self.striping.is_too_long(charged_bytes);
-            if is_too_long {
-                self.drop_next(source);
-            }
-            return is_too_long;
+            return self.drop_too_long(source);
         };
         // A link that is full is waited for: the next packet is its own.
         if self.channels[run.channel].as_ref().is_some_and(Channel::is_full) {
@@ -87,6 +87,19 @@ impl End {
         }
         self.flush();
         went
+    }
+
+    /// Packets that fit nowhere do not go; whether others are behind them.
+    fn drop_too_long(&mut self, source: &mut impl Source) -> bool {
+        let prefix_bytes = self.encapsulation.prefix_bytes();
+        for dropped in 0..TOO_LONG_A_TURN {
+            let Some(length) = source.next_bytes() else { return false };
+            if !self.striping.is_too_long(length.saturating_sub(prefix_bytes)) {
+                return dropped > 0;
+            }
+            self.drop_next(source);
+        }
+        false
     }
 
     /// The next packet is longer than any that goes.
