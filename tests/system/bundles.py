@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.conftest import wait_until
 from tests.system.flows import connection
 from tests.system.pipes import ENDS, ROOT, SEARCH, TIMEOUT_S, Line, first_priority
 
@@ -96,6 +97,27 @@ class Daemon:
         out, error = self.process.communicate(timeout=TIMEOUT_S)
         assert self.process.returncode == 0, error
         return dict(json.loads(out.splitlines()[-1]))
+
+    def carrier(self) -> int:
+        """Return the process of the half that carries packets."""
+        process = self.process.pid
+        return int(Path(f"/proc/{process}/task/{process}/children").read_text())
+
+    def killed(self) -> None:
+        """End it as `kill -9` does, and wait until the half that it ran has ended too."""
+        carrier = self.carrier()
+        self.process.kill()
+        self.process.wait()
+        wait_until(lambda: process_status(carrier).get("State", "Z").startswith("Z"))
+
+
+def process_status(process: int) -> dict[str, str]:
+    """Return what the kernel tells of a process, which is nothing where there is none."""
+    try:
+        lines = Path(f"/proc/{process}/status").read_text().splitlines()
+    except OSError:
+        return {}
+    return dict(line.split(":\t", 1) for line in lines)
 
 
 @contextmanager

@@ -108,8 +108,7 @@ def test_an_end_that_is_killed_and_started_again_is_heard(
     with daemons(program, names, paths) as running:
         for one in connection(names, ADDRESSES["right"]):
             one.close()
-        running["left"].process.kill()
-        running["left"].process.wait()
+        running["left"].killed()
         assert "bundle0" not in interfaces(names["left"])
         again = subprocess.Popen(
             command(program, names["left"], paths["left"]), stdout=subprocess.PIPE, text=True

@@ -108,8 +108,7 @@ def test_a_connection_outlives_an_end_that_is_killed(
                 assert data == (bytes(range(250)) * 300)[total % 250 :][: len(data)]
                 total += len(data)
                 if again is None and total > sent // 4:
-                    running[end].process.kill()
-                    running[end].process.wait()
+                    running[end].killed()
                     again = _started(program, names[end], paths[end])
             thread.join()
         assert again is not None

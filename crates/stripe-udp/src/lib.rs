@@ -56,6 +56,6 @@ pub use link::LinkPlan;
 pub use pool::Buffer;
 pub use protection::{ProtectionPlan, Role, Secret};
 pub use scheduler::SchedulerPlan;
-pub use socket::{BufferPlan, ChannelPlan};
+pub use socket::{BufferPlan, ChannelPlan, Opener};
 pub use striping::{Packet, StripingPlan};
 pub use wait::{LATE, Wakeups};

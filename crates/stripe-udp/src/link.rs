@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use crate::ethernet::{EthernetLink, EthernetPlan};
 use crate::run::Run;
-use crate::socket::{BATCHES, BufferPlan, ChannelPlan, UdpLink};
+use crate::socket::{BATCHES, BufferPlan, ChannelPlan, Opener, UdpLink};
 
 /// Where a channel begins and ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -185,6 +185,14 @@ impl Link {
         match self {
             Self::Udp(link) => link.local(),
             Self::Ethernet(_) => None,
+        }
+    }
+
+    /// A socket of UDP is opened anew by this from now on.
+    pub(crate) fn set_opener(&mut self, opener: Opener) {
+        match self {
+            Self::Udp(link) => link.set_opener(opener),
+            Self::Ethernet(_) => {}
         }
     }
 

@@ -12,7 +12,7 @@
 
 use std::cell::RefCell;
 use std::fmt;
-use std::ops::Deref;
+use std::ops::{Deref, DerefMut};
 use std::rc::Rc;
 
 /// What is free at most: what 1 Gbit/s brings in 130 ms, which is longer than a lost packet is
@@ -72,6 +72,12 @@ impl Deref for Buffer {
 
     fn deref(&self) -> &[u8] {
         &self.bytes
+    }
+}
+
+impl DerefMut for Buffer {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        &mut self.bytes
     }
 }
 

@@ -10,8 +10,9 @@
 //!
 //! Sockets are not connected: peers move. What comes from elsewhere is not taken.
 
+use std::fmt;
 use std::io::{self, IoSliceMut};
-use std::net::SocketAddr;
+use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
@@ -57,6 +58,23 @@ impl ChannelPlan {
         if self.remote.ip().to_canonical().is_ipv4() { 20 + 8 } else { 40 + 8 }
     }
 
+    /// A socket that is bound as it says.
+    pub fn open(&self, buffers: &BufferPlan) -> io::Result<UdpSocket> {
+        if self.local.is_ipv4() && self.remote.is_ipv6() {
+            let message = format!("no IPv4 socket sends to {}", self.remote);
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+        }
+        let domain = Domain::for_address(self.local);
+        let socket = Socket::new(domain, Type::DGRAM, Some(Protocol::UDP))?;
+        self.place(&socket)?;
+        let bytes = buffers.bytes();
+        // As much of it as the machine lets us have.
+        socket.set_recv_buffer_size(bytes)?;
+        socket.set_send_buffer_size(bytes)?;
+        socket.bind(&self.local.into())?;
+        Ok(socket.into())
+    }
+
     /// Says through which interface all is to go, and as what it is routed.
     fn place(&self, socket: &Socket) -> io::Result<()> {
         if let Some(interface) = &self.interface {
@@ -100,25 +118,50 @@ const BUFFER_BYTES_MIN: usize = 1 << 16;
 /// most an IP packet.
 pub(crate) const BATCHES: Batches = Batches { count: 16, bytes: 1 << 16 };
 
+/// Opens the socket of a channel anew, for a process that may not.
+pub struct Opener(Box<dyn Fn() -> io::Result<UdpSocket> + Send>);
+
+impl Opener {
+    /// From what gives a socket as [`ChannelPlan::open`] does.
+    pub fn new(open: impl Fn() -> io::Result<UdpSocket> + Send + 'static) -> Self {
+        Self(Box::new(open))
+    }
+
+    fn open(&self) -> io::Result<UdpSocket> {
+        (self.0)()
+    }
+}
+
+impl fmt::Debug for Opener {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Opener")
+    }
+}
+
 /// A channel over UDP: its socket, as long as there is one.
 #[derive(Debug)]
 pub(crate) struct UdpLink {
     plan: ChannelPlan,
     buffers: BufferPlan,
+    opener: Option<Opener>,
     open: Option<ChannelSocket>,
 }
 
 impl UdpLink {
     pub(crate) fn open(mut plan: ChannelPlan, buffers: BufferPlan) -> io::Result<Self> {
-        let socket = ChannelSocket::open(&plan, &buffers)?;
+        let socket = ChannelSocket::new(plan.open(&buffers)?)?;
         // Where any port will do, the one that it got: a socket that is opened anew is to have it,
         // since the other end takes nothing from elsewhere.
         plan.local.set_port(socket.local()?.port());
-        Ok(Self { plan, buffers, open: Some(socket) })
+        Ok(Self { plan, buffers, opener: None, open: Some(socket) })
     }
 
     pub(crate) fn reopen(&mut self) -> io::Result<()> {
-        self.open = Some(ChannelSocket::open(&self.plan, &self.buffers)?);
+        let opened = match &self.opener {
+            Some(opener) => opener.open(),
+            None => self.plan.open(&self.buffers),
+        };
+        self.open = Some(ChannelSocket::new(opened?)?);
         Ok(())
     }
 
@@ -136,6 +179,10 @@ impl UdpLink {
 
     pub(crate) fn set_remote(&mut self, remote: SocketAddr) {
         self.plan.remote = remote;
+    }
+
+    pub(crate) fn set_opener(&mut self, opener: Opener) {
+        self.opener = Some(opener);
     }
 
     pub(crate) fn segments_max(&self) -> usize {
@@ -183,19 +230,8 @@ struct ChannelSocket {
 }
 
 impl ChannelSocket {
-    fn open(plan: &ChannelPlan, buffers: &BufferPlan) -> io::Result<Self> {
-        if plan.local.is_ipv4() && plan.remote.is_ipv6() {
-            let message = format!("no IPv4 socket sends to {}", plan.remote);
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
-        }
-        let domain = Domain::for_address(plan.local);
-        let socket = Socket::new(domain, Type::DGRAM, Some(Protocol::UDP))?;
-        plan.place(&socket)?;
-        let bytes = buffers.bytes();
-        // As much of it as the machine lets us have.
-        socket.set_recv_buffer_size(bytes)?;
-        socket.set_send_buffer_size(bytes)?;
-        socket.bind(&plan.local.into())?;
+    fn new(socket: UdpSocket) -> io::Result<Self> {
+        let socket = Socket::from(socket);
         let state = UdpSocketState::new(UdpSockRef::from(&socket))?;
         Ok(Self { socket, state })
     }

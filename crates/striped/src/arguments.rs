@@ -22,4 +22,10 @@ pub(crate) enum Command {
         /// The file, in TOML
         config: PathBuf,
     },
+    /// Carries packets for the half that runs this one
+    #[command(hide = true)]
+    Carry {
+        /// The same file
+        config: PathBuf,
+    },
 }

@@ -6,17 +6,17 @@ use std::path::Path;
 
 use gingham_input::{InputError, Overrides, Source};
 use gingham_stripe_udp::{OVERHEAD_BYTES_MAX, Secret};
+use nix::unistd::User;
 
 use crate::config::{Channel, Config, RoleName};
 use crate::ethernet;
 use crate::key;
 use crate::machine::{Machine, lacks_tun};
 use crate::problem::Problem;
+use crate::routes::check_routes;
 
 /// Interfaces have names of less than this (`IFNAMSIZ`).
 const NAME_BYTES: usize = 16;
-/// What every network of IPv4 takes (RFC 791, section 3.2), and of IPv6 (RFC 8200, section 5).
-const MTU_MIN: [u16; 2] = [68, 1_280];
 /// Headers of IPv4 and UDP, and of IPv6 and UDP.
 const UNDERLAY_BYTES: [usize; 2] = [20 + 8, 40 + 8];
 /// The longest that a channel can be thought to carry where this machine does not know: Ethernet's.
@@ -30,34 +30,57 @@ pub(crate) struct Checked {
     pub(crate) secret: Option<(Secret, RoleName)>,
 }
 
+/// Reads a file that was checked.
+pub(crate) fn read(path: &Path) -> Result<Checked, Problem> {
+    let source = Source::<Config>::load(path, &Overrides::default())?;
+    let secret = secret(&source)?;
+    Ok(Checked { config: source.scenario, secret })
+}
+
 /// Reads a file and checks all that it says.
 pub(crate) fn load(path: &Path) -> Result<Checked, Problem> {
     let source = Source::<Config>::load(path, &Overrides::default())?;
     let machine = Machine::read().map_err(|error| Problem::environment("interfaces", error))?;
     check_device(&source, &machine)?;
-    let secret = if source.scenario.is_ethernet() {
+    if source.scenario.is_ethernet() {
         ethernet::check(&source, &machine)?;
-        None
     } else {
         check_channels(&source, &machine)?;
         check_mtu(&source)?;
-        Some(secret(&source)?)
-    };
+    }
+    let secret = secret(&source)?;
+    check_routes(&source)?;
+    check_user(&source)?;
     if let Some(message) = lacks_tun() {
         return Err(source.refuse("name", message).into());
     }
     Ok(Checked { config: source.scenario, secret })
 }
 
-/// The key, and which end this is.
-fn secret(source: &Source<Config>) -> Result<(Secret, RoleName), InputError> {
+/// The key, and which end this is, where packets are sealed.
+fn secret(source: &Source<Config>) -> Result<Option<(Secret, RoleName)>, InputError> {
+    if source.scenario.is_ethernet() {
+        return Ok(None);
+    }
     let Config { role, key, .. } = &source.scenario;
     let missing = |key, example| source.refuse(key, format!("`{key}` is missing: {example}"));
     let both = "role = \"initiator\" here and \"responder\" at the other end";
     let role = role.ok_or_else(|| missing("role", both))?;
     let key = key.as_ref().ok_or_else(|| missing("key", "key = \"bundle0.key\""))?;
     let secret = key::read(&source.path_of(key)).map_err(|told| source.refuse("key", told))?;
-    Ok((secret, role))
+    Ok(Some((secret, role)))
+}
+
+fn check_user(source: &Source<Config>) -> Result<(), InputError> {
+    let Some(user) = &source.scenario.user else { return Ok(()) };
+    match User::from_name(user) {
+        Ok(Some(_)) => Ok(()),
+        Ok(None) => {
+            let message = format!("there is no user `{user}`: useradd --system {user}");
+            Err(source.refuse("user", message))
+        }
+        Err(errno) => Err(source.refuse("user", format!("{user}: {errno}"))),
+    }
 }
 
 fn check_device(source: &Source<Config>, machine: &Machine) -> Result<(), InputError> {
@@ -146,18 +169,16 @@ fn check_channel(
     }
     let inside = source.scenario.addresses.iter().find(|prefix| prefix.contains(remote.ip()));
     if let Some(prefix) = inside {
-        let network = format!("{}/{}", prefix.address, prefix.bits);
-        return refuse("remote", format!("{} is in the interface's own {network}", remote.ip()));
+        return refuse("remote", format!("{} is in the interface's own {prefix}", remote.ip()));
     }
     Ok(local)
 }
 
 fn check_mtu(source: &Source<Config>) -> Result<(), InputError> {
     let config = &source.scenario;
-    let has_v6 = config.addresses.iter().any(|prefix| prefix.address.is_ipv6());
-    let mtu_min = MTU_MIN[usize::from(has_v6)];
+    let mtu_min = config.mtu_min();
     if config.mtu < mtu_min {
-        let family = if has_v6 { "IPv6" } else { "IPv4" };
+        let family = if config.has_v6() { "IPv6" } else { "IPv4" };
         let message = format!("{} is less than the {mtu_min} of {family}", config.mtu);
         return Err(source.refuse("mtu", message));
     }

@@ -6,6 +6,7 @@
 //! mtu = 1400
 //! role = "initiator"                    # the other end is the "responder"
 //! key = "bundle0.key"                   # beside this file; nobody else may read it
+//! routes = ["0.0.0.0/0", "10.1.0.0/16"] # what goes through it beside its own network
 //!
 //! [[channel]]
 //! local = "192.0.2.7:7000"
@@ -20,6 +21,7 @@
 
 mod ethernet;
 
+use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::str::FromStr;
 
@@ -64,17 +66,64 @@ pub(crate) struct Config {
     /// What says how much may be in flight on a channel.
     #[serde(default)]
     pub(crate) control: ControlName,
-    /// By which mark rules of routing tell datagrams of channels from all else.
+    /// Networks to which packets go through the interface. Each holds as it would in the main table
+    /// of routes: what is longer there goes before it, such as networks of this place. None by
+    /// default.
+    #[serde(default)]
+    pub(crate) routes: Vec<Prefix>,
+    /// The table of routes that is this daemon's own: 21332 by default, the letters ST. Another
+    /// daemon on this machine has another.
+    #[serde(default = "default_table")]
+    pub(crate) table: u32,
+    /// The priority of the first of its rules, 512 of which are its own: 32000 by default, so that
+    /// they stand after those of an administrator and before the main table's, 32766. Another
+    /// daemon has others.
+    #[serde(default = "default_priority")]
+    pub(crate) priority: u32,
+    /// By which mark rules of routing tell datagrams of channels from all else, so that they go past
+    /// the routes of the bundle: 21332 by default where there are routes, and none where there are
+    /// not.
     pub(crate) mark: Option<u32>,
+    /// Who carries packets, by name; whoever starts the daemon by default. It has no privilege in
+    /// either case: another user keeps it from what is root's, such as files.
+    pub(crate) user: Option<String>,
     /// The channels, in the same order at both ends.
     #[serde(rename = "channel")]
     pub(crate) channels: Vec<Channel>,
+}
+
+/// What every network of IPv4 takes (RFC 791, section 3.2), and of IPv6 (RFC 8200, section 5).
+const MTU_MIN: [u16; 2] = [68, 1_280];
+
+impl Config {
+    /// Whether packets of IPv6 go through it.
+    pub(crate) fn has_v6(&self) -> bool {
+        self.addresses.iter().any(|prefix| prefix.address.is_ipv6())
+    }
+
+    /// What it is to take at least.
+    pub(crate) fn mtu_min(&self) -> u16 {
+        MTU_MIN[usize::from(self.has_v6())]
+    }
 }
 
 /// 1,500 less the longest header over IPv4, 64 bytes, and room for PPPoE and a tunnel or two.
 const fn default_mtu() -> u16 {
     1_400
 }
+
+const fn default_table() -> u32 {
+    DEFAULT_TABLE
+}
+
+const fn default_priority() -> u32 {
+    32_000
+}
+
+/// "ST", as two letters make a number.
+const DEFAULT_TABLE: u32 = 0x5354;
+/// The same, so that whoever sees one knows the other.
+const DEFAULT_MARK: u32 = DEFAULT_TABLE;
 
 /// A channel.
 #[derive(Clone, Debug, Deserialize)]
@@ -181,6 +230,12 @@ impl FromStr for Prefix {
     }
 }
 
+impl fmt::Display for Prefix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.address, self.bits)
+    }
+}
+
 impl TryFrom<String> for Prefix {
     type Error = String;
     fn try_from(text: String) -> Result<Self, String> {
@@ -189,6 +244,21 @@ impl TryFrom<String> for Prefix {
 }
 
 impl Prefix {
+    /// The network of this address: what is behind its bits is zero.
+    pub(crate) fn network(&self) -> Self {
+        let address = match self.address {
+            IpAddr::V4(one) => {
+                let mask = u32::MAX.checked_shl(32 - u32::from(self.bits)).unwrap_or(0);
+                Ipv4Addr::from_bits(one.to_bits() & mask).into()
+            }
+            IpAddr::V6(one) => {
+                let mask = u128::MAX.checked_shl(128 - u32::from(self.bits)).unwrap_or(0);
+                Ipv6Addr::from_bits(one.to_bits() & mask).into()
+            }
+        };
+        Self { address, bits: self.bits }
+    }
+
     /// Whether an address is in this network.
     pub(crate) fn contains(&self, address: IpAddr) -> bool {
         let is_same = |one: u128, other: u128, width: u32| {
@@ -266,7 +336,11 @@ impl Scenario for Config {
         ("channel", "[[channel]] with local and remote"),
     ];
 
-    fn fill_in(&mut self) {}
+    fn fill_in(&mut self) {
+        if !self.routes.is_empty() && self.mark.is_none() {
+            self.mark = Some(DEFAULT_MARK);
+        }
+    }
 }
 
 #[cfg(test)]
@@ -281,6 +355,15 @@ mod tests {
         assert_eq!((has("10.90.0.255"), has("10.90.1.0"), has("fd00::1")), (true, false, false));
         assert!(prefix("0.0.0.0/0").expect("all").contains(ten.address));
         assert!(prefix("::/0").expect("all").contains("fd00::1".parse().expect("an address")));
+        for (text, network) in [
+            ("10.90.0.1/24", "10.90.0.0/24"),
+            ("10.90.0.1/0", "0.0.0.0/0"),
+            ("10.90.0.1/32", "10.90.0.1/32"),
+            ("fd00::1:1/112", "fd00::1:0/112"),
+            ("fd00::1/0", "::/0"),
+        ] {
+            assert_eq!(prefix(text).expect("a prefix").network().to_string(), network);
+        }
         for wrong in ["10.90.0.1", "10.90.0.1/33", "fd00::1/129", "/24", "10.90.0.1/x"] {
             assert!(prefix(wrong).is_err(), "{wrong}");
         }

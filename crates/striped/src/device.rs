@@ -15,6 +15,9 @@ use crate::config::{Config, Prefix};
 
 /// The longest that the kernel gives in a call.
 const RAW_BYTES: usize = VIRTIO_NET_HDR_LEN + 65_535;
+/// A packet is read if it is as long as this at most, which is what many networks of 9 kB take:
+/// somebody may have made the MTU longer than it was, and is to hear of it.
+const READ_BYTES: usize = 9_216;
 /// Packets that the kernel holds until they are read. They are to wait in our queue, not in this
 /// one, which knows no flows; this one is for as long as nobody comes to read: with 1 Gbit/s and
 /// 1,400 bytes some 20 ms, as buffers of sockets have.
@@ -58,7 +61,7 @@ impl Tun {
         Ok(Self {
             device,
             raw: vec![0; RAW_BYTES],
-            segments: vec![vec![0; usize::from(config.mtu)]; IDEAL_BATCH_SIZE],
+            segments: vec![vec![0; READ_BYTES.max(config.mtu.into())]; IDEAL_BATCH_SIZE],
             sizes: vec![0; IDEAL_BATCH_SIZE],
             gro: GROTable::default(),
             outgoing: vec![Vec::new(); IDEAL_BATCH_SIZE],
@@ -73,12 +76,17 @@ impl Tun {
         if self.is_whole { VIRTIO_NET_HDR_LEN } else { 0 }
     }
 
+    /// The number of the interface.
+    pub(crate) fn index(&self) -> io::Result<u32> {
+        self.device.if_index()
+    }
+
     /// Reads what the kernel gives in a call; whether there was anything.
-    pub(crate) fn read(&mut self, mut each: impl FnMut(&[u8])) -> io::Result<bool> {
+    pub(crate) fn read(&mut self, mut each: impl FnMut(&mut [u8])) -> io::Result<bool> {
         let Self { device, raw, segments, sizes, is_whole, .. } = self;
         let read = if *is_whole {
             device.recv(raw).map(|bytes| {
-                each(&raw[..bytes]);
+                each(&mut raw[..bytes]);
                 0
             })
         } else {
@@ -86,13 +94,13 @@ impl Tun {
         };
         match read {
             Ok(count) => {
-                for (segment, size) in segments.iter().zip(&*sizes).take(count) {
-                    each(&segment[..*size]);
+                for (segment, size) in segments.iter_mut().zip(&*sizes).take(count) {
+                    each(&mut segment[..*size]);
                 }
                 Ok(true)
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
-            // It is down, or somebody has made its MTU longer than it was: that packet is lost.
+            // It is down, or a packet is longer than any network's: it is lost.
             Err(error) if error.raw_os_error().is_none() => {
                 self.refused += 1;
                 Ok(true)

@@ -1,19 +1,25 @@
 //! `striped`: a network interface made of several uplinks, one encrypted pipe that keeps order.
 //!
 //! ```text
-//!            ┌───────────────────────── this process ─────────────────────────┐
+//!            ┌──────────── the half that carries packets ([`tunnel`]) ─────────┐
 //!   TUN ────►│ entry: a queue a flow (FQ-CoDel) ──► striping ──► sealing ──────│══► uplink 0
 //!   bundle0  │                                                                │══► uplink 1
 //!      ◄─────│ packets in order ◄───────── striping ◄── opening ◄─────────────│◄══ ...
-//!            └────────────────────────────────────────────────────────────────┘
+//!            └───────────────┬────────────────────────────────────────────────┘
+//!               a socket pair│ sockets, MTU
+//!            ┌───────────────┴──────┐
+//!   routes ◄─│ the half that may    │  ([`monitor`])
+//!   rules    │ change the network   │
+//!            └──────────────────────┘
 //! ```
 //!
 //! A file says all of it ([`config`]). What cannot be right there is told with file, line and key
-//! before anything is touched ([`check`]), and what the process made ends with it, however it ends:
-//! the interface is its descriptor's.
+//! before anything is touched ([`check`]), and what was made ends with the process, however it ends:
+//! the interface is its descriptor's, and routes and rules are taken back ([`routes`]).
 //!
-//! Invariants: one thread; nothing goes out in clear; what comes out of the interface at the other
-//! end is in the order of each flow in which it went in here.
+//! Invariants: one thread a half; nothing goes out in clear; what comes out of the interface at the
+//! other end is in the order of each flow in which it went in here; the half that reads packets may
+//! change nothing ([`sandbox`]).
 
 #[cfg(target_os = "linux")]
 mod arguments;
@@ -30,13 +36,21 @@ mod ethernet;
 #[cfg(target_os = "linux")]
 mod key;
 #[cfg(target_os = "linux")]
+mod line;
+#[cfg(target_os = "linux")]
 mod machine;
+#[cfg(target_os = "linux")]
+mod monitor;
 #[cfg(target_os = "linux")]
 mod packet;
 #[cfg(target_os = "linux")]
 mod problem;
 #[cfg(target_os = "linux")]
 mod report;
+#[cfg(target_os = "linux")]
+mod routes;
+#[cfg(target_os = "linux")]
+mod sandbox;
 #[cfg(target_os = "linux")]
 mod signals;
 #[cfg(target_os = "linux")]
@@ -48,8 +62,11 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     use clap::Parser;
 
-    let arguments::Command::Up { config } = arguments::Arguments::parse().command;
-    match tunnel::up(&config) {
+    let done = match arguments::Arguments::parse().command {
+        arguments::Command::Up { config } => monitor::up(&config),
+        arguments::Command::Carry { config } => tunnel::carry(&config),
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(problem) => problem.tell(),
     }

@@ -1,19 +1,24 @@
-//! What a packet of IP says: of which flow it is, and whether it can be marked.
+//! What a packet of IP says: of which flow it is, whether it can be marked, what it asks for, and
+//! what is answered to it.
 //!
 //! Source: RFC 791 and RFC 8200 (headers), RFC 3168 (ECN), RFC 1624 (a checksum that follows a
 //! change), RFC 6437 (flow labels).
 //!
 //! Invariant: any bytes are of some flow.
 
-use std::ops::Range;
+mod header;
+mod mss;
+mod too_big;
 
 use gingham_entry::Ecn;
 
+use header::{V4_ADDRESSES, V6_ADDRESSES, V6_HEADER_BYTES, updated};
+
+pub(crate) use mss::clamp;
+pub(crate) use too_big::Answers;
+
 /// Protocols that begin with two ports: TCP, UDP, DCCP, SCTP.
 const WITH_PORTS: [u8; 4] = [6, 17, 33, 132];
-const V4_ADDRESSES: Range<usize> = 12..20;
-const V6_ADDRESSES: Range<usize> = 8..40;
-const V6_HEADER_BYTES: usize = 40;
 
 /// What tells the flow of a packet from others: addresses, protocol, and ports or a flow label.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -70,37 +75,35 @@ pub(crate) fn ecn(packet: &[u8]) -> Ecn {
 
 /// Says in a packet that can be marked that there was congestion.
 pub(crate) fn mark(packet: &mut [u8]) {
-    if !ecn(packet).is_capable() {
-        return;
+    if ecn(packet).is_capable() {
+        set_ecn(packet, Ecn::Ce);
     }
+}
+
+fn set_ecn(packet: &mut [u8], ecn: Ecn) {
     if packet[0] >> 4 == 6 {
-        packet[1] |= (Ecn::Ce as u8) << 4;
+        packet[1] = packet[1] & !0x30 | (ecn as u8) << 4;
     } else if packet.len() >= V4_ADDRESSES.start {
         let old = u16::from_be_bytes([packet[0], packet[1]]);
-        packet[1] = Ecn::Ce.in_traffic_class(packet[1]);
+        packet[1] = ecn.in_traffic_class(packet[1]);
         let new = u16::from_be_bytes([packet[0], packet[1]]);
         let checksum = u16::from_be_bytes([packet[10], packet[11]]);
         packet[10..12].copy_from_slice(&updated(checksum, old, new).to_be_bytes());
     }
 }
 
-/// A checksum after a word has changed (RFC 1624, equation 3).
-fn updated(checksum: u16, old: u16, new: u16) -> u16 {
-    let sum = u32::from(!checksum) + u32::from(!old) + u32::from(new);
-    let folded = (sum & 0xffff) + (sum >> 16);
-    let folded = (folded & 0xffff) + (folded >> 16);
-    !u16::try_from(folded).expect("it was folded twice")
-}
-
 #[cfg(test)]
 mod tests {
+    use gingham_stripe::Instant;
+    use proptest::prelude::*;
+
     use super::*;
 
     /// 10.0.0.1 to 10.0.0.2, TCP, ports 1 and 2.
     fn v4(tos: u8) -> Vec<u8> {
         let mut packet = vec![0x45, tos, 0, 24, 0, 7, 0x40, 0, 64, 6, 0, 0];
         packet.extend([10, 0, 0, 1, 10, 0, 0, 2, 0, 1, 0, 2]);
-        let checksum = !sum(&packet[..20]);
+        let checksum = !header::sum(&[&packet[..20]]);
         packet[10..12].copy_from_slice(&checksum.to_be_bytes());
         packet
     }
@@ -111,19 +114,13 @@ mod tests {
         packet
     }
 
-    fn sum(header: &[u8]) -> u16 {
-        let words = header.chunks(2).map(|pair| u32::from(pair[0]) << 8 | u32::from(pair[1]));
-        let sum: u32 = words.sum();
-        u16::try_from((sum & 0xffff) + (sum >> 16)).expect("twenty bytes carry little")
-    }
-
     #[test]
     fn a_mark_leaves_the_checksum_right() {
         for tos in [0x01, 0x02, 0x03, 0xb9, 0xfe] {
             let mut packet = v4(tos);
             mark(&mut packet);
             assert_eq!((ecn(&packet), packet[1] & !3), (Ecn::Ce, tos & !3));
-            assert_eq!(sum(&packet[..20]), 0xffff, "{tos:#x}");
+            assert_eq!(header::sum(&[&packet[..20]]), 0xffff, "{tos:#x}");
             let mut packet = v6(tos, 6);
             mark(&mut packet);
             assert_eq!(packet[..2], v6(tos | 3, 6)[..2]);
@@ -159,12 +156,47 @@ mod tests {
         assert_eq!(Flow::of(&first), Flow::of(&second));
     }
 
-    #[test]
-    fn any_bytes_are_of_some_flow() {
-        for packet in [v4(0), v6(0, 6), vec![0xff; 40]] {
-            for length in 0..packet.len() {
-                let _: Flow<'_> = Flow::of(&packet[..length]);
-                mark(&mut packet[..length].to_vec());
+    /// A packet, and how it is spoilt: bytes, a byte of it and its length.
+    fn spoilt() -> impl Strategy<Value = Vec<u8>> {
+        let version = prop_oneof![Just(0x45), Just(0x60), any::<u8>()];
+        // Protocols that are looked into: extensions, TCP, ICMP, and any other.
+        let protocol = prop_oneof![
+            Just(0),
+            Just(1),
+            Just(6),
+            Just(43),
+            Just(44),
+            Just(58),
+            Just(60),
+            any::<u8>()
+        ];
+        let bytes = proptest::collection::vec(any::<u8>(), 0..160);
+        (version, protocol, bytes).prop_map(|(version, protocol, mut bytes)| {
+            let at = if version >> 4 == 4 { 9 } else { 6 };
+            for (place, byte) in [(0, version), (at, protocol)] {
+                if let Some(there) = bytes.get_mut(place) {
+                    *there = byte;
+                }
+            }
+            bytes
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_taken(bytes in spoilt(), longest in any::<u16>()) {
+            let _: Flow<'_> = Flow::of(&bytes);
+            let mut packet = bytes.clone();
+            clamp(&mut packet, longest.into());
+            mark(&mut packet);
+            prop_assert_eq!(packet.len(), bytes.len());
+            let mut answers = Answers::new(Instant::ORIGIN);
+            answers.refuse(Instant::ORIGIN, &bytes, longest);
+            if let Some(answer) = answers.next_answer() {
+                prop_assert!(answer.len() <= 1_280);
+                // It is an error itself.
+                answers.refuse(Instant::ORIGIN, &answer, 0);
+                prop_assert!(answers.next_answer().is_none());
             }
         }
     }

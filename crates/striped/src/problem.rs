@@ -13,6 +13,8 @@ pub(crate) enum Problem {
     Input(Box<InputError>),
     /// The machine does not let us.
     Environment(String),
+    /// The other half has told it, and ended with this code.
+    Told(u8),
 }
 
 impl From<InputError> for Problem {
@@ -39,6 +41,7 @@ impl Problem {
                 eprintln!("striped: {message}");
                 ExitCode::from(6)
             }
+            Self::Told(code) => ExitCode::from(*code),
         }
     }
 }

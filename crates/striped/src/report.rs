@@ -8,14 +8,21 @@ use nix::sys::time::TimeVal;
 use serde_json::{Value, json};
 
 use crate::entry::Entry;
+use crate::packet::Answers;
 
-/// The interface is there.
-pub(crate) fn ready(name: &str) -> Value {
-    json!({ "event": "ready", "interface": name })
+/// The interface is there, and so are its routes; whether the kernel filters calls.
+pub(crate) fn ready(name: &str, is_filtered: bool) -> Value {
+    json!({ "event": "ready", "interface": name, "is_filtered": is_filtered })
 }
 
 /// What has been counted so far.
-pub(crate) fn counters(event: &str, end: &End, entry: &Entry, refused: u64) -> Value {
+pub(crate) fn counters(
+    event: &str,
+    end: &End,
+    entry: &Entry,
+    answers: &Answers,
+    refused: u64,
+) -> Value {
     let channels: Vec<_> = (0..end.channels()).map(|number| channel(end, number)).collect();
     let (sending, reception, queue) = (end.sending(), end.reception(), entry.counters());
     json!({
@@ -38,7 +45,8 @@ pub(crate) fn counters(event: &str, end: &End, entry: &Entry, refused: u64) -> V
             "sojourn_us_max": queue.sojourn_max_ns / 1_000,
         },
         "strange": entry.strange,
-        "too_long": end.too_long(),
+        "too_long": end.too_long() + answers.too_long,
+        "too_long_answered": answers.given,
         "interface_refused": refused,
         "channels": channels,
     })

@@ -11,11 +11,10 @@ use nix::sys::signalfd::{SfdFlags, SignalFd};
 pub(crate) struct Signals(SignalFd);
 
 impl Signals {
-    pub(crate) fn new() -> io::Result<Self> {
-        let mut mask = SigSet::empty();
-        for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGUSR1] {
-            mask.add(signal);
-        }
+    /// Those that users send, and some more.
+    pub(crate) fn new(more: &[Signal]) -> io::Result<Self> {
+        let users = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGUSR1];
+        let mask: SigSet = users.into_iter().chain(more.iter().copied()).collect();
         mask.thread_block()?;
         Ok(Self(SignalFd::with_flags(&mask, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?))
     }

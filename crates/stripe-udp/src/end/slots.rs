@@ -22,6 +22,7 @@ use crate::channel::Channel;
 use crate::clock::now;
 use crate::error::SlotError;
 use crate::link::LinkPlan;
+use crate::socket::Opener;
 
 impl End {
     /// A channel is there from now on: its socket is opened, and packets go on it once the other
@@ -61,6 +62,14 @@ impl End {
     pub fn set_remote(&mut self, id: usize, remote: SocketAddr) {
         if let Some(one) = &mut self.channels[id] {
             one.link.set_remote(remote);
+        }
+    }
+
+    /// The channel's socket is opened anew by this from now on: the process may have given up what
+    /// that takes.
+    pub fn set_opener(&mut self, id: usize, opener: Opener) {
+        if let Some(one) = &mut self.channels[id] {
+            one.link.set_opener(opener);
         }
     }
 

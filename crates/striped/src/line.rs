@@ -1,0 +1,172 @@
+//! The socket pair between both halves: what one asks for, and what the other answers.
+//!
+//! ```text
+//!   request  | kind 1 | number 4 |
+//!   answer   | error of the kernel 4, or 0 |    and a descriptor, where one was asked for
+//! ```
+//!
+//! Invariant: one request is under way, so that the next answer is to it.
+
+use std::io::{self, IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use rustix::net::{
+    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags, SocketFlags, SocketType, recvmsg, sendmsg, socketpair,
+};
+
+const REQUEST_BYTES: usize = 5;
+const ANSWER_BYTES: usize = 4;
+
+/// What the half that reads packets asks for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Request {
+    /// The interface is there, by this number: its routes.
+    Route(u32),
+    /// The interface is to take packets of this length at most.
+    SetMtu(u32),
+    /// A socket of this channel.
+    Open(u32),
+}
+
+impl Request {
+    const fn to_bytes(self) -> [u8; REQUEST_BYTES] {
+        let (kind, number) = match self {
+            Self::Route(number) => (0, number),
+            Self::SetMtu(number) => (1, number),
+            Self::Open(number) => (2, number),
+        };
+        let [a, b, c, d] = number.to_be_bytes();
+        [kind, a, b, c, d]
+    }
+
+    fn of_bytes(bytes: &[u8]) -> Option<Self> {
+        let [kind, number @ ..] = <[u8; REQUEST_BYTES]>::try_from(bytes).ok()?;
+        let number = u32::from_be_bytes(number);
+        match kind {
+            0 => Some(Self::Route(number)),
+            1 => Some(Self::SetMtu(number)),
+            2 => Some(Self::Open(number)),
+            _ => None,
+        }
+    }
+}
+
+/// An end of the pair.
+#[derive(Debug)]
+pub(crate) struct HalfLine(OwnedFd);
+
+impl HalfLine {
+    /// Both ends. Neither is there in a program that is run, unless it is given.
+    pub(crate) fn pair() -> io::Result<(Self, OwnedFd)> {
+        let flags = SocketFlags::CLOEXEC;
+        let (one, other) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)?;
+        Ok((Self(one), other))
+    }
+
+    pub(crate) const fn of(end: OwnedFd) -> Self {
+        Self(end)
+    }
+
+    /// Asks, and waits for the answer.
+    pub(crate) fn ask(&self, request: Request) -> io::Result<Option<OwnedFd>> {
+        self.send(&request.to_bytes(), None)?;
+        let mut bytes = [0; ANSWER_BYTES];
+        let (count, descriptor) = self.receive(&mut bytes)?;
+        match (count, i32::from_be_bytes(bytes)) {
+            (ANSWER_BYTES, 0) => Ok(descriptor),
+            (ANSWER_BYTES, error) => Err(io::Error::from_raw_os_error(error)),
+            _ => Err(io::ErrorKind::UnexpectedEof.into()),
+        }
+    }
+
+    /// The next request, once there is one; none where the other half is gone, or says what is no
+    /// request.
+    pub(crate) fn next_request(&self) -> io::Result<Option<Request>> {
+        let mut bytes = [0; REQUEST_BYTES];
+        let (count, _) = self.receive(&mut bytes)?;
+        Ok(Request::of_bytes(&bytes[..count]))
+    }
+
+    /// Answers the last request.
+    pub(crate) fn answer(&self, result: io::Result<Option<OwnedFd>>) -> io::Result<()> {
+        let error_of = |error: io::Error| {
+            error.raw_os_error().unwrap_or(nix::errno::Errno::EIO as i32).to_be_bytes()
+        };
+        match result {
+            Ok(descriptor) => self.send(&[0; ANSWER_BYTES], descriptor.as_ref().map(AsFd::as_fd)),
+            Err(error) => self.send(&error_of(error), None),
+        }
+    }
+
+    fn send(&self, bytes: &[u8], descriptor: Option<BorrowedFd<'_>>) -> io::Result<()> {
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut control = SendAncillaryBuffer::new(&mut space);
+        let descriptors = descriptor.as_slice();
+        if !descriptors.is_empty() {
+            let fits = control.push(SendAncillaryMessage::ScmRights(descriptors));
+            assert!(fits, "there is room for one");
+        }
+        sendmsg(&self.0, &[IoSlice::new(bytes)], &mut control, SendFlags::NOSIGNAL)?;
+        Ok(())
+    }
+
+    fn receive(&self, bytes: &mut [u8]) -> io::Result<(usize, Option<OwnedFd>)> {
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut control = RecvAncillaryBuffer::new(&mut space);
+        let mut parts = [IoSliceMut::new(bytes)];
+        let flags = RecvFlags::CMSG_CLOEXEC;
+        let came = rustix::io::retry_on_intr(|| recvmsg(&self.0, &mut parts, &mut control, flags))?;
+        let descriptors = control.drain().find_map(|message| match message {
+            RecvAncillaryMessage::ScmRights(mut descriptors) => descriptors.next(),
+            _ => None,
+        });
+        Ok((came.bytes, descriptors))
+    }
+}
+
+impl AsFd for HalfLine {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::net::{TcpListener, TcpStream};
+
+    use super::*;
+
+    #[test]
+    fn a_request_is_read_as_it_was_written() {
+        for request in [Request::Route(7), Request::SetMtu(1_400), Request::Open(u32::MAX)] {
+            assert_eq!(Request::of_bytes(&request.to_bytes()), Some(request));
+        }
+        for bytes in [&[3, 0, 0, 0, 0][..], &[0; 4], &[]] {
+            assert_eq!(Request::of_bytes(bytes), None);
+        }
+    }
+
+    /// The answer is there before the question: who asks waits for it.
+    #[test]
+    fn an_answer_is_an_error_or_brings_a_descriptor() -> io::Result<()> {
+        let (monitor, other) = HalfLine::pair()?;
+        let confined = HalfLine::of(other);
+        let listener = TcpListener::bind("127.0.0.1:0")?;
+        let mut peer = TcpStream::connect(listener.local_addr()?)?;
+        monitor.answer(Ok(Some(listener.accept()?.0.into())))?;
+        let given = confined.ask(Request::Open(3))?.expect("a descriptor");
+        assert_eq!(monitor.next_request()?, Some(Request::Open(3)));
+        peer.write_all(b"x")?;
+        assert_eq!(rustix::io::read(&given, &mut [0; 4])?, 1);
+        monitor.answer(Err(io::Error::from_raw_os_error(19)))?;
+        let refused = confined.ask(Request::Open(4)).expect_err("an error");
+        assert_eq!(refused.raw_os_error(), Some(19));
+        drop(confined);
+        monitor.next_request()?;
+        assert_eq!(monitor.next_request()?, None);
+        Ok(())
+    }
+}

@@ -1,0 +1,214 @@
+//! What goes through the interface: routes in a table of their own, and the rules that lead there.
+//!
+//! ```text
+//!   priority
+//!       0          local                                     addresses of this machine
+//!   32000          fwmark 21332            goto 32511  ──┐   datagrams of channels, by their mark
+//!   32001          to a channel's end, UDP goto 32511  ──┤   and by where they go
+//!   32002          to 10.1.0.0/16 main, but nothing as short as /16
+//!   32003          to 10.1.0.0/16 table 21332            │   the bundle's route
+//!   32004, 32005   to all, likewise                      │
+//!   32511          nop                     ◄─────────────┘
+//!   32766          main                                      all else, as ever
+//! ```
+//!
+//! So a route of the bundle holds as it would in the main table: what is longer there goes before
+//! it, local networks above all, what is as long or shorter does not. The rule by destination is for
+//! strict reverse-path filters (RFC 3704), which ask without a mark from where a datagram may come.
+//!
+//! Rules outlive who made them; routes end with the interface. What an earlier start has left is
+//! told by `proto 83` and its priority.
+//!
+//! Invariant: nothing that others made is changed.
+
+mod check;
+mod messages;
+mod netlink;
+
+use std::io;
+use std::net::SocketAddr;
+
+use netlink_packet_route::link::{LinkAttribute, LinkMessage};
+use netlink_packet_route::route::RouteMessage;
+use netlink_packet_route::rule::RuleMessage;
+use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
+
+use crate::config::{Channel, Config, Prefix};
+pub(crate) use check::check_routes;
+use messages::{is_ours, priority_of, route, rules, table_of_route, table_of_rule};
+use netlink::Netlink;
+
+/// So many priorities are a daemon's: for the mark, the end, 64 channels and two a route.
+pub(crate) const PRIORITIES: u32 = 512;
+/// The most routes for which there are priorities.
+pub(crate) const ROUTES_MAX: usize = 200;
+/// Tables that the kernel has.
+pub(crate) const TABLES_OF_THE_KERNEL: [u32; 4] = [0, 253, 254, 255];
+/// What stands before the rule of the main table.
+pub(crate) const PRIORITY_MAX: u32 = 32_766 - PRIORITIES;
+const FAMILIES: [AddressFamily; 2] = [AddressFamily::Inet, AddressFamily::Inet6];
+
+/// What is routed, and where that is written.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct RoutePlan {
+    table: u32,
+    priority: u32,
+    mark: u32,
+    prefixes: Vec<Prefix>,
+    /// Where channels go.
+    remotes: Vec<SocketAddr>,
+}
+
+impl RoutePlan {
+    pub(crate) fn of(config: &Config) -> Self {
+        let mut remotes: Vec<_> = config.channels.iter().filter_map(Channel::remote).collect();
+        remotes.sort_unstable();
+        remotes.dedup();
+        Self {
+            table: config.table,
+            priority: config.priority,
+            mark: config.mark.unwrap_or(0),
+            prefixes: config.routes.clone(),
+            remotes,
+        }
+    }
+
+    /// Where the daemon's rules end.
+    const fn priority_end(&self) -> u32 {
+        self.priority + PRIORITIES - 1
+    }
+
+    fn has(&self, rule: &RuleMessage) -> bool {
+        (self.priority..=self.priority_end()).contains(&priority_of(rule))
+    }
+}
+
+/// Why a plan is refused: of which key, and what is wrong.
+pub(crate) type Refusal = (&'static str, String);
+
+/// The rules and routes of a plan, in the kernel as long as this is.
+pub(crate) struct Routing {
+    netlink: Netlink,
+    plan: RoutePlan,
+    is_added: bool,
+}
+
+impl Drop for Routing {
+    fn drop(&mut self) {
+        if self.is_added {
+            // There is nobody to tell, and the next start tries again.
+            let _: io::Result<()> = self.take_back();
+        }
+    }
+}
+
+impl Routing {
+    pub(crate) fn new(plan: RoutePlan) -> io::Result<Self> {
+        Ok(Self { netlink: Netlink::open()?, plan, is_added: false })
+    }
+
+    /// What others have where the plan would write. Nothing is changed.
+    pub(crate) fn conflict(&self) -> io::Result<Option<Refusal>> {
+        let plan = &self.plan;
+        let rules = self.rules()?;
+        let other = rules.iter().find(|rule| plan.has(rule) && !is_ours(rule));
+        if let Some(rule) = other {
+            let (priority, end) = (plan.priority, plan.priority_end());
+            let message = format!(
+                "others have a rule of priority {}, of {priority} to {end}: see ip rule",
+                priority_of(rule)
+            );
+            return Ok(Some(("priority", message)));
+        }
+        let leads = |rule: &&RuleMessage| table_of_rule(rule) == Some(plan.table);
+        if rules.iter().filter(leads).any(|rule| !(plan.has(rule) && is_ours(rule))) {
+            let message = format!("a rule of others leads to table {}: see ip rule", plan.table);
+            return Ok(Some(("table", message)));
+        }
+        // What a daemon has left leads to an empty table: its routes ended with its interface.
+        let left = rules.iter().filter(|rule| plan.has(rule)).filter_map(table_of_rule);
+        let ours: Vec<_> = left.filter(|table| !is_of_kernel(*table)).collect();
+        let in_use = self.routes()?.into_iter().map(|route| table_of_route(&route));
+        let in_use = in_use.filter(|table| *table == plan.table || ours.contains(table)).min();
+        Ok(in_use.map(|table| {
+            let message = format!(
+                "table {table} is in use (ip route show table {table}); another daemon has another \
+                 table, and another priority"
+            );
+            ("table", message)
+        }))
+    }
+
+    /// Takes away what a daemon in this place has left that did not end in order.
+    pub(crate) fn take_left(&self) -> io::Result<()> {
+        // Another one may be at work in its place, where there are no routes to be made.
+        if self.conflict()?.is_none() { self.take_back() } else { Ok(()) }
+    }
+
+    /// Routes through an interface, and the rules that lead there.
+    pub(crate) fn add(&mut self, index: u32) -> io::Result<()> {
+        self.is_added = !self.plan.prefixes.is_empty();
+        for prefix in &self.plan.prefixes {
+            let route = route(self.plan.table, prefix, index);
+            self.netlink.create(RouteNetlinkMessage::NewRoute(route))?;
+        }
+        for rule in FAMILIES.into_iter().flat_map(|family| rules(&self.plan, family)) {
+            self.netlink.create(RouteNetlinkMessage::NewRule(rule))?;
+        }
+        Ok(())
+    }
+
+    fn take_back(&self) -> io::Result<()> {
+        for rule in self.rules()? {
+            if self.plan.has(&rule) && is_ours(&rule) {
+                self.netlink.change(RouteNetlinkMessage::DelRule(rule))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The interface takes packets of this length at most.
+    pub(crate) fn set_mtu(&self, index: u32, mtu: u16) -> io::Result<()> {
+        let mut link = LinkMessage::default();
+        link.header.index = index;
+        link.attributes.push(LinkAttribute::Mtu(mtu.into()));
+        self.netlink.change(RouteNetlinkMessage::SetLink(link))
+    }
+
+    fn rules(&self) -> io::Result<Vec<RuleMessage>> {
+        let mut rules = Vec::new();
+        for family in FAMILIES {
+            let mut asked = RuleMessage::default();
+            asked.header.family = family;
+            for answer in self.netlink.dump(RouteNetlinkMessage::GetRule(asked))? {
+                if let RouteNetlinkMessage::NewRule(rule) = answer
+                    && rule.header.family == family
+                {
+                    rules.push(rule);
+                }
+            }
+        }
+        Ok(rules)
+    }
+
+    fn routes(&self) -> io::Result<Vec<RouteMessage>> {
+        let mut routes = Vec::new();
+        for family in FAMILIES {
+            let mut asked = RouteMessage::default();
+            asked.header.address_family = family;
+            for answer in self.netlink.dump(RouteNetlinkMessage::GetRoute(asked))? {
+                if let RouteNetlinkMessage::NewRoute(route) = answer
+                    && route.header.address_family == family
+                {
+                    routes.push(route);
+                }
+            }
+        }
+        Ok(routes)
+    }
+}
+
+/// Whether a table is the kernel's.
+fn is_of_kernel(table: u32) -> bool {
+    TABLES_OF_THE_KERNEL.contains(&table)
+}

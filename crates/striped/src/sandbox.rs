@@ -1,0 +1,201 @@
+//! What a half gives up before it does what it is for.
+//!
+//! The half that carries packets reads what strangers send. It keeps its descriptors and may use
+//! them, wait, and have memory: no capability, no other program, no file, no socket. Where the
+//! kernel filters calls (seccomp), what is not listed here fails as if it were not permitted; the
+//! process goes on, so that a call of a library that was not thought of costs what it was for, and
+//! not the bundle.
+//!
+//! Over Ethernet it keeps `CAP_NET_RAW` and may open sockets, since it opens those of an interface
+//! anew that was away; over UDP the other half does that.
+//!
+//! Source: capabilities(7), seccomp(2), prctl(2) (`PR_SET_NO_NEW_PRIVS`, `PR_SET_PDEATHSIG`).
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::io;
+
+use caps::errors::CapsError;
+use caps::{CapSet, Capability, CapsHashSet};
+use nix::errno::Errno;
+use nix::libc;
+use nix::sys::prctl::{set_dumpable, set_keepcaps, set_no_new_privs, set_pdeathsig};
+use nix::sys::signal::Signal;
+use nix::unistd::{Pid, User, getppid, setgroups, setresgid, setresuid};
+use seccompiler::{
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
+    SeccompRule, TargetArch, apply_filter,
+};
+
+/// Descriptors, waiting, time, memory, signals and the end.
+const CALLS: [libc::c_long; 43] = [
+    libc::SYS_read,
+    libc::SYS_readv,
+    libc::SYS_write,
+    libc::SYS_writev,
+    libc::SYS_recvfrom,
+    libc::SYS_recvmsg,
+    libc::SYS_recvmmsg,
+    libc::SYS_sendto,
+    libc::SYS_sendmsg,
+    libc::SYS_sendmmsg,
+    libc::SYS_close,
+    libc::SYS_fcntl,
+    libc::SYS_dup,
+    libc::SYS_getsockname,
+    libc::SYS_getpeername,
+    libc::SYS_getsockopt,
+    libc::SYS_setsockopt,
+    libc::SYS_ppoll,
+    libc::SYS_clock_gettime,
+    libc::SYS_clock_nanosleep,
+    libc::SYS_nanosleep,
+    libc::SYS_getrusage,
+    libc::SYS_getrandom,
+    libc::SYS_uname,
+    libc::SYS_futex,
+    libc::SYS_brk,
+    libc::SYS_munmap,
+    libc::SYS_mremap,
+    libc::SYS_madvise,
+    libc::SYS_rt_sigaction,
+    libc::SYS_rt_sigprocmask,
+    libc::SYS_rt_sigreturn,
+    libc::SYS_sigaltstack,
+    libc::SYS_restart_syscall,
+    libc::SYS_sched_yield,
+    libc::SYS_getpid,
+    libc::SYS_getppid,
+    libc::SYS_gettid,
+    libc::SYS_tgkill,
+    libc::SYS_set_robust_list,
+    libc::SYS_rseq,
+    libc::SYS_exit,
+    libc::SYS_exit_group,
+];
+/// Memory that is no program's: their third argument does not let it be run.
+const CALLS_OF_MEMORY: [libc::c_long; 2] = [libc::SYS_mmap, libc::SYS_mprotect];
+
+/// What it takes to open sockets of packets: to find an interface, and to be bound to it.
+const CALLS_OF_SOCKETS: [libc::c_long; 3] = [libc::SYS_socket, libc::SYS_bind, libc::SYS_ioctl];
+
+/// What the half that carries packets keeps.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kept {
+    Nothing,
+    /// Sockets of packets.
+    RawSockets,
+}
+
+/// The half that carries packets ends with the one that has run it, gives up all, and becomes
+/// somebody else if it is to. Whether its calls are filtered.
+pub(crate) fn enter(user: Option<&User>, monitor: Pid, kept: Kept) -> Result<bool, Box<dyn Error>> {
+    // What it could still pass on; who may not limit that has little to pass on.
+    let _: Result<(), _> = caps::clear(None, CapSet::Bounding);
+    if let Some(user) = user {
+        // What is kept is said below.
+        set_keepcaps(true)?;
+        setgroups(&[])?;
+        setresgid(user.gid, user.gid, user.gid)?;
+        setresuid(user.uid, user.uid, user.uid)?;
+    }
+    for set in [CapSet::Ambient, CapSet::Inheritable] {
+        caps::clear(None, set)?;
+    }
+    keep(match kept {
+        Kept::Nothing => &[],
+        Kept::RawSockets => &[Capability::CAP_NET_RAW],
+    })?;
+    // The key stands in this process's memory.
+    set_dumpable(false)?;
+    set_no_new_privs()?;
+    // Whoever becomes somebody else loses it, so it is told last.
+    set_pdeathsig(Signal::SIGKILL)?;
+    if getppid() != monitor {
+        return Err("the half that runs this one has died".into());
+    }
+    Ok(filter(kept)?)
+}
+
+/// The small half keeps what it takes to change the network, to open sockets, and to end the other.
+pub(crate) fn keep_network(is_other_user: bool) -> io::Result<()> {
+    let kept = [
+        Capability::CAP_NET_ADMIN,
+        Capability::CAP_NET_RAW,
+        Capability::CAP_NET_BIND_SERVICE,
+        Capability::CAP_KILL,
+    ];
+    keep(&kept[..if is_other_user { 4 } else { 3 }]).map_err(io::Error::other)?;
+    set_no_new_privs()?;
+    Ok(())
+}
+
+/// Of the capabilities that the process has it keeps these.
+fn keep(capabilities: &[Capability]) -> Result<(), CapsError> {
+    let had = caps::read(None, CapSet::Permitted)?;
+    let kept: CapsHashSet = capabilities.iter().copied().filter(|one| had.contains(one)).collect();
+    caps::set(None, CapSet::Effective, &kept)?;
+    caps::set(None, CapSet::Permitted, &kept)
+}
+
+/// Whether there is a filter now: not every kernel has them.
+fn filter(kept: Kept) -> Result<bool, seccompiler::Error> {
+    let Ok(architecture) = TargetArch::try_from(std::env::consts::ARCH) else { return Ok(false) };
+    let program = program(architecture, kept).map_err(seccompiler::Error::Backend)?;
+    match apply_filter(&program) {
+        Ok(()) => Ok(true),
+        Err(seccompiler::Error::Prctl(error) | seccompiler::Error::Seccomp(error))
+            if is_unknown(&error) =>
+        {
+            Ok(false)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether the kernel does not know what was asked.
+fn is_unknown(error: &io::Error) -> bool {
+    let errno = error.raw_os_error().map(Errno::from_raw);
+    matches!(errno, Some(Errno::EINVAL | Errno::ENOSYS))
+}
+
+fn program(architecture: TargetArch, kept: Kept) -> Result<BpfProgram, seccompiler::BackendError> {
+    let executable = u64::try_from(libc::PROT_EXEC).expect("a flag");
+    let no_program = || {
+        let masked = SeccompCmpOp::MaskedEq(executable);
+        let condition = SeccompCondition::new(2, SeccompCmpArgLen::Dword, masked, 0)?;
+        SeccompRule::new(vec![condition])
+    };
+    let of_sockets: &[_] = if kept == Kept::RawSockets { &CALLS_OF_SOCKETS } else { &[] };
+    let calls = CALLS.iter().chain(of_sockets);
+    let mut rules: BTreeMap<i64, Vec<SeccompRule>> =
+        calls.map(|call| (*call, Vec::new())).collect();
+    for call in CALLS_OF_MEMORY {
+        rules.insert(call, vec![no_program()?]);
+    }
+    let refused = SeccompAction::Errno(u32::try_from(libc::EPERM).expect("a small number"));
+    SeccompFilter::new(rules, refused, SeccompAction::Allow, architecture)?.try_into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_filter_is_made_for_every_architecture_that_is_known() {
+        for name in ["x86_64", "aarch64", "riscv64"] {
+            let architecture = TargetArch::try_from(name).expect("it is known");
+            let [less, more] = [Kept::Nothing, Kept::RawSockets]
+                .map(|kept| program(architecture, kept).expect("a filter").len());
+            assert!(0 < less && less < more, "{name}");
+        }
+    }
+
+    #[test]
+    fn no_program_is_run_and_no_socket_or_file_is_opened() {
+        let refused = [libc::SYS_execve, libc::SYS_socket, libc::SYS_openat, libc::SYS_ptrace];
+        assert!(!CALLS.iter().any(|call| refused.contains(call)));
+        let unique: std::collections::BTreeSet<_> = CALLS.into_iter().collect();
+        assert_eq!(unique.len(), CALLS.len());
+    }
+}
