@@ -14,16 +14,9 @@ from gingham.studies.adiseshu1996.real.ends import ADDRESSES, written
 from gingham.studies.adiseshu1996.real.measures import Bench, disorder_after_loss
 from gingham.studies.adiseshu1996.real.relay import PACKETS
 from tests.conftest import require_programs
-from tests.system.bundles import (
-    SEARCH,
-    built,
-    command,
-    connection,
-    daemons,
-    refusal,
-    transfer,
-)
-from tests.system.pipes import ENDS, Line, Programs, ip, network
+from tests.system.bundles import built, command, daemons, refusal, transfer
+from tests.system.flows import connection
+from tests.system.pipes import ENDS, SEARCH, Line, Programs, ip, network
 from tests.system.test_linkemu import require_root
 
 LINES = [Line(10), Line(20)]
