@@ -12,7 +12,9 @@ import pytest
 from gingham import studies
 from gingham.cli._main import run
 from gingham.cli._study import print_outcomes
+from gingham.errors import EnvironmentProblem
 from gingham.studies import _study
+from gingham.studies.adiseshu1996.real import namespaces
 from tests.conftest import Finished
 
 Gingham = Callable[..., Finished]
@@ -177,3 +179,38 @@ def test_assumptions_show_what_moves_which_claim(
     assert "of 1 claims are met: " in capsys.readouterr().out
     assert run(["study", "assumptions", "kwan1996/quick", "--folder", "runs"]) == 2
     assert 'did you mean "quickness"' in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["kwan1996", "--real"], 2, "these have: adiseshu1996"),
+        (["adiseshu1996/8", "--real"], 2, "these figures have: 15, 5.1, 6.2"),
+        (["adiseshu1996", "--daemon", "striped"], 2, "--daemon is that of --real"),
+        (["adiseshu1996", "--real", "--daemon", "striped"], 6, "cargo build -p gingham-striped"),
+        (["adiseshu1996", "--real"], 6, "striped is not on PATH"),
+    ],
+)
+def test_what_is_missing_for_real_links_is_said_before_anything_runs(
+    gingham: Gingham,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    words: list[str],
+    code: int,
+    said: str,
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    ended = gingham("study", "check", *words)
+    assert ended.code == code, ended.err
+    assert said in " ".join(ended.err.split()), ended.err
+    assert not (tmp_path / "studies").exists()
+
+
+def test_a_machine_without_root_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(namespaces, "PROGRAMS", ())
+    monkeypatch.setattr("os.geteuid", lambda: 1000)
+    with pytest.raises(EnvironmentProblem, match="network namespaces take root"):
+        namespaces.require_machine()
+    monkeypatch.setattr(namespaces, "PROGRAMS", ("no-such-program",))
+    with pytest.raises(EnvironmentProblem, match="no-such-program is missing"):
+        namespaces.require_machine()

@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from gingham.studies.adiseshu1996.real.ends import ADDRESSES, written
 from gingham.studies.adiseshu1996.real.measures import Bench, disorder_after_loss
 from gingham.studies.adiseshu1996.real.relay import PACKETS
-from tests.conftest import require_programs
-from tests.system.bundles import (
-    SEARCH,
-    built,
-    command,
-    connection,
-    daemons,
-    refusal,
-    transfer,
-)
-from tests.system.pipes import ENDS, Line, Programs, ip, network
+from tests.conftest import require_programs, wait_until
+from tests.system.bundles import Daemon, built, command, daemons, refusal, transfer
+from tests.system.flows import connection
+from tests.system.pipes import ENDS, SEARCH, Line, Programs, ip, network
 from tests.system.test_linkemu import require_root
 
 LINES = [Line(10), Line(20)]
@@ -55,16 +50,33 @@ def test_one_connection_has_the_sum_of_both_lines_without_a_loss(
 ) -> None:
     with daemons(program, names, written(tmp_path, names, 2, QUANTA)) as running:
         carried = transfer(names, 8, 3)
-        told = {end: running[end].ended() for end in ENDS}
+        told = _all_came(running)
     assert carried.is_whole
     share = carried.bits_per_s / (30e6 * SEGMENT_BYTES / FRAME_BYTES)
     assert share >= 0.9, (share, told)
-    for end, other in (ENDS, ENDS[::-1]):
-        # The pipe waited for lines that were full; nothing was lost, so nothing was out of order.
-        assert told[end]["received_packets"] == told[other]["sent_packets"], told
-        assert all(channel["strange"] == 0 for channel in told[end]["channels"]), told
+    assert all(channel["strange"] == 0 for channel in told["right"]["channels"]), told
     slow, fast = (channel["sent"] for channel in told["left"]["channels"])
     assert 1.7 < fast / slow < 2.1, told
+
+
+def _all_came(running: dict[str, Daemon]) -> dict[str, dict[str, Any]]:
+    """End the left end, and wait until all that it sent has come at the right one.
+
+    The pipe waits for lines that are full: nothing is lost, and so nothing is out of order.
+    """
+    left, right = running["left"].ended(), running["right"].process
+
+    def have_come() -> bool:
+        return bool(_counters(right)["received_packets"] == left["sent_packets"])
+
+    wait_until(have_come, "packets were lost")
+    return {"left": left, "right": running["right"].ended()}
+
+
+def _counters(process: subprocess.Popen[str]) -> dict[str, Any]:
+    process.send_signal(signal.SIGUSR1)
+    assert process.stdout is not None
+    return dict(json.loads(process.stdout.readline()))
 
 
 def test_frames_go_whole_where_the_interface_passes_them(program: Path, tmp_path: Path) -> None:
@@ -77,12 +89,11 @@ def test_frames_go_whole_where_the_interface_passes_them(program: Path, tmp_path
         paths = written(tmp_path, names, 2, [65_535, 65_535], offload=True)
         with daemons(program, names, paths) as running:
             carried = transfer(names, 3, 1)
-            told = {end: running[end].ended() for end in ENDS}
+            told = _all_came(running)
     assert carried.is_whole
     # Far longer than what goes over a wire at once.
     left = told["left"]
     assert left["sent_bytes"] / left["sent_packets"] > 3 * FRAME_BYTES, told
-    assert told["right"]["received_packets"] == left["sent_packets"], told
 
 
 def test_order_is_back_a_marker_a_channel_after_the_last_loss(program: Path) -> None:
@@ -97,24 +108,55 @@ def test_a_connection_outlives_an_end_that_is_killed(
     program: Path, names: dict[str, str], tmp_path: Path, end: str
 ) -> None:
     paths = written(tmp_path, names, 2, QUANTA)
+    again: list[subprocess.Popen[str]] = []
     with daemons(program, names, paths) as running:
-        sender, receiver = connection(names, ADDRESSES["right"])
-        sent, total = 2_000_000, 0
-        thread = threading.Thread(target=sender.sendall, args=(bytes(range(250)) * (sent // 250),))
-        thread.start()
-        with sender, receiver:
-            again = None
-            while total < sent and (data := receiver.recv(1 << 16)):
-                assert data == (bytes(range(250)) * 300)[total % 250 :][: len(data)]
-                total += len(data)
-                if again is None and total > sent // 4:
-                    running[end].killed()
-                    again = _started(program, names[end], paths[end])
-            thread.join()
-        assert again is not None
-        again.kill()
-        again.communicate()
-    assert total == sent
+
+        def crash() -> None:
+            running[end].killed()
+            again.append(_started(program, names[end], paths[end]))
+
+        try:
+            _transferred(names, 2_000_000, {500_000: crash})
+        finally:
+            for one in again:
+                one.kill()
+                one.communicate()
+    assert again
+
+
+def test_a_connection_outlives_a_line_that_goes_down_and_comes_back(
+    program: Path, names: dict[str, str], tmp_path: Path
+) -> None:
+    def line(state: str) -> None:
+        ip("-n", names["left"], "link", "set", "wan1", state)
+
+    with daemons(program, names, written(tmp_path, names, 2, QUANTA)) as running:
+        events = {1_000_000: lambda: line("down"), 2_000_000: lambda: line("up")}
+        _transferred(names, 4_000_000, events)
+        process = running["left"].process
+
+        def is_back() -> bool:
+            channel = _counters(process)["channels"][1]
+            return bool(channel["is_in"] and channel["reopened"])
+
+        wait_until(is_back, "the line did not come back")
+
+
+def _transferred(names: dict[str, str], total: int, events: dict[int, Callable[[], None]]) -> None:
+    """Send so many bytes, and let happen what is to once so many have come."""
+    data, came = bytes(range(250)) * (total // 250), 0
+    sender, receiver = connection(names, ADDRESSES["right"])
+    thread = threading.Thread(target=sender.sendall, args=(data,))
+    thread.start()
+    with sender, receiver:
+        while came < total and (chunk := receiver.recv(1 << 16)):
+            assert chunk == data[came : came + len(chunk)]
+            came += len(chunk)
+            for at in [at for at in events if at <= came]:
+                events.pop(at)()
+        thread.join()
+    assert came == total
+    assert not events
 
 
 def _started(program: Path, name: str, path: Path) -> subprocess.Popen[str]:

@@ -114,6 +114,7 @@ fn ids_that_cannot_be_are_refused() {
         ether_types: EtherTypes::default(),
         longest_bytes: 1_500,
         is_offloaded: false,
+        waiting_bytes: 24_000,
     };
     let error = left.add_channel(2, frames).unwrap_err();
     assert!(matches!(error, SlotError::Kind { id: 2 }), "{error}");

@@ -18,7 +18,7 @@ QUEUE_BYTES = 64_000
 
 @contextmanager
 def shaped(rates_mbit: Sequence[float]) -> Iterator[dict[str, str]]:
-    """Join two namespaces by a line of each of these rates, in Mbit/s of frames."""
+    """Join two namespaces by a line of each of these rates, in Mbit/s of frames, 0 for no end."""
     with namespaces(ENDS) as names:
         for channel, rate in enumerate(rates_mbit):
             device = f"wan{channel}"
@@ -27,6 +27,7 @@ def shaped(rates_mbit: Sequence[float]) -> Iterator[dict[str, str]]:
             burst = max(BURST_BYTES_MIN, int(rate * 1e6 / 8 * BURST_S))
             shape = ["rate", f"{rate}mbit", "burst", f"{burst}b", "limit", str(QUEUE_BYTES)]
             for name in names.values():
-                said("tc", "-n", name, "qdisc", "add", "dev", device, "root", "tbf", *shape)
+                if rate:
+                    said("tc", "-n", name, "qdisc", "add", "dev", device, "root", "tbf", *shape)
                 ip("-n", name, "link", "set", device, "up")
         yield names
