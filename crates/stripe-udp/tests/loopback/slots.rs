@@ -109,6 +109,7 @@ fn ids_that_cannot_be_are_refused() {
     let mut nowhere = channel(local);
     nowhere.interface = Some("nowhere".into());
     let frames = EthernetPlan {
+        waiting_bytes: 1 << 16,
         interface: "lo".into(),
         peer: "02:00:00:00:00:01".parse().expect("an address"),
         ether_types: EtherTypes::default(),
