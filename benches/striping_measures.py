@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tests.system import bundles, flows, pipes, ways
 from tests.system.flows import Course
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from striping_rows import Row
 
+T = TypeVar("T")
 SECONDS_A_DAY = 86_400
 # The rate has come where it stays once it is so much of what the middle of the window has.
 CONVERGED = 0.9
@@ -80,7 +81,7 @@ def network(programs: Programs, row: Row) -> Iterator[tuple[dict[str, str], list
             raise VoidError(f"{late:.3f} of the frames were moved late")
 
 
-def repeated(measure: Callable[[], Told]) -> Told:
+def repeated(measure: Callable[[], T]) -> T:
     """Measure again where a run is void."""
     for _ in range(pipes.RUNS_MAX - 1):
         try:

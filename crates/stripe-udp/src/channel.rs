@@ -42,6 +42,8 @@ pub(crate) struct Channel {
     again_at: Instant,
     outbox: Outbox,
     inbox: Inbox,
+    /// Nothing had come when it was waited for last, and it has not been asked since.
+    pub(crate) is_quiet: bool,
     pub(crate) counts: ChannelCounts,
 }
 
@@ -53,6 +55,7 @@ impl Channel {
             link,
             again_at: now,
             outbox: Outbox::default(),
+            is_quiet: false,
             counts: ChannelCounts::default(),
         })
     }
@@ -138,7 +141,7 @@ impl Channel {
     /// Takes from the kernel what has come, once what came before is taken; whether the channel is
     /// gone just now.
     pub(crate) fn receive(&mut self, moment: &Moment) -> bool {
-        if !self.link.is_open() {
+        if std::mem::take(&mut self.is_quiet) || !self.link.is_open() {
             return false;
         }
         let Err(error) = self.inbox.fill(&mut self.link, moment) else { return false };

@@ -23,7 +23,7 @@ use crate::run::{RUN_BYTES_MAX, Run};
 use crate::scheduler::SchedulerPlan;
 use crate::socket::BufferPlan;
 use crate::striping::{Before, Packet, Striping, StripingPlan};
-use crate::wait::{Waiting, Wakeups};
+use crate::wait::{Ready, Waiting, Wakeups};
 
 /// Datagrams that are taken before anything goes: 4 ms at 10 Gbit/s.
 const DATAGRAMS_A_TURN: usize = 4_096;
@@ -205,14 +205,24 @@ impl End {
         self.striping.next_packet()
     }
 
-    /// Waits until something is to be done, one of these is readable, or it is so late.
-    pub fn wait(&mut self, until: Option<Instant>, also: &[BorrowedFd<'_>]) -> io::Result<()> {
+    /// Waits until something is to be done, one of these is readable, or it is so late. Tells which
+    /// of these may be.
+    pub fn wait(&mut self, until: Option<Instant>, also: &[BorrowedFd<'_>]) -> io::Result<Ready> {
         let links = self.channels.iter().flatten().map(|channel| &channel.link);
         let fds: Vec<_> = links.filter_map(Link::fd).chain(also.iter().copied()).collect();
         let full = self.channels.iter().flatten().filter(|channel| channel.is_full());
         let writable: Vec<_> = full.filter_map(|channel| channel.link.full_fd()).collect();
         let timeout = self.striping.poll_timeout();
-        self.waiting.wait(until.map_or(timeout, |until| until.min(timeout)), &fds, &writable)
+        let until = until.map_or(timeout, |until| until.min(timeout));
+        let ready = self.waiting.wait(until, &fds, &writable)?;
+        let links = self.channels.iter_mut().flatten();
+        let with_fd = links.filter(|channel| channel.link.fd().is_some());
+        let mut asked = 0;
+        for (number, channel) in with_fd.enumerate() {
+            channel.is_quiet = !ready.has(number);
+            asked = number + 1;
+        }
+        Ok(ready.from(asked))
     }
 
     /// How many channels there can be at once: their ids are below that.

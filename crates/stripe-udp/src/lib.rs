@@ -58,4 +58,4 @@ pub use protection::{ProtectionPlan, Role, Secret};
 pub use scheduler::SchedulerPlan;
 pub use socket::{BufferPlan, ChannelPlan, Opener};
 pub use striping::{Packet, StripingPlan};
-pub use wait::{LATE, Wakeups};
+pub use wait::{LATE, Ready, Wakeups};

@@ -15,7 +15,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gingham_stripe::{Controlled, Epoch, Instant, Order};
-use gingham_stripe_udp::{End, EndPlan, LinkPlan, Opener, ProtectionPlan, StripingPlan, now};
+use gingham_stripe_udp::{
+    End, EndPlan, LinkPlan, Opener, ProtectionPlan, Ready, StripingPlan, now,
+};
 use nix::sys::signal::Signal;
 use nix::time::{ClockId, clock_gettime};
 use nix::unistd::{User, getppid};
@@ -34,6 +36,9 @@ use crate::signals::Signals;
 /// Calls of the interface before the channels have their turn: at most as many packets as these
 /// give out before the interface has its own.
 const READS_A_TURN: usize = 64;
+/// What is waited for beside the channels, in this order.
+const INTERFACE: usize = 0;
+const SIGNALS: usize = 1;
 /// How often the queue hears of the round trip of the pipe, and the interface of its longest packet.
 const ROUND_TRIP_EVERY: Duration = Duration::from_millis(100);
 /// An epoch is a count of so many milliseconds: no end resets so often for long, and half of what
@@ -104,8 +109,11 @@ impl Tunnel {
     }
 
     fn run(&mut self, signals: &Signals) -> io::Result<()> {
+        let mut ready = Ready::ANY;
         loop {
-            while let Some(signal) = signals.next()? {
+            while ready.has(SIGNALS)
+                && let Some(signal) = signals.next()?
+            {
                 match signal {
                     Signal::SIGUSR1 => self.report("counters"),
                     _ => return Ok(()),
@@ -118,14 +126,14 @@ impl Tunnel {
                 self.tun.write(&packet.bytes);
             }
             self.tun.flush();
-            self.read()?;
+            self.read(ready.has(INTERFACE))?;
             self.end.transmit(&mut self.entry);
-            self.end.wait(None, &[self.tun.as_fd(), signals.as_fd()])?;
+            ready = self.end.wait(None, &[self.tun.as_fd(), signals.as_fd()])?;
         }
     }
 
-    /// Takes what waits at the interface into the queue.
-    fn read(&mut self) -> io::Result<()> {
+    /// Takes what waits at the interface, if anything may, into the queue.
+    fn read(&mut self, is_ready: bool) -> io::Result<()> {
         let now = now();
         self.entry.advance(now);
         if self.round_trip_at <= now {
@@ -137,7 +145,8 @@ impl Tunnel {
         }
         let longest_bytes = self.longest_bytes();
         let Self { tun, entry, answers, .. } = self;
-        for _ in 0..READS_A_TURN {
+        let reads = if is_ready { READS_A_TURN } else { 0 };
+        for _ in 0..reads {
             let is_there = tun.read(|packet| {
                 if packet.len() > usize::from(longest_bytes) {
                     answers.refuse(now, packet, longest_bytes);

@@ -109,12 +109,12 @@ fn ids_that_cannot_be_are_refused() {
     let mut nowhere = channel(local);
     nowhere.interface = Some("nowhere".into());
     let frames = EthernetPlan {
+        waiting_bytes: 1 << 16,
         interface: "lo".into(),
         peer: "02:00:00:00:00:01".parse().expect("an address"),
         ether_types: EtherTypes::default(),
         longest_bytes: 1_500,
         is_offloaded: false,
-        waiting_bytes: 24_000,
     };
     let error = left.add_channel(2, frames).unwrap_err();
     assert!(matches!(error, SlotError::Kind { id: 2 }), "{error}");
