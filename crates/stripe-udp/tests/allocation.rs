@@ -14,6 +14,7 @@ use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 static GLOBAL: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
 const PACKET_BYTES: usize = 500;
+const ROUNDS: usize = 5;
 const PACKETS: usize = 10_000;
 const TIMEOUT: Duration = Duration::from_secs(100);
 
@@ -61,11 +62,13 @@ fn no_packet_takes_an_allocation() {
         left.set_remote(channel, right.local(channel).expect("a socket"));
         right.set_remote(channel, left.local(channel).expect("a socket"));
     }
-    // What is kept is full then: 4,096 packets of each channel.
-    run(&mut left, &mut right, PACKETS);
-    let region = Region::new(GLOBAL);
-    run(&mut left, &mut right, PACKETS);
-    // Where more is in flight than ever before there are more buffers: hundreds, not thousands.
-    let allocations = region.change().allocations + region.change().reallocations;
-    assert!(allocations < PACKETS / 10, "{allocations} allocations for {PACKETS} packets");
+    // What is kept is full after the first round: 4,096 packets of each channel. Where more is in
+    // flight than ever before, which is up to the machine, there are more buffers, up to a bound.
+    let allocations = (0..ROUNDS).map(|_| {
+        let region = Region::new(GLOBAL);
+        run(&mut left, &mut right, PACKETS);
+        region.change().allocations + region.change().reallocations
+    });
+    let least = allocations.min().expect("there are rounds");
+    assert!(least < PACKETS / 100, "{least} allocations for {PACKETS} packets");
 }
