@@ -1,6 +1,6 @@
 //! Losses, deaths and repair under a free choice of channels.
 
-use gingham_stripe::{Charge, Discard, SenderOptions, Thousandths};
+use gingham_stripe::{Charge, Discard, ReceiverOptions, SenderOptions, Thousandths};
 
 use super::world::{LONGEST_BYTES, Line, NOTHING, World, free, free_with, lasting, repairing};
 
@@ -50,19 +50,22 @@ fn three_channels_of_all_sorts_with_long_and_short_packets_in_turn() {
     assert!(reached >= 950 && world.out_of_order() == 0, "{reached} thousandths of the sum");
 }
 
-/// The same with credits, and memory as it is by default, or for two packets of each and 1 MB: of the slowest
-/// channel's 160 ms there and back the others' packets wait for a part, which are 600 kB.
+/// The same with credits, and memory as it is by default or 4 MB, of which 667 kB are the reserve of a channel
+/// and 1 MB is what the last carries in 160 ms there and back and an interval of reports.
 #[test]
-fn credits_by_default_hold_nobody_back() {
+fn credits_hold_nobody_back() {
     let lines = [Line::new(5, 5), Line::new(20, 25), Line::new(50, 80)];
-    let (sender, receiver) = free(1);
-    let sender = SenderOptions { credits: Some(Charge::default()), ..sender };
-    let lengths = |number| if number % 2 == 0 { 1_280 } else { 200 };
-    let mut world = World::with(&lines, (sender, receiver), 1).with_lengths(lengths);
-    world.run_to(8_000);
-    let reached = super::per_mille(&world, &lines, FROM_MS, 8_000);
-    let full = world.receiver.reception().discards.of(Discard::BufferFull);
-    assert!(reached >= 950 && full == 0, "{reached} thousandths of the sum, {full} lost");
+    for buffer_bytes_max in [ReceiverOptions::default().buffer_bytes_max, 4_000_000] {
+        let (sender, receiver) = free(1);
+        let sender = SenderOptions { credits: Some(Charge::default()), ..sender };
+        let receiver = ReceiverOptions { buffer_bytes_max, ..receiver };
+        let lengths = |number| if number % 2 == 0 { 1_280 } else { 200 };
+        let mut world = World::with(&lines, (sender, receiver), 1).with_lengths(lengths);
+        world.run_to(8_000);
+        let reached = super::per_mille(&world, &lines, FROM_MS, 8_000);
+        let full = world.receiver.reception().discards.of(Discard::BufferFull);
+        assert!(reached >= 950 && full == 0, "{reached} thousandths of the sum, {full} lost");
+    }
 }
 
 /// Two of three are gone for half a minute: from a second later on the third carries what it can,
