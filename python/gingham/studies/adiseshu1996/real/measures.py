@@ -121,7 +121,7 @@ def disorder_after_loss(bench: Bench) -> Measurement:
             relay.passed.wait()
             begins = relay.newest + 1
             time.sleep(BURST_S)
-            spans.append((begins, relay.newest))
+            spans.append((begins, relay.lose(LOSS)))
         came = numbers.end()
     inversions = sum(later < earlier for earlier, later in itertools.pairwise(came))
     lost = misplaced = 0

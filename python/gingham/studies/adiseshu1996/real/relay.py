@@ -52,6 +52,7 @@ class Relay:
     newest: int = -1
     # Whether a marker has passed on each channel since anything was told.
     passed: threading.Event = field(default_factory=threading.Event)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
     _marked: set[int] = field(default_factory=set)
     _over: threading.Event = field(default_factory=threading.Event)
     _random: random.Random = field(default_factory=lambda: random.Random(1))  # noqa: S311
@@ -66,7 +67,10 @@ class Relay:
             for one in select.select(list(ways), [], [], LOOK_S)[0]:
                 channel, other, is_forth = ways[one]
                 frame = one.recv(1 << 16)
-                if not is_forth or self._passes(channel, frame):
+                # What is told holds from one frame to the next, and not within one.
+                with self._lock:
+                    passes = not is_forth or self._passes(channel, frame)
+                if passes:
                     other.send(frame)
 
     def _passes(self, channel: int, frame: bytes) -> bool:
@@ -82,11 +86,13 @@ class Relay:
                 self.passed.set()
         return True
 
-    def lose(self, share: float) -> None:
-        """Lose so much from now on, and wait anew for a marker on each channel."""
-        self.passed.clear()
-        self._marked.clear()
-        self.loss = share
+    def lose(self, share: float) -> int:
+        """Lose so much from now on, and wait anew for a marker a channel; the newest number."""
+        with self._lock:
+            self.passed.clear()
+            self._marked.clear()
+            self.loss = share
+            return self.newest
 
     def end(self) -> None:
         """End it."""
