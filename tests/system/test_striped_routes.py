@@ -354,6 +354,28 @@ def test_what_is_longer_than_the_bundle_takes_is_answered(
         assert (told["too_long"], told["too_long_answered"]) == (2, 2), told
 
 
+def test_the_interface_takes_what_the_bundle_does(
+    program: Path, names: dict[str, str], tmp_path: Path
+) -> None:
+    left = names["left"]
+
+    def mtu() -> int:
+        return int(json.loads(ip("-n", left, "-j", "link", "show", "bundle0"))[0]["mtu"])
+
+    with daemons(program, names, written(tmp_path, {"routes": ["0.0.0.0/0"]})):
+        assert mtu() == MTU
+        for channel in range(len(LINES)):
+            ip("-n", left, "link", "set", f"wan{channel}", "mtu", "1400")
+        sender, receiver = connection(names, "10.90.0.2")
+        with sender, receiver:
+            sender.sendall(bytes(100_000))
+            # All of it gets through, as soon as that is known.
+            heard = 0
+            while heard < 100_000:
+                heard += len(receiver.recv(1 << 16))
+        wait_until(lambda: 1280 <= mtu() <= MTU - 100)
+
+
 def test_connections_have_segments_that_fit_the_bundle(
     program: Path, names: dict[str, str], tmp_path: Path
 ) -> None:

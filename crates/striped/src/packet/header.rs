@@ -11,6 +11,8 @@ pub(super) const V6_HEADER_BYTES: usize = 40;
 /// Headers of IPv6 that say how long they are in units of 8 bytes, less the first: hop by hop,
 /// routing, destination options.
 const EXTENSIONS: [u8; 3] = [0, 43, 60];
+/// Where a fragment of IPv4 stands in its packet, beside three bits of flags.
+const FRAGMENT_OFFSET: u16 = 0x1fff;
 const FRAGMENT: u8 = 44;
 const FRAGMENT_BYTES: usize = 8;
 /// No sender chains more; who does wants to be looked at for long.
@@ -36,7 +38,7 @@ impl Payload {
     fn of_v4(packet: &[u8]) -> Option<Self> {
         packet.get(V4_ADDRESSES)?;
         let at = usize::from(packet[0] & 0xf) * 4;
-        let is_first = word(packet, 6)? & 0x1fff == 0;
+        let is_first = word(packet, 6)? & FRAGMENT_OFFSET == 0;
         let is_header = at >= V4_HEADER_BYTES && at <= packet.len();
         (is_first && is_header).then_some(Self { protocol: packet[9], at })
     }
