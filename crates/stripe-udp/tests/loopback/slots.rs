@@ -114,7 +114,6 @@ fn ids_that_cannot_be_are_refused() {
         peer: "02:00:00:00:00:01".parse().expect("an address"),
         ether_types: EtherTypes::default(),
         longest_bytes: 1_500,
-        waiting_bytes: 1 << 16,
         is_offloaded: false,
     };
     let error = left.add_channel(2, frames).unwrap_err();
