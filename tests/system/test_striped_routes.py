@@ -324,7 +324,7 @@ def test_an_uplink_that_was_away_is_used_again(
         ip("-n", left, "link", "set", "wan1", "name", "away1", "down")
 
         def channel() -> dict[str, Any]:
-            return counters(running["left"])["channels"][1]
+            return dict(counters(running["left"])["channels"][1])
 
         wait_until(lambda: channel()["gone"] > 0 and not channel()["is_in"])
         assert answers(names, FAR) == b"through the bundle"
