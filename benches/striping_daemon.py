@@ -5,7 +5,8 @@
     make bench-stripe BENCH=--quick                a short run of each row; fails on what is certain
 
 It takes root, network namespaces and /dev/net/tun. Nobody tells the daemons anything of the links.
-A share is of the sum: what TCP has of each link alone. The middle run stands first, the worst one
+A share is of the sum: what TCP has of each link alone; the next is of
+what the lines leave to TCP. The middle run stands first, the worst one
 behind it in brackets. Convergence is until a flow has .9 of what it has in the middle; CPU is that
 of both processes, the kernel's for them included; of a black hole it is told when .8 of the link
 that is left came through, and .8 of both after it was over. Runs in which an emulator was late do
@@ -39,6 +40,7 @@ QUICK = Length(seconds=2.5, counted_from=1, idle_seconds=2)
 COSTS = ("converged_s", "cpu_s_per_gb", "survivor_s", "back_s", "idle_mb_a_day")
 COLUMNS = {
     "share": ("share", "{:.3f}"),
+    "line_share": ("of the lines", "{:.3f}"),
     "mbit": ("Mbit/s", "{:.4g}"),
     "converged_s": ("converged s", "{:.2f}"),
     "cpu_s_per_gb": ("CPU s/GB", "{:.1f}"),
