@@ -5,11 +5,12 @@
     make bench-stripe BENCH=--quick                a short run of each row; fails on what is certain
 
 It takes root, network namespaces and /dev/net/tun. Nobody tells the daemons anything of the links.
-A share is of the sum: what TCP has of each link alone; the next is of what the lines leave to TCP. The
-middle run stands first, the worst one behind it in brackets. Convergence is until a flow has .9 of
-what it has in the middle; CPU is that of both processes, the kernel's for them included; of a black hole it is told when .8 of the link
-that is left came through, and .8 of both after it was over. Runs in which an emulator was late do
-not count and are repeated. Tables, numbers and a picture a row go to `runs/bench-stripe`.
+A share is of the sum: what TCP has of each link alone; the next is of what the lines leave to TCP.
+The middle run stands first, the worst one behind it in brackets. Convergence is until a flow has .9
+of what it has in the middle; CPU is that of both processes, the kernel's for them included; of a
+black hole it is told when .8 of the link that is left came through, and .8 of both after it was
+over. Runs in which an emulator was late do not count and are repeated. Tables, numbers and a
+picture a row go to `runs/bench-stripe`.
 """
 
 from __future__ import annotations
