@@ -5,11 +5,12 @@
     make bench-stripe BENCH=--quick                a short run of each row; fails on what is certain
 
 It takes root, network namespaces and /dev/net/tun. Nobody tells the daemons anything of the links.
-A share is of the sum: what TCP has of each link alone. The middle run stands first, the worst one
-behind it in brackets. Convergence is until a flow has .9 of what it has in the middle; CPU is that
-of both processes, the kernel's for them included; of a black hole it is told when .8 of the link
-that is left came through, and .8 of both after it was over. Runs in which an emulator was late do
-not count and are repeated. Tables, numbers and a picture a row go to `runs/bench-stripe`.
+A share is of the sum: what TCP has of each link alone; the next is of what the lines leave to TCP.
+The middle run stands first, the worst one behind it in brackets. Convergence is until a flow has .9
+of what it has in the middle; CPU is that of both processes, the kernel's for them included; of a
+black hole it is told when .8 of the link that is left came through, and .8 of both after it was
+over. Runs in which an emulator was late do not count and are repeated. Tables, numbers and a
+picture a row go to `runs/bench-stripe`.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from striping_measures import Length, Programs, Told, VoidError, measured, repea
 from striping_pictures import draw  # noqa: E402
 from striping_rows import ROWS, Bar, Row  # noqa: E402
 from tests.system import bundles, ways  # noqa: E402
+from tests.system.pipes import RUNS_MAX  # noqa: E402
 
 ORDERS = ("free", "strict")
 QUICK = Length(seconds=2.5, counted_from=1, idle_seconds=2)
@@ -39,6 +41,7 @@ QUICK = Length(seconds=2.5, counted_from=1, idle_seconds=2)
 COSTS = ("converged_s", "cpu_s_per_gb", "survivor_s", "back_s", "idle_mb_a_day")
 COLUMNS = {
     "share": ("share", "{:.3f}"),
+    "line_share": ("of the lines", "{:.3f}"),
     "mbit": ("Mbit/s", "{:.4g}"),
     "converged_s": ("converged s", "{:.2f}"),
     "cpu_s_per_gb": ("CPU s/GB", "{:.1f}"),
@@ -126,7 +129,8 @@ def row_of(
     for run in range(options.runs):
         for by, runs in found.items():
             try:
-                told = repeated(lambda by=by: measured(programs, row, by, length, whole))
+                tries = 1 if options.quick else RUNS_MAX
+                told = repeated(lambda by=by: measured(programs, row, by, length, whole), tries)
             except VoidError as error:
                 void[by] = str(error)
                 continue

@@ -25,6 +25,8 @@ SKIPPED = {
     "docs/how-to/large-fabrics.md": 1,
     "docs/how-to/opensm.md": 4,
     "docs/how-to/scenarios.md": 1,
+    "docs/how-to/striping-daemon.md": 12,
+    "docs/concepts/striping-daemon-numbers.md": 1,
     "docs/how-to/stripe-a-stream.md": 1,
     "docs/studies/adiseshu1996.md": 1,
     "docs/studies/virtual_lanes.md": 1,
