@@ -126,9 +126,8 @@ impl Case {
         let way_ns = lines.iter().map(LineCase::way_ns).max().expect("there are channels");
         let way_ns = way_ns + held_ns;
         let mut sender = sender_options(&mut draw, &quanta);
-        let interval_ns = nanoseconds(sender.markers.interval);
         let ample = !draw.one_in(5) && order.is_none_or(|order| order.packets_max > 1);
-        let wait_ns = way_ns + 2 * interval_ns + 20 * MILLISECOND_NS;
+        let wait_ns = way_ns + 2 * nanoseconds(sender.markers.interval) + 20 * MILLISECOND_NS;
         let (mut receiver, buffer_packets) = receiver_options(&mut draw, ample, wait_ns, gap_ns);
         let free = guaranteed && draw.one_in(2);
         if free || draw.one_in(3) {
