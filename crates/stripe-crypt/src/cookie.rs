@@ -97,7 +97,9 @@ fn zero() -> Nonce {
 
 fn mac(key: &hmac::Key, parts: &[&[u8]]) -> Mac {
     let mut context = hmac::Context::with_key(key);
-    parts.iter().for_each(|part| context.update(part));
+    for part in parts {
+        context.update(part);
+    }
     *context.sign().as_ref().first_chunk().expect("SHA-256 gives 32 bytes")
 }
 
@@ -182,11 +184,11 @@ mod tests {
     #[test]
     fn only_who_sent_the_message_reads_the_cookie() {
         let macs = PublicMacs::new(&PublicKey([3; 32]));
-        let (cookie, mac1, mut message) = ([5; MAC_BYTES], [6; MAC_BYTES], [0; COOKIE_BYTES]);
-        macs.wrap(&cookie, &mac1, &mut message).expect("randomness");
-        assert_eq!(macs.unwrap(&mac1, &message), Some(cookie));
+        let (cookie, said, mut message) = ([5; MAC_BYTES], [6; MAC_BYTES], [0; COOKIE_BYTES]);
+        macs.wrap(&cookie, &said, &mut message).expect("randomness");
+        assert_eq!(macs.unwrap(&said, &message), Some(cookie));
         assert_eq!(macs.unwrap(&[7; MAC_BYTES], &message), None);
-        assert_eq!(PublicMacs::new(&PublicKey([4; 32])).unwrap(&mac1, &message), None);
+        assert_eq!(PublicMacs::new(&PublicKey([4; 32])).unwrap(&said, &message), None);
     }
 
     #[test]

@@ -22,7 +22,7 @@ const SESSION_HALF: u16 = 1 << 15;
 const WORN: u32 = 1 << 31;
 
 /// Of which kind the number of a datagram is, and in which session.
-const fn place(header: &Header) -> (usize, u16) {
+const fn place(header: Header) -> (usize, u16) {
     match header.content {
         Content::Data | Content::Copy => (0, header.session),
         Content::Message => (1, 0),
@@ -63,7 +63,7 @@ impl SealedNumbers {
     }
 
     /// A datagram is to be sealed.
-    pub(crate) fn take(&mut self, header: &Header) -> Use {
+    pub(crate) fn take(&mut self, header: Header) -> Use {
         let (kind, session) = place(header);
         let number = header.number;
         let sealed = &mut self.0[usize::from(header.channel) % CHANNELS][kind];
@@ -105,7 +105,7 @@ impl OpenedNumbers {
     }
 
     /// Whether a datagram has not come before, as far as is known.
-    pub(crate) fn is_fresh(&self, header: &Header) -> bool {
+    pub(crate) fn is_fresh(&self, header: Header) -> bool {
         let (kind, session) = place(header);
         let opened = &self.0[usize::from(header.channel) % CHANNELS][kind];
         match &opened.window {
@@ -118,7 +118,7 @@ impl OpenedNumbers {
     }
 
     /// A datagram that is fresh and authentic has come: whether it is newer than all before.
-    pub(crate) fn mark(&mut self, header: &Header) -> bool {
+    pub(crate) fn mark(&mut self, header: Header) -> bool {
         let (kind, session) = place(header);
         let opened = &mut self.0[usize::from(header.channel) % CHANNELS][kind];
         if opened.window.is_none() || session != opened.session {
@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn no_nonce_is_used_twice() {
         let mut numbers = SealedNumbers::new();
-        let mut take = |session, number| numbers.take(&header(Content::Data, session, number));
+        let mut take = |session, number| numbers.take(header(Content::Data, session, number));
         assert_eq!([take(9, 5), take(9, 5), take(9, 4), take(9, 6)], {
             [Use::Fresh, Use::Used, Use::Used, Use::Fresh]
         });
@@ -157,9 +157,9 @@ mod tests {
         assert_eq!([take(10, 5), take(9, 7), take(9 + (1 << 15), 0)], {
             [Use::Fresh, Use::Used, Use::Used]
         });
-        assert_eq!(numbers.take(&header(Content::Copy, 10, 5)), Use::Used);
-        assert_eq!(numbers.take(&header(Content::Message, 10, 5)), Use::Fresh);
-        assert_eq!(numbers.take(&header(Content::Message, 11, 5)), Use::Used);
+        assert_eq!(numbers.take(header(Content::Copy, 10, 5)), Use::Used);
+        assert_eq!(numbers.take(header(Content::Message, 10, 5)), Use::Fresh);
+        assert_eq!(numbers.take(header(Content::Message, 11, 5)), Use::Used);
     }
 
     #[test]
@@ -167,7 +167,7 @@ mod tests {
         let mut numbers = OpenedNumbers::new();
         let mut take = |session, number| {
             let header = header(Content::Data, session, number);
-            numbers.is_fresh(&header).then(|| numbers.mark(&header))
+            numbers.is_fresh(header).then(|| numbers.mark(header))
         };
         assert_eq!([take(9, u32::MAX), take(9, u32::MAX)], [Some(true), None]);
         assert_eq!([take(9, u32::MAX - 3), take(9, 1), take(9, 0)], {

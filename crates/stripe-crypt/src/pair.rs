@@ -71,7 +71,7 @@ impl Pair {
     /// again is blotted out, and the pair is used up.
     pub(crate) fn seal(&mut self, from: usize, buffer: &mut Vec<u8>) {
         let (header, _) = Header::parse(&buffer[from..]).expect("a header was written");
-        match self.sealed.take(&header) {
+        match self.sealed.take(header) {
             Use::Fresh => {}
             Use::Worn => self.is_worn = true,
             Use::Used => {
@@ -95,7 +95,7 @@ impl Pair {
     /// header, and whether it is newer than all before of its kind on its channel.
     pub(crate) fn open<'a>(
         &mut self,
-        header: &Header,
+        header: Header,
         datagram: &'a mut [u8],
     ) -> Result<(&'a [u8], bool), Discard> {
         if !self.opened.is_fresh(header) {

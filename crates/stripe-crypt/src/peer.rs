@@ -187,7 +187,7 @@ impl Peer {
         let (header, index) = sealed(datagram)?;
         let Self { current, next, previous, .. } = self;
         let pair = [current, next, previous].into_iter().flatten().find(|pair| pair.index == index);
-        let (behind, is_newest) = pair.ok_or(Discard::NoKey)?.open(&header, datagram)?;
+        let (behind, is_newest) = pair.ok_or(Discard::NoKey)?.open(header, datagram)?;
         self.hear(index);
         Ok((header, behind, is_newest))
     }

@@ -132,10 +132,16 @@ impl Network {
         }
     }
 
+    /// Which of the fates is the next one's.
+    fn place(&self) -> usize {
+        let count = self.fates.len().max(1) as u64;
+        usize::try_from(self.count % count).expect("there are few")
+    }
+
     fn send(&mut self, to: usize, from: u16, mut datagram: Vec<u8>) {
         self.record.push((to, from, datagram.clone()));
         let number = self.count;
-        let fate = match self.fates.get(number as usize % self.fates.len().max(1)) {
+        let fate = match self.fates.iter().cycle().nth(self.place()) {
             Some(1) => Fate::Lost,
             Some(2) => Fate::Twice,
             Some(3) => Fate::Late,
@@ -215,8 +221,12 @@ impl Network {
 
     /// Whether nothing begins anew when both go on.
     pub(crate) fn are_in_one_session(&mut self) -> bool {
-        let before = self.ends.each_ref().map(Peer::sessions);
+        let before = self.sessions();
         self.chatter(Duration::from_secs(3));
-        before == self.ends.each_ref().map(Peer::sessions)
+        before == self.sessions()
+    }
+
+    pub(crate) fn sessions(&self) -> [u64; 2] {
+        self.ends.each_ref().map(Peer::sessions)
     }
 }
