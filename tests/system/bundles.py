@@ -51,25 +51,50 @@ def built() -> Path:
     return next(Path(path) for path in made if path)
 
 
-def key_file(folder: Path, name: str, secret: bytes = bytes(range(32))) -> Path:
+# Private keys of both ends and of somebody else, and their public keys: X25519 of bytes that count
+# from 0, 32 and 64 on.
+KEYS = {
+    "left": (
+        bytes(range(32)).hex(),
+        "8f40c5adb68f25624ae5b214ea767a6ec94d829d3d7b5e1ad1ba6f3e2138285f",
+    ),
+    "right": (
+        bytes(range(32, 64)).hex(),
+        "358072d6365880d1aeea329adf9121383851ed21a28e3b75e965d0d2cd166254",
+    ),
+    "other": (
+        bytes(range(64, 96)).hex(),
+        "79a631eede1bf9c98f12032cdeadd0e7a079398fc786b88cc846ec89af85a51a",
+    ),
+}
+
+
+def key_file(folder: Path, name: str, secret: str) -> Path:
     """Write a key that its owner alone may read."""
     path = folder / name
     path.touch(mode=0o600)
-    path.write_text(secret.hex() + "\n")
+    path.write_text(secret + "\n")
     return path
 
 
-def config(end: str, channels: int, **changes: Any) -> str:
-    """Return the configuration of an end, with other values of keys."""
+def key_files(folder: Path) -> None:
+    """Write the keys of all, each in a file of its own."""
+    for name, (secret, _) in KEYS.items():
+        key_file(folder, f"{name}.key", secret)
+
+
+def config(end: str, channels: int, peer: dict[str, Any] | None = None, **changes: Any) -> str:
+    """Return the configuration of an end, with other values of keys, of the other end too."""
     number, other = ENDS.index(end) + 1, 2 - ENDS.index(end)
     values: dict[str, Any] = {
         "name": "bundle0",
         "addresses": [f"{ADDRESSES[end]}/24"],
         "mtu": MTU,
-        "role": ("initiator", "responder")[number - 1],
-        "key": "bundle0.key",
+        "private-key": f"{end}.key",
     }
+    told = {"public-key": KEYS[ENDS[other - 1]][1]} | (peer or {})
     lines = [f"{key} = {json.dumps(value)}" for key, value in (values | changes).items()]
+    lines += ["[peer]", *(f"{key} = {json.dumps(value)}" for key, value in told.items())]
     for channel in range(channels):
         lines += ["[[channel]]", f'local = "10.80.{channel}.{number}:7000"']
         lines += [f'remote = "10.80.{channel}.{other}:7000"']
@@ -77,8 +102,8 @@ def config(end: str, channels: int, **changes: Any) -> str:
 
 
 def written(folder: Path, channels: int, **changes: Any) -> dict[str, Path]:
-    """Write a configuration an end, with one key."""
-    key_file(folder, "bundle0.key")
+    """Write a configuration an end, with their keys."""
+    key_files(folder)
     paths = {end: folder / f"{end}.toml" for end in ENDS}
     for end, path in paths.items():
         path.write_text(config(end, channels, **changes))

@@ -9,8 +9,10 @@ import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ import pytest
 from tests.conftest import require_programs, wait_until
 from tests.system.bundles import (
     ADDRESSES,
+    KEYS,
     built,
     command,
     config,
@@ -29,7 +32,7 @@ from tests.system.bundles import (
     transfer,
     written,
 )
-from tests.system.flows import connection
+from tests.system.flows import connection, in_namespace
 from tests.system.pipes import ENDS, Line, Programs, ip, network
 from tests.system.test_linkemu import require_root
 
@@ -101,81 +104,197 @@ def test_nothing_is_left_after_sigterm(
     assert {end: interfaces(names[end]) for end in ENDS} == before
 
 
-def test_an_end_that_is_killed_and_started_again_is_heard(
-    program: Path, names: dict[str, str], tmp_path: Path
+@pytest.mark.parametrize("again", ENDS)
+def test_an_end_that_is_killed_under_load_and_started_again_carries_on(
+    program: Path, names: dict[str, str], tmp_path: Path, again: str
 ) -> None:
     paths = written(tmp_path, len(LINES))
+    other = next(end for end in ENDS if end != again)
+    load = ["ip", "netns", "exec", names["left"], "ping", "-f", "-i", "0.002", "10.90.0.2"]
     with daemons(program, names, paths) as running:
         for one in connection(names, ADDRESSES["right"]):
             one.close()
-        running["left"].killed()
-        assert "bundle0" not in interfaces(names["left"])
-        again = subprocess.Popen(
-            command(program, names["left"], paths["left"]), stdout=subprocess.PIPE, text=True
-        )
-        try:
-            assert again.stdout is not None
-            assert again.stdout.readline()
-            for one in connection(names, ADDRESSES["right"]):
-                one.close()
-        finally:
-            again.kill()
-            again.communicate()
+        with subprocess.Popen(load, stdout=subprocess.DEVNULL) as pinging:
+            try:
+                running[again].killed()
+                assert "bundle0" not in interfaces(names[again])
+                with restarted(program, names[again], paths[again]):
+                    for one in connection(names, ADDRESSES["right"]):
+                        one.close()
+                    assert _told(running[other].process)["handshakes"]["sessions"] == 2
+            finally:
+                pinging.kill()
 
 
-def test_nothing_comes_through_with_another_key(
+@contextmanager
+def restarted(program: Path, namespace: str, path: Path) -> Iterator[None]:
+    """Run an end once more, for as long as this lasts."""
+    again = subprocess.Popen(command(program, namespace, path), stdout=subprocess.PIPE, text=True)
+    try:
+        assert again.stdout is not None
+        assert again.stdout.readline()
+        yield
+    finally:
+        again.kill()
+        again.communicate()
+
+
+def test_an_end_that_knows_no_address_learns_it(
     program: Path, names: dict[str, str], tmp_path: Path
 ) -> None:
     paths = written(tmp_path, len(LINES))
-    key_file(tmp_path, "other.key", bytes(32))
-    paths["right"].write_text(config("right", len(LINES), key="other.key"))
+    lines = paths["right"].read_text().splitlines()
+    known = [line for line in lines if not line.startswith("remote")]
+    paths["right"].write_text("\n".join(known) + "\n")
+    with daemons(program, names, paths) as running:
+        for one in connection(names, ADDRESSES["right"]):
+            one.close()
+        told = running["right"].ended()
+    assert [channel["moved"] for channel in told["channels"]] == [1, 1], told
+
+
+@pytest.mark.parametrize(
+    ("changes", "discards"),
+    [
+        # The right end has another key than the left one knows.
+        ({"private-key": "other.key"}, {"left": "other_peer", "right": "bad_mac"}),
+        ({"peer": {"preshared-key": "other.key"}}, {"left": "other_secret"}),
+    ],
+)
+def test_nothing_comes_through_with_another_key(
+    program: Path,
+    names: dict[str, str],
+    tmp_path: Path,
+    changes: dict[str, Any],
+    discards: dict[str, str],
+) -> None:
+    paths = written(tmp_path, len(LINES))
+    paths["right"].write_text(config("right", len(LINES), **changes))
     with daemons(program, names, paths) as running:
         sent = ["ip", "netns", "exec", names["left"], "ping", "-c", "3", "-W", "1", "10.90.0.2"]
         if shutil.which("ping"):
             assert subprocess.run(sent, capture_output=True, check=False).returncode == 1
 
         def heard() -> bool:
-            return all(_counters(running[end].process)["strange"] > 0 for end in ENDS)
+            told = {end: _told(running[end].process)["handshakes"]["discards"] for end in ENDS}
+            return all(told[end].get(discard, 0) > 0 for end, discard in discards.items())
 
-        wait_until(heard, "nothing was sent")
+        wait_until(heard, "nothing was counted")
         told = {end: running[end].ended() for end in ENDS}
     for end in ENDS:
-        assert not told[end]["is_open"], told
         assert told[end]["received_packets"] == 0, told
+        assert told[end]["handshakes"]["sessions"] == 0, told
 
 
-def _counters(process: subprocess.Popen[str]) -> dict[str, Any]:
+def test_what_comes_in_clear_or_of_another_version_is_counted_and_not_taken(
+    program: Path, names: dict[str, str], tmp_path: Path
+) -> None:
+    with daemons(program, names, written(tmp_path, len(LINES))) as running:
+        for one in connection(names, ADDRESSES["right"]):
+            one.close()
+        made = in_namespace(names["left"], lambda: socket.socket(type=socket.SOCK_DGRAM))
+        with made as stranger:
+            # A packet in clear, and what another version sends.
+            for first in (0x30, 0x40):
+                stranger.sendto(bytes([first, *range(1, 60)]), ("10.80.0.2", 7000))
+        wait_until(
+            lambda: "other_version" in _told(running["right"].process)["handshakes"]["discards"],
+            "it was not counted",
+        )
+        told = running["right"].ended()
+    discards = told["handshakes"]["discards"]
+    assert discards.pop("other_version") == 1
+    assert sum(discards.values()) == 1, told
+    assert set(discards) <= {"no_key", "not_authentic"}
+    assert sum(channel["moved"] for channel in told["channels"]) == 0
+
+
+def test_addresses_that_are_not_allowed_pass_neither_way(
+    program: Path, names: dict[str, str], tmp_path: Path
+) -> None:
+    paths = written(tmp_path, len(LINES))
+    paths["left"].write_text(config("left", 2, {"allowed-ips": ["10.90.0.9/32"]}))
+    paths["right"].write_text(config("right", 2, {"allowed-ips": ["10.90.0.9/32", "10.90.0.1/32"]}))
+    with daemons(program, names, paths) as running:
+        for end, to in (("left", "10.90.0.2"), ("right", "10.90.0.1")):
+            sent = ["ip", "netns", "exec", names[end], "ping", "-c", "2", "-W", "1", to]
+            assert subprocess.run(sent, capture_output=True, check=False).returncode == 1
+        told = {end: running[end].ended() for end in ENDS}
+    # What left may not send, and what right may send and left may not take.
+    assert told["left"]["refused_destinations"] >= 2, told
+    assert told["left"]["refused_sources"] >= 2, told
+    assert told["right"]["refused_sources"] == told["right"]["received_packets"] == 0, told
+
+
+def test_a_key_is_made_for_its_owner_alone(program: Path, tmp_path: Path) -> None:
+    key = tmp_path / "new.key"
+    made = subprocess.run(
+        [program, "keygen", key], capture_output=True, text=True, check=True
+    ).stdout
+    assert key.stat().st_mode & 0o777 == 0o600
+    told = subprocess.run([program, "pubkey", key], capture_output=True, text=True, check=True)
+    assert told.stdout == made
+    assert len(made.strip()) == 64
+    before = key.read_text()
+    again = subprocess.run([program, "keygen", key], capture_output=True, text=True, check=False)
+    assert again.returncode == 6, again
+    assert "exists" in again.stderr
+    assert key.read_text() == before
+    for name, (secret, public) in KEYS.items():
+        key_file(tmp_path, f"{name}.key", secret)
+        told = subprocess.run(
+            [program, "pubkey", tmp_path / f"{name}.key"],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert told.stdout.strip() == public
+
+
+def _told(process: subprocess.Popen[str]) -> dict[str, Any]:
     process.send_signal(signal.SIGUSR1)
     assert process.stdout is not None
-    told = json.loads(process.stdout.readline())
-    return dict(told["channels"][0])
+    return dict(json.loads(process.stdout.readline()))
 
 
 REMOTE = 'remote = "10.80.0.2:7000"\n'
 WRONG: dict[str, tuple[str, str, str, list[str]]] = {
     # What is written in place of what, where it is told, and what is said.
-    "a key of no use": ("role", "rolle", "4:1", ["unknown key `rolle`", "did you mean `role`?"]),
-    "no such role": ("initiator", "initiatr", "4:8", ["`initiatr`", "`initiator`"]),
+    "a key of no use": ("mtu", "mtv", "3:1", ["unknown key `mtv`", "did you mean `mtu`?"]),
+    "no public key": (KEYS["right"][1], "8f40", "6:14", ["`8f40`", "striped pubkey FILE"]),
+    "its own public key": (KEYS["right"][1], KEYS["left"][1], "6:14", ["key of this end"]),
+    "nobody allowed": (
+        "[[channel]]",
+        "allowed-ips = []\n[[channel]]",
+        "7:15",
+        ["`peer.allowed-ips`", "nothing may go either way"],
+    ),
+    "no preshared key": (
+        "[[channel]]",
+        'preshared-key = "none.psk"\n[[channel]]',
+        "7:17",
+        ["none.psk", "No such file"],
+    ),
     "an unknown interface": (
         REMOTE,
         REMOTE + 'interface = "wan8"\n',
-        "9:13",
+        "10:13",
         ["`channel[0].interface`", "there is no `wan8`", "did you mean `wan"],
     ),
-    "an address twice": ("10.80.1.1", "10.80.0.1", "10:9", ["channel[0] begins at 10.80.0.1:7000"]),
+    "an address twice": ("10.80.1.1", "10.80.0.1", "11:9", ["channel[0] begins at 10.80.0.1:7000"]),
     "an address that is not here": (
         "10.80.1.1",
         "10.80.1.9",
-        "10:9",
+        "11:9",
         ["no interface", "10.80.1.9"],
     ),
-    "a port that is none": ("10.80.1.1:7000", "10.80.1.1", "10:9", ["no address with a port"]),
-    "no way there": ("10.80.1.2", "192.0.2.1", "11:10", ["no way to 192.0.2.1", "unreachable"]),
-    "a way through itself": ("10.80.1.2", "10.90.0.7", "11:10", ["own 10.90.0.1/24"]),
+    "a port that is none": ("10.80.1.1:7000", "10.80.1.1", "11:9", ["no address with a port"]),
+    "no way there": ("10.80.1.2", "192.0.2.1", "12:10", ["no way to 192.0.2.1", "unreachable"]),
+    "a way through itself": ("10.80.1.2", "10.90.0.7", "12:10", ["own 10.90.0.1/24"]),
     "too short": ("mtu = 1436", "mtu = 60", "3:7", ["60 is less than the 68 of IPv4"]),
     "too long": ("mtu = 1436", "mtu = 1437", "3:7", ["channel[0] carries 1500", "at most 1436"]),
     "an interface that is there": ('"bundle0"', '"wan1"', "1:8", ["an interface `wan1` already"]),
-    "no key file": ("bundle0.key", "bundle1.key", "5:7", ["bundle1.key", "No such file"]),
+    "no key file": ("left.key", "none.key", "4:15", ["none.key", "No such file"]),
 }
 
 
@@ -198,18 +317,18 @@ def test_what_cannot_be_right_is_told_where_it_stands(
     ("mode", "content", "words"),
     [
         (0o644, "00" * 32, ["others may use", "mode 644", "chmod 600"]),
-        (0o600, "00" * 31, ["64 hexadecimal digits", "openssl rand -hex 32"]),
+        (0o600, "00" * 31, ["64 hexadecimal digits", "striped keygen"]),
     ],
 )
 def test_a_key_file_that_others_may_read_or_that_holds_none(
     program: Path, names: dict[str, str], tmp_path: Path, mode: int, content: str, words: list[str]
 ) -> None:
     path = written(tmp_path, len(LINES))["left"]
-    key = tmp_path / "bundle0.key"
+    key = tmp_path / "left.key"
     key.write_text(content)
     key.chmod(mode)
     said = refusal(program, names["left"], path)
-    assert said.startswith(f"striped: {path}:5:7: in `key`: "), said
+    assert said.startswith(f"striped: {path}:4:15: in `private-key`: "), said
     assert all(word in said for word in words), said
 
 

@@ -30,7 +30,7 @@ from tests.system.bundles import (
     command,
     config,
     daemons,
-    key_file,
+    key_files,
     process_status,
     refusal,
 )
@@ -78,7 +78,7 @@ def set_sysctl(name: str, setting: str) -> None:
 
 def written(folder: Path, left: dict[str, Any]) -> dict[str, Path]:
     """Write a configuration an end; the first channel ends where the default route leads."""
-    key_file(folder, "bundle0.key")
+    key_files(folder)
     paths = {end: folder / f"{end}.toml" for end in ENDS}
     for end, path in paths.items():
         number = ENDS.index(end) + 1

@@ -8,6 +8,7 @@
 //! ```
 
 use std::io;
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use gingham_stripe::Instant;
@@ -164,12 +165,37 @@ impl Channel {
         self.inbox.was_full() && self.inbox.next_at().is_none()
     }
 
+    /// Sends a datagram of a handshake, to this address or to where the other end is, if that is
+    /// known; whether the channel is gone just now.
+    pub(crate) fn tell(&mut self, now: Instant, to: Option<SocketAddr>, message: &[u8]) -> bool {
+        self.reopen(now);
+        let Some(to) = to.or_else(|| self.link.remote()) else { return false };
+        let told = self.link.tell(to, message);
+        self.counts.sends += 1;
+        match told.as_ref().map_err(Meaning::of) {
+            Ok(()) => self.counts.sent += 1,
+            Err(Meaning::Full) => self.counts.full += 1,
+            Err(Meaning::Refused | Meaning::TooLong) => self.counts.refused += 1,
+            Err(Meaning::Gone) => {
+                self.close(now);
+                return true;
+            }
+        }
+        false
+    }
+
+    /// The other end has been heard from there.
+    pub(crate) fn follow(&mut self, remote: SocketAddr) {
+        self.link.set_remote(remote);
+        self.counts.moved += 1;
+    }
+
     /// How many datagrams the next batch is, an empty one included, and the batch if it came from
-    /// where it is to come from.
-    pub(crate) fn take(&mut self) -> Option<(usize, Option<Batch<'_>>)> {
+    /// where it is to come from, or where what it holds says whom it is of.
+    pub(crate) fn take(&mut self, from_anywhere: bool) -> Option<(usize, Option<Batch<'_>>)> {
         let batch = self.inbox.take()?;
         let frames = batch.len();
-        let is_ours = frames > 0 && batch.is_ours;
+        let is_ours = frames > 0 && (batch.is_ours || from_anywhere);
         let (counts, datagrams) = (&mut self.counts, frames.max(1));
         *if is_ours { &mut counts.came } else { &mut counts.strange } += datagrams as u64;
         counts.batches += 1;
@@ -179,8 +205,6 @@ impl Channel {
 
 #[cfg(test)]
 mod tests {
-    use std::net::SocketAddr;
-
     use super::*;
     use crate::clock::now;
     use crate::socket::ChannelPlan;

@@ -51,12 +51,6 @@ impl Moment {
     }
 }
 
-/// The realtime clock in nanoseconds, as the name of a start: later than that of any start before,
-/// unless somebody puts the clock back.
-pub(crate) fn started_at() -> u64 {
-    nanoseconds(read(ClockId::CLOCK_REALTIME))
-}
-
 fn read(clock: ClockId) -> Duration {
     clock_gettime(clock).expect("every Linux has these clocks").into()
 }

@@ -21,6 +21,8 @@ pub struct ChannelCounts {
     pub batches: u64,
     /// Those that came from elsewhere, or were no frame.
     pub strange: u64,
+    /// Times that the other end was heard from another address than before.
+    pub moved: u64,
     /// Times that the interface, its address or its route was gone.
     pub gone: u64,
     /// Times that a socket was opened anew.

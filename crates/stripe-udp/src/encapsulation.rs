@@ -6,6 +6,7 @@
 //! | [`Bare`], over Ethernet | as it is, under an EtherType | under another EtherType |
 
 use gingham_stripe::{Message, Tag};
+use gingham_stripe_crypt::Peer;
 
 use crate::bare::Bare;
 use crate::framing::{Frame, Framing};
@@ -74,15 +75,30 @@ impl Encapsulation {
         }
     }
 
-    /// What a datagram is.
+    /// What a datagram is, and whether it says that its channel is where it came from.
     pub(crate) fn open<'a>(
         &mut self,
         payload: Payload,
         datagram: &'a mut [u8],
-    ) -> Option<Frame<'a>> {
+    ) -> Option<(Frame<'a>, bool)> {
         match self {
             Self::Datagrams(framing) => framing.open(datagram),
-            Self::Bare(bare) => bare.open(payload, datagram),
+            Self::Bare(bare) => bare.open(payload, datagram).map(|frame| (frame, false)),
+        }
+    }
+
+    /// For whom datagrams are sealed, if they are.
+    pub(crate) fn peer(&self) -> Option<&Peer> {
+        match self {
+            Self::Datagrams(framing) => framing.peer.as_deref(),
+            Self::Bare(_) => None,
+        }
+    }
+
+    pub(crate) fn peer_mut(&mut self) -> Option<&mut Peer> {
+        match self {
+            Self::Datagrams(framing) => framing.peer.as_deref_mut(),
+            Self::Bare(_) => None,
         }
     }
 }

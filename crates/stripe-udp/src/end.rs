@@ -1,5 +1,6 @@
 //! An end of the pipe: its channels, both ends of the protocol, and the clock.
 
+mod handshakes;
 mod sending;
 mod slots;
 
@@ -8,22 +9,25 @@ use std::net::SocketAddr;
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
-use gingham_stripe::{Epoch, Flight, Instant, Reception, Sending, Size, TAG_BYTES, Tag};
+use gingham_stripe::{
+    ChannelError, Epoch, Flight, Instant, Reception, Sending, Size, TAG_BYTES, Tag,
+};
+use gingham_stripe_crypt::{Peer, PeerPlan};
 
 use crate::bare::Bare;
 use crate::channel::Channel;
-use crate::clock::{Moment, now, started_at};
+use crate::clock::{Moment, now};
 use crate::counts::ChannelCounts;
 use crate::encapsulation::Encapsulation;
 use crate::error::OpenError;
 use crate::framing::{Framing, OVERHEAD_BYTES_MAX};
 use crate::link::{Link, LinkKind, LinkPlan};
-use crate::protection::ProtectionPlan;
 use crate::run::{RUN_BYTES_MAX, Run};
 use crate::scheduler::SchedulerPlan;
 use crate::socket::BufferPlan;
 use crate::striping::{Before, Packet, Striping, StripingPlan};
 use crate::wait::{Ready, Waiting, Wakeups};
+use handshakes::Sessions;
 
 /// Datagrams that are taken before anything goes: 4 ms at 10 Gbit/s.
 const DATAGRAMS_A_TURN: usize = 4_096;
@@ -39,8 +43,8 @@ pub struct EndPlan {
     pub buffers: BufferPlan,
     /// Between two wake-ups there is so much time at least.
     pub granule: Duration,
-    /// With what datagrams are protected; with nothing if not given.
-    pub protection: Option<ProtectionPlan>,
+    /// For whom datagrams are sealed, over UDP; in clear if not given.
+    pub peer: Option<PeerPlan>,
     /// As many channels can be there at once, at both ends alike; as many as at the start if not
     /// given.
     pub channels_max: Option<usize>,
@@ -58,7 +62,7 @@ impl EndPlan {
             scheduler: SchedulerPlan::default(),
             buffers: BufferPlan::default(),
             granule: Duration::from_micros(250),
-            protection: None,
+            peer: None,
             channels_max: None,
         }
     }
@@ -107,6 +111,7 @@ pub struct End {
     kind: LinkKind,
     striping: Striping,
     encapsulation: Encapsulation,
+    sessions: Sessions,
     run: Run,
     waiting: Waiting,
     buffers: BufferPlan,
@@ -117,25 +122,29 @@ pub struct End {
 }
 
 impl End {
-    /// Opens links, all of one kind, for channels that are numbered from 0, and begins with an epoch later than any that the other end
-    /// remembers. The calling thread is woken to the nanosecond from then on.
+    /// Opens links, all of one kind, for channels that are numbered from 0, and begins with an epoch
+    /// later than any that the other end remembers; where datagrams are sealed a handshake names the
+    /// session, and its epochs. The calling thread is woken to the nanosecond from then on.
     pub fn open(
         plan: &EndPlan,
         channels: Vec<impl Into<LinkPlan>>,
         epoch: Epoch,
     ) -> Result<Self, OpenError> {
         let channels: Vec<LinkPlan> = channels.into_iter().map(Into::into).collect();
-        let (kind, encapsulation) = encapsulation(plan, &channels)?;
+        let now = now();
+        let (kind, encapsulation) = encapsulation(plan, &channels, now)?;
         let check_bytes = encapsulation.data_bytes(&Tag::default(), 0).saturating_sub(TAG_BYTES);
         let headers = channels.iter().map(LinkPlan::header_bytes).max().unwrap_or(0);
         let before = Before {
             header_bytes: headers + u32::try_from(check_bytes).expect("a check is short"),
             prefix_bytes: encapsulation.prefix_bytes(),
         };
-        let (now, cap) = (now(), plan.cap(channels.len())?);
+        let cap = plan.cap(channels.len())?;
         let scheduler = plan.scheduler.scheduler(plan.striping.longest_bytes, cap)?;
-        let slots = (scheduler, first_channels(channels.len()));
-        let striping = Striping::new(&plan.striping, slots, before, epoch, now)?;
+        let present = first_channels(channels.len());
+        let sessions = Sessions::new(&plan.striping, scheduler, present, before);
+        let reset_to = encapsulation.peer().is_none().then_some(epoch);
+        let striping = sessions.striping(reset_to, now)?;
         let open = |(channel, one)| {
             let opened = Channel::open(one, plan.buffers, now);
             opened.map(Some).map_err(|error| OpenError::Socket { channel, error })
@@ -148,6 +157,7 @@ impl End {
             kind,
             striping,
             encapsulation,
+            sessions,
             run: Run::new(),
             waiting: Waiting::new(plan.granule).map_err(OpenError::Timer)?,
             buffers: plan.buffers,
@@ -164,25 +174,41 @@ impl End {
         }
         let mut left = DATAGRAMS_A_TURN;
         while let Some(channel) = self.first_come() {
-            let Some(one) = &mut self.channels[channel] else { break };
-            let Some((datagrams, batch)) = one.take() else { break };
+            let Some(datagrams) = self.take_batch(channel, moment.now) else { break };
             left = left.saturating_sub(datagrams);
-            let mut strange = 0;
-            if let Some(batch) = batch {
-                let (at, payload) = (batch.at, batch.payload);
-                for datagram in batch.datagrams() {
-                    match self.encapsulation.open(payload, datagram) {
-                        Some(frame) => self.striping.take(at, channel, frame),
-                        None => strange += 1,
-                    }
-                }
-            }
-            one.counts.strange += strange;
-            if one.may_have_more() && left > 0 {
+            let one = self.channels[channel].as_ref();
+            if one.is_some_and(Channel::may_have_more) && left > 0 {
                 self.fill(channel, &Moment::read());
             }
         }
         self.striping.settle(moment.now);
+    }
+
+    /// Takes the next batch of a channel: how many datagrams it was.
+    fn take_batch(&mut self, channel: usize, now: Instant) -> Option<usize> {
+        let Self { encapsulation, striping, sessions, .. } = self;
+        let one = self.channels[channel].as_mut()?;
+        let (datagrams, batch) = one.take(encapsulation.peer().is_some())?;
+        let Some(batch) = batch else { return Some(datagrams) };
+        let from = batch.from;
+        let taken = handshakes::take(batch, channel, encapsulation, striping, sessions);
+        one.counts.strange += taken.strange;
+        let before = one.link.remote();
+        if let Some(remote) = taken.moved_to.filter(|remote| before != Some(*remote)) {
+            one.follow(remote);
+            // Another port is another mapping on the same path (RFC 9000, section 9.4).
+            if before.is_some_and(|before| before.ip().to_canonical() != remote.ip().to_canonical())
+            {
+                // Refused where there is none, of which there is nothing to forget.
+                let _: Result<(), ChannelError> = striping.move_channel(channel);
+            }
+        }
+        for reply in &taken.replies {
+            if one.tell(now, from, reply) {
+                striping.lose(channel);
+            }
+        }
+        Some(datagrams)
     }
 
     /// The channel on which something came first of what is not taken.
@@ -212,7 +238,7 @@ impl End {
         let fds: Vec<_> = links.filter_map(Link::fd).chain(also.iter().copied()).collect();
         let full = self.channels.iter().flatten().filter(|channel| channel.is_full());
         let writable: Vec<_> = full.filter_map(|channel| channel.link.full_fd()).collect();
-        let timeout = self.striping.poll_timeout();
+        let timeout = self.timeout();
         let until = until.map_or(timeout, |until| until.min(timeout));
         let ready = self.waiting.wait(until, &fds, &writable)?;
         let links = self.channels.iter_mut().flatten();
@@ -237,7 +263,7 @@ impl End {
 
     /// Whether packets are taken: the other end has answered.
     pub fn is_open(&self) -> bool {
-        self.striping.is_open()
+        self.encapsulation.peer().is_none_or(Peer::can_seal) && self.striping.is_open()
     }
 
     /// Whether packets go on a channel.
@@ -304,6 +330,7 @@ impl End {
 fn encapsulation(
     plan: &EndPlan,
     channels: &[LinkPlan],
+    now: Instant,
 ) -> Result<(LinkKind, Encapsulation), OpenError> {
     let kind = channels.first().map_or(LinkKind::Udp, LinkPlan::kind);
     if channels.iter().any(|one| one.kind() != kind) {
@@ -317,10 +344,10 @@ fn encapsulation(
             return Err(OpenError::Kinds("UDP reorders, so that packets need tags"));
         }
         check_longest(longest_bytes)?;
-        let framing = Framing::new(plan.protection.as_ref(), started_at());
-        return Ok((kind, Encapsulation::Datagrams(Box::new(framing))));
+        let peer = plan.peer.as_ref().map(|plan| Peer::new(plan, now)).transpose()?;
+        return Ok((kind, Encapsulation::Datagrams(Box::new(Framing::new(peer)))));
     };
-    if plan.striping.has_tags() || plan.protection.is_some() {
+    if plan.striping.has_tags() || plan.peer.is_some() {
         return Err(OpenError::Kinds("frames of Ethernet have neither tags nor a key"));
     }
     Ok((kind, Encapsulation::Bare(Bare::new(longest_bytes as usize, is_offloaded))))

@@ -42,6 +42,9 @@ pub enum OpenError {
     /// not told.
     #[error("channels: {0}")]
     Kinds(&'static str),
+    /// The machine gives no random bytes for keys.
+    #[error(transparent)]
+    Randomness(#[from] gingham_stripe_crypt::NoRandomness),
     /// A socket cannot be opened.
     #[error("channel {channel}: {error}")]
     Socket {

@@ -6,6 +6,7 @@
 //! ```
 
 use std::io;
+use std::net::SocketAddr;
 
 use gingham_stripe::Instant;
 
@@ -19,6 +20,7 @@ pub(crate) struct Batch<'a> {
     pub(crate) payload: Payload,
     /// Whether it came from the other end of the channel.
     pub(crate) is_ours: bool,
+    pub(crate) from: Option<SocketAddr>,
     bytes: &'a mut [u8],
     stride: usize,
 }
@@ -101,9 +103,9 @@ impl Inbox {
     /// The next batch.
     pub(crate) fn take(&mut self) -> Option<Batch<'_>> {
         let at = self.next_at()?;
-        let Arrival { bytes, stride, payload, is_ours, .. } = self.arrivals[self.next];
+        let Arrival { bytes, stride, payload, is_ours, from, .. } = self.arrivals[self.next];
         let bytes = &mut self.bytes[self.next * self.batch_bytes..][..bytes];
         self.next += 1;
-        Some(Batch { at, payload, is_ours, bytes, stride })
+        Some(Batch { at, payload, is_ours, from, bytes, stride })
     }
 }

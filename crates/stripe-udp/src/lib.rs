@@ -10,7 +10,7 @@
 //!
 //! An [`End`] takes what has come, gives out packets in order, sends what is to go, and waits. It
 //! is one thread's. A `link` is what carries a channel, `encapsulation` how packets are wrapped: over
-//! UDP `framing` says what stands in a datagram, `protection` how it is ciphered; over Ethernet a
+//! UDP `framing` says what stands in a datagram, which `gingham_stripe_crypt` seals; over Ethernet a
 //! packet is `bare`. The protocol is `gingham_stripe`.
 //!
 //! What comes late because nobody was there to read is not taken for late: the kernel stamps each
@@ -37,8 +37,6 @@ mod link;
 mod ordering;
 mod outbox;
 mod pool;
-mod protection;
-mod replay;
 mod run;
 mod scheduler;
 mod socket;
@@ -54,7 +52,6 @@ pub use ethernet::{EtherTypeUse, EtherTypes, EthernetPlan, Interface, MacAddress
 pub use framing::OVERHEAD_BYTES_MAX;
 pub use link::LinkPlan;
 pub use pool::Buffer;
-pub use protection::{ProtectionPlan, Role, Secret};
 pub use scheduler::SchedulerPlan;
 pub use socket::{BufferPlan, ChannelPlan, Opener};
 pub use striping::{Packet, StripingPlan};

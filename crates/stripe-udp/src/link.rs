@@ -85,6 +85,8 @@ pub(crate) struct Arrival {
     pub(crate) payload: Payload,
     /// Whether it came from the other end of the channel.
     pub(crate) is_ours: bool,
+    /// Its address of UDP.
+    pub(crate) from: Option<SocketAddr>,
 }
 
 /// Buffers of batches.
@@ -193,6 +195,22 @@ impl Link {
         match self {
             Self::Udp(link) => link.set_opener(opener),
             Self::Ethernet(_) => {}
+        }
+    }
+
+    /// The address of UDP of the other end, where it is known.
+    pub(crate) fn remote(&self) -> Option<SocketAddr> {
+        match self {
+            Self::Udp(link) => link.remote(),
+            Self::Ethernet(_) => None,
+        }
+    }
+
+    /// Sends a datagram of a handshake to this address of UDP.
+    pub(crate) fn tell(&mut self, to: SocketAddr, message: &[u8]) -> io::Result<()> {
+        match self {
+            Self::Udp(link) => link.tell(to, message),
+            Self::Ethernet(_) => Err(io::ErrorKind::Unsupported.into()),
         }
     }
 

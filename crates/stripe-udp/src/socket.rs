@@ -34,7 +34,7 @@ pub struct ChannelPlan {
     /// By which mark rules of routing and filters tell its datagrams from others (`SO_MARK`); it
     /// takes `CAP_NET_ADMIN`.
     pub mark: Option<u32>,
-    /// The address at the other end.
+    /// The address at the other end; unspecified where it is learned from what comes with its key.
     pub remote: SocketAddr,
 }
 
@@ -42,6 +42,9 @@ impl ChannelPlan {
     /// The longest IP packet that the route to the other end takes, as far as this machine knows;
     /// nothing is sent. Only of IPv4.
     pub fn path_mtu(&self) -> io::Result<Option<usize>> {
+        if self.remote.ip().is_unspecified() {
+            return Ok(None);
+        }
         let mut local = self.local;
         local.set_port(0);
         let socket = Socket::new(Domain::for_address(local), Type::DGRAM, Some(Protocol::UDP))?;
@@ -191,10 +194,22 @@ impl UdpLink {
 
     /// Sends the rest of a run as one.
     pub(crate) fn send(&mut self, run: &Run, from: usize) -> io::Result<usize> {
+        let remote = self.remote().ok_or(io::ErrorKind::NotConnected)?;
         let open = self.open.as_mut().ok_or(io::ErrorKind::NotConnected)?;
         let rest = &run.bytes[from * run.segment_bytes..];
-        open.send(self.plan.remote, rest, run.segment_bytes)?;
+        open.send(remote, rest, run.segment_bytes)?;
         Ok(run.datagrams - from)
+    }
+
+    /// The address of the other end, where it is known.
+    pub(crate) fn remote(&self) -> Option<SocketAddr> {
+        Some(self.plan.remote).filter(|remote| !remote.ip().is_unspecified())
+    }
+
+    /// Sends one datagram to this address.
+    pub(crate) fn tell(&mut self, to: SocketAddr, message: &[u8]) -> io::Result<()> {
+        let open = self.open.as_mut().ok_or(io::ErrorKind::NotConnected)?;
+        open.send(to, message, message.len())
     }
 
     pub(crate) fn receive(&self, bytes: &mut [u8], arrivals: &mut [Arrival]) -> io::Result<usize> {
@@ -211,6 +226,7 @@ impl UdpLink {
                 stride: meta.stride.max(1),
                 payload: Payload::Packets,
                 is_ours: is_same(meta.addr, self.plan.remote),
+                from: Some(meta.addr),
             };
         }
         Ok(count)

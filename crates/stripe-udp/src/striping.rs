@@ -153,6 +153,9 @@ pub(crate) struct Said {
     pub(crate) bytes_min: usize,
 }
 
+/// The epoch in which a session begins.
+const FIRST: Epoch = Epoch::new(1);
+
 /// Both ends of the protocol.
 #[derive(Debug)]
 pub(crate) struct Striping {
@@ -168,12 +171,13 @@ pub(crate) struct Striping {
 }
 
 impl Striping {
-    /// Both ends, which begin with this scheduler, and with these of its channels.
+    /// Both ends, which begin with this scheduler, and with these of its channels: with a reset to this
+    /// epoch, or synchronised in the first one of a session that a handshake names.
     pub(crate) fn new(
         plan: &StripingPlan,
         (scheduler, present): (Scheduler, u64),
         before: Before,
-        epoch: Epoch,
+        reset_to: Option<Epoch>,
         now: Instant,
     ) -> Result<Self, OpenError> {
         let channels = scheduler.channels();
@@ -183,9 +187,20 @@ impl Striping {
         };
         let (sizes, present) = (plan.sizes(before.header_bytes), Some(present));
         let options = SenderOptions { sizes, present, ..plan.sender };
+        let theirs = scheduler.clone();
+        let (sender, receiver) = match reset_to {
+            Some(epoch) => (
+                Sender::new(scheduler, options, epoch, now)?,
+                Receiver::new(theirs, plan.receiver)?,
+            ),
+            None => (
+                Sender::synchronised(scheduler, options, FIRST, now)?,
+                Receiver::synchronised(theirs, plan.receiver, FIRST)?,
+            ),
+        };
         Ok(Self {
-            sender: Sender::new(scheduler.clone(), options, epoch, now)?,
-            receiver: Receiver::new(scheduler, plan.receiver)?,
+            sender,
+            receiver,
             ordering: Ordering::new(plan.order()?, channels),
             kept: plan.sender.repair.map(kept),
             pool: Pool::new(longest_bytes),
@@ -419,7 +434,7 @@ mod tests {
         let end = || {
             let scheduler = SchedulerPlan::default().scheduler(plan.longest_bytes, 1);
             let channels = (scheduler.expect("a channel"), 1);
-            Striping::new(plan, channels, before, Epoch::new(1), at(0)).expect("options")
+            Striping::new(plan, channels, before, Some(Epoch::new(1)), at(0)).expect("options")
         };
         let (mut left, mut right, mut came) = (end(), end(), Vec::new());
         for pair in 0..20 {

@@ -22,6 +22,16 @@ pub(crate) enum Command {
         /// The file, in TOML
         config: PathBuf,
     },
+    /// Write a new private key into a file, for its owner alone, and print its public key
+    Keygen {
+        /// The file, which is not there yet
+        file: PathBuf,
+    },
+    /// Print the public key of a private one
+    Pubkey {
+        /// The file of the private key
+        file: PathBuf,
+    },
     /// Carries packets for the half that runs this one
     #[command(hide = true)]
     Carry {

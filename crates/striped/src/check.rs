@@ -5,13 +5,14 @@ use std::net::SocketAddr;
 use std::path::Path;
 
 use gingham_input::{InputError, Overrides, Source};
-use gingham_stripe_udp::{OVERHEAD_BYTES_MAX, Secret};
+use gingham_stripe_crypt::PeerPlan;
+use gingham_stripe_udp::OVERHEAD_BYTES_MAX;
 use nix::unistd::User;
 
-use crate::config::{Channel, Config, RoleName};
+use crate::config::{Channel, Config};
 use crate::ethernet;
-use crate::key;
 use crate::machine::{Machine, lacks_tun};
+use crate::peer;
 use crate::problem::Problem;
 use crate::routes::check_routes;
 
@@ -22,19 +23,18 @@ const UNDERLAY_BYTES: [usize; 2] = [20 + 8, 40 + 8];
 /// The longest that a channel can be thought to carry where this machine does not know: Ethernet's.
 const PATH_MTU: usize = 1_500;
 
-/// A configuration that can be right, and its key.
+/// A configuration that can be right, and its keys.
 #[derive(Debug)]
 pub(crate) struct Checked {
     pub(crate) config: Config,
-    /// The key, and which end this is.
-    pub(crate) secret: Option<(Secret, RoleName)>,
+    pub(crate) peer: Option<PeerPlan>,
 }
 
 /// Reads a file that was checked.
 pub(crate) fn read(path: &Path) -> Result<Checked, Problem> {
     let source = Source::<Config>::load(path, &Overrides::default())?;
-    let secret = secret(&source)?;
-    Ok(Checked { config: source.scenario, secret })
+    let peer = peer(&source)?;
+    Ok(Checked { config: source.scenario, peer })
 }
 
 /// Reads a file and checks all that it says.
@@ -48,27 +48,19 @@ pub(crate) fn load(path: &Path) -> Result<Checked, Problem> {
         check_channels(&source, &machine)?;
         check_mtu(&source)?;
     }
-    let secret = secret(&source)?;
+    let peer = peer(&source)?;
     check_routes(&source)?;
     check_user(&source)?;
     if let Some(message) = lacks_tun() {
         return Err(source.refuse("name", message).into());
     }
-    Ok(Checked { config: source.scenario, secret })
+    Ok(Checked { config: source.scenario, peer })
 }
 
-/// The key, and which end this is, where packets are sealed.
-fn secret(source: &Source<Config>) -> Result<Option<(Secret, RoleName)>, InputError> {
-    if source.scenario.is_ethernet() {
-        return Ok(None);
-    }
-    let Config { role, key, .. } = &source.scenario;
-    let missing = |key, example| source.refuse(key, format!("`{key}` is missing: {example}"));
-    let both = "role = \"initiator\" here and \"responder\" at the other end";
-    let role = role.ok_or_else(|| missing("role", both))?;
-    let key = key.as_ref().ok_or_else(|| missing("key", "key = \"bundle0.key\""))?;
-    let secret = key::read(&source.path_of(key)).map_err(|told| source.refuse("key", told))?;
-    Ok(Some((secret, role)))
+/// Both ends' keys, where packets are sealed.
+fn peer(source: &Source<Config>) -> Result<Option<PeerPlan>, InputError> {
+    let is_sealed = !source.scenario.is_ethernet();
+    is_sealed.then(|| peer::load(source)).transpose()
 }
 
 fn check_user(source: &Source<Config>) -> Result<(), InputError> {
@@ -141,7 +133,8 @@ fn check_channel(
         return refuse(key, format!("a channel over UDP has no `{key}`"));
     }
     let Some(remote) = channel.remote() else {
-        let message = "`remote` is missing: remote = \"198.51.100.1:7000\", or ethernet and peer";
+        let message = "`remote` is missing: remote = \"198.51.100.1:7000\", or local alone where the other \
+                       end begins, or ethernet and peer";
         return refuse("remote", message.into());
     };
     let local = channel.local(remote);
@@ -161,11 +154,14 @@ fn check_channel(
     if local.ip().is_unspecified() && channel.interface.is_none() {
         return refuse("local", "any address, but of which interface?".into());
     }
-    if remote.ip().is_unspecified() || remote.port() == 0 || local.port() == 0 {
-        return refuse(
-            "remote",
-            "both ends of a channel have a port and the other an address".into(),
-        );
+    if local.port() == 0 {
+        return refuse("local", "the other end is to know the port: it is not 0".into());
+    }
+    if !channel.says_remote() {
+        return Ok(local);
+    }
+    if remote.ip().is_unspecified() || remote.port() == 0 {
+        return refuse("remote", "the other end of a channel has an address and a port".into());
     }
     let inside = source.scenario.addresses.iter().find(|prefix| prefix.contains(remote.ip()));
     if let Some(prefix) = inside {

@@ -4,9 +4,11 @@
 //! name = "bundle0"                      # of the interface
 //! addresses = ["10.90.0.1/24"]
 //! mtu = 1400
-//! role = "initiator"                    # the other end is the "responder"
-//! key = "bundle0.key"                   # beside this file; nobody else may read it
+//! private-key = "bundle0.key"           # beside this file; nobody else may read it
 //! routes = ["0.0.0.0/0", "10.1.0.0/16"] # what goes through it beside its own network
+//!
+//! [peer]
+//! public-key = "8f40c5adb68f25624ae5b214ea767a6ec94d829d3d7b5e1ad1ba6f3e2138285f"
 //!
 //! [[channel]]
 //! local = "192.0.2.7:7000"
@@ -15,11 +17,15 @@
 //! [[channel]]
 //! interface = "wwan0"                   # any address of it, the port of the other end
 //! remote = "198.51.100.1:7001"
+//!
+//! [[channel]]
+//! local = "203.0.113.7:7000"            # the other end is learned from what comes with its key
 //! ```
 //!
-//! Of channels over Ethernet it says something else: [`ethernet`].
+//! Of channels over Ethernet it says something else: [`ethernet`]; more of the other end [`peer`].
 
 mod ethernet;
+mod peer;
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -27,11 +33,12 @@ use std::str::FromStr;
 
 use gingham_input::Scenario;
 use gingham_stripe::{Controlled, Order};
-use gingham_stripe_udp::{ChannelPlan, Role};
+use gingham_stripe_udp::ChannelPlan;
 use serde::Deserialize;
 
 pub(crate) use ethernet::SchedulerName;
 use ethernet::{EtherTypesTable, Peer};
+pub(crate) use peer::PeerTable;
 
 /// An end.
 #[derive(Clone, Debug, Deserialize)]
@@ -44,10 +51,11 @@ pub(crate) struct Config {
     /// The longest packet that it takes, in bytes.
     #[serde(default = "default_mtu")]
     pub(crate) mtu: u16,
-    /// Which end this is, where there is a key.
-    pub(crate) role: Option<RoleName>,
-    /// The file of the key, which channels over UDP need.
-    pub(crate) key: Option<String>,
+    /// The file of our key, which channels over UDP need.
+    #[serde(rename = "private-key")]
+    pub(crate) private_key: Option<String>,
+    /// The other end, which they need as well.
+    pub(crate) peer: Option<PeerTable>,
     /// Whether packets may go in clear, as they do over Ethernet.
     #[serde(default, rename = "allow-plaintext")]
     pub(crate) allow_plaintext: bool,
@@ -133,7 +141,7 @@ pub(crate) struct Channel {
     local: Option<Endpoint>,
     /// The interface that all goes through.
     pub(crate) interface: Option<String>,
-    /// The address at the other end.
+    /// The address at the other end; where there is none, the one that it has been heard from.
     remote: Option<Endpoint>,
     /// The interface of Ethernet, and no UDP.
     pub(crate) ethernet: Option<String>,
@@ -145,9 +153,10 @@ pub(crate) struct Channel {
 }
 
 impl Channel {
-    /// The address at the other end, where the channel is over UDP.
+    /// The address at the other end, where the channel is over UDP; unspecified where it is learned.
     pub(crate) fn remote(&self) -> Option<SocketAddr> {
-        self.remote.map(|remote| remote.0)
+        let nowhere = |local: Endpoint| SocketAddr::new(any(local.0), 0);
+        self.remote.map(|remote| remote.0).or_else(|| self.local.map(nowhere))
     }
 
     /// What it says that only a channel over UDP has.
@@ -171,12 +180,13 @@ impl Channel {
 
     /// The address here, towards that one.
     pub(crate) fn local(&self, remote: SocketAddr) -> SocketAddr {
-        let any = if remote.is_ipv4() {
-            IpAddr::from(Ipv4Addr::UNSPECIFIED)
-        } else {
-            Ipv6Addr::UNSPECIFIED.into()
-        };
-        self.local.as_ref().map_or(SocketAddr::new(any, remote.port()), |local| local.0)
+        let any = SocketAddr::new(any(remote), remote.port());
+        self.local.as_ref().map_or(any, |local| local.0)
+    }
+
+    /// Whether it says where it ends.
+    pub(crate) const fn says_remote(&self) -> bool {
+        self.remote.is_some()
     }
 
     /// Whether it says where it begins.
@@ -190,6 +200,11 @@ impl Channel {
         let (local, interface) = (self.local(remote), self.interface.clone());
         Some(ChannelPlan { local, interface, mark, remote })
     }
+}
+
+/// Any address of the same family.
+fn any(address: SocketAddr) -> IpAddr {
+    if address.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() }
 }
 
 /// An address with a port.
@@ -274,23 +289,6 @@ impl Prefix {
     }
 }
 
-/// Which end this is.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum RoleName {
-    Initiator,
-    Responder,
-}
-
-impl From<RoleName> for Role {
-    fn from(name: RoleName) -> Self {
-        match name {
-            RoleName::Initiator => Self::Initiator,
-            RoleName::Responder => Self::Responder,
-        }
-    }
-}
-
 /// How channels are chosen.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -334,6 +332,7 @@ impl Scenario for Config {
         ("name", "name = \"bundle0\""),
         ("addresses", "addresses = [\"10.90.0.1/24\"]"),
         ("channel", "[[channel]] with local and remote"),
+        ("public-key", "public-key = \"...\", which striped pubkey FILE says at the other end"),
     ];
 
     fn fill_in(&mut self) {

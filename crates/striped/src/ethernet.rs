@@ -70,8 +70,9 @@ impl Config {
 pub(crate) fn check(source: &Source<Config>, machine: &Machine) -> Result<(), InputError> {
     let config = &source.scenario;
     check_ether_types(source)?;
-    if config.key.is_some() {
-        return Err(source.refuse("key", "frames of Ethernet are not ciphered: no key is of use"));
+    let unused = [("private-key", config.private_key.is_some()), ("peer", config.peer.is_some())];
+    if let Some((key, _)) = unused.into_iter().find(|(_, is_there)| *is_there) {
+        return Err(source.refuse(key, "frames of Ethernet are not ciphered: no key is of use"));
     }
     for (number, channel) in config.channels.iter().enumerate() {
         let refuse = |key: &str, message: String| Err(source.refuse(&key_of(number, key), message));

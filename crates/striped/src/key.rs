@@ -1,26 +1,28 @@
-//! The key file: 32 bytes as 64 hexadecimal digits, readable by its owner alone.
+//! Files of keys: 32 bytes as 64 hexadecimal digits, readable by their owner alone.
 //!
-//! A key that never changes is a first step: see `gingham_stripe_udp`'s module of protection for
-//! what it does not give. A handshake (Noise IK) with a key pair an end is to take its place; the
-//! file then holds the private key, and its checks stay.
+//! Invariant: what was read of a file is written over before it is given up.
 
 use std::fs::File;
-use std::io::Read;
-use std::os::unix::fs::MetadataExt;
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
+use std::str::FromStr;
 
-use gingham_stripe_udp::Secret;
+use gingham_stripe_crypt::{BadKey, PrivateKey};
+use zeroize::Zeroizing;
+
+use crate::problem::Problem;
 
 /// Whoever is not the owner may do nothing with the file.
 const OTHERS: u32 = 0o077;
 /// More than any key file has.
-const FILE_BYTES_MAX: u64 = 1_024;
+const FILE_BYTES_MAX: usize = 1_024;
 
-/// The secret in a file, or what is wrong with it.
-pub(crate) fn read(path: &Path) -> Result<Secret, String> {
+/// The key in a file, or what is wrong with it; the command makes one.
+pub(crate) fn read<K: FromStr<Err = BadKey>>(path: &Path, command: &str) -> Result<K, String> {
     let name = path.display();
     let refused = |error| format!("{name}: {error}");
-    let file = File::open(path).map_err(refused)?;
+    let mut file = File::open(path).map_err(refused)?;
     let metadata = file.metadata().map_err(refused)?;
     if !metadata.is_file() {
         return Err(format!("{name} is no file"));
@@ -29,43 +31,43 @@ pub(crate) fn read(path: &Path) -> Result<Secret, String> {
     if mode & OTHERS != 0 {
         return Err(format!("others may use {name} (mode {mode:03o}): chmod 600 {name}"));
     }
-    let mut text = Vec::new();
-    file.take(FILE_BYTES_MAX).read_to_end(&mut text).map_err(refused)?;
-    parse(&text).ok_or_else(|| {
-        format!(
-            "{name} does not hold a key of 64 hexadecimal digits; to make one: openssl rand -hex 32"
-        )
-    })
-}
-
-fn parse(text: &[u8]) -> Option<Secret> {
-    let digits = text.trim_ascii();
-    let mut secret = Secret::default();
-    if digits.len() != 2 * secret.len() {
-        return None;
-    }
-    for (byte, pair) in secret.iter_mut().zip(digits.chunks(2)) {
-        let [high, low] = [pair[0], pair[1]].map(|digit| char::from(digit).to_digit(16));
-        *byte = u8::try_from(high? << 4 | low?).ok()?;
-    }
-    Some(secret)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_key_is_64_hexadecimal_digits() {
-        let digits = b"000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1eFF";
-        let mut expected: Secret = std::array::from_fn(|place| u8::try_from(place).expect("32"));
-        expected[31] = 0xff;
-        assert_eq!(parse(digits), Some(expected));
-        assert_eq!(parse(&[digits, &b"\n"[..]].concat()), Some(expected));
-        let mut wrong = *digits;
-        wrong[5] = b'g';
-        for wrong in [&wrong[..], &digits[1..], b"", &[digits, &digits[..2]].concat()] {
-            assert_eq!(parse(wrong), None);
+    // As long as it is to be from the beginning, so that nothing stays where it grew from.
+    let mut bytes = Zeroizing::new([0; FILE_BYTES_MAX]);
+    let mut length = 0;
+    while length < FILE_BYTES_MAX {
+        match file.read(&mut bytes[length..]).map_err(refused)? {
+            0 => break,
+            count => length += count,
         }
     }
+    let text = str::from_utf8(&bytes[..length]).unwrap_or_default();
+    let wrong = |error| format!("{name}: {error}; to make one: {command} {name}");
+    text.parse().map_err(wrong)
+}
+
+/// How a private key is made.
+pub(crate) const KEYGEN: &str = "striped keygen";
+
+/// Writes a new private key into a file that is not there yet, and says the public key.
+pub(crate) fn generate(path: &Path) -> Result<(), Problem> {
+    let refused = |error: io::Error| Problem::environment(&path.display().to_string(), error);
+    let key = PrivateKey::random().map_err(|error| Problem::environment("keys", error))?;
+    let mut file =
+        File::options().write(true).create_new(true).mode(0o600).open(path).map_err(refused)?;
+    file.write_all(key.to_hex().as_bytes())
+        .and_then(|()| file.write_all(b"\n"))
+        .map_err(refused)?;
+    tell(&key);
+    Ok(())
+}
+
+/// Says the public key of the private one in a file.
+pub(crate) fn tell_public(path: &Path) -> Result<(), Problem> {
+    tell(&read(path, KEYGEN).map_err(|told| Problem::environment("striped pubkey", told))?);
+    Ok(())
+}
+
+/// A reader that has gone away is no reason to end.
+fn tell(key: &PrivateKey) {
+    let _: io::Result<()> = writeln!(io::stdout().lock(), "{}", key.public());
 }

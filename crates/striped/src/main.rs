@@ -22,6 +22,8 @@
 //! change nothing ([`sandbox`]).
 
 #[cfg(target_os = "linux")]
+mod allowed;
+#[cfg(target_os = "linux")]
 mod arguments;
 #[cfg(target_os = "linux")]
 mod check;
@@ -44,6 +46,8 @@ mod monitor;
 #[cfg(target_os = "linux")]
 mod packet;
 #[cfg(target_os = "linux")]
+mod peer;
+#[cfg(target_os = "linux")]
 mod problem;
 #[cfg(target_os = "linux")]
 mod report;
@@ -65,6 +69,8 @@ fn main() -> ExitCode {
     let done = match arguments::Arguments::parse().command {
         arguments::Command::Up { config } => monitor::up(&config),
         arguments::Command::Carry { config } => tunnel::carry(&config),
+        arguments::Command::Keygen { file } => key::generate(&file),
+        arguments::Command::Pubkey { file } => key::tell_public(&file),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -2,11 +2,13 @@
 
 use std::io::{self, Write};
 
+use gingham_stripe_crypt::{Counts, Discard};
 use gingham_stripe_udp::End;
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeVal;
 use serde_json::{Value, json};
 
+use crate::allowed::Allowed;
 use crate::entry::Entry;
 use crate::packet::Answers;
 
@@ -21,6 +23,7 @@ pub(crate) fn counters(
     end: &End,
     entry: &Entry,
     answers: &Answers,
+    allowed: &Allowed,
     refused: u64,
 ) -> Value {
     let channels: Vec<_> = (0..end.channels()).map(|number| channel(end, number)).collect();
@@ -48,7 +51,26 @@ pub(crate) fn counters(
         "too_long": end.too_long() + answers.too_long,
         "too_long_answered": answers.given,
         "interface_refused": refused,
+        "refused_sources": allowed.refused_sources,
+        "refused_destinations": allowed.refused_destinations,
+        "handshakes": end.handshakes().map(handshakes),
         "channels": channels,
+    })
+}
+
+/// What is 0 of what was not taken is not told.
+fn handshakes(counts: &Counts) -> Value {
+    let counted = Discard::ALL.into_iter().map(|one| (one.name(), counts.discards.of(one)));
+    let discards: serde_json::Map<_, _> = counted
+        .filter(|(_, count)| *count > 0)
+        .map(|(name, count)| (name.into(), count.into()))
+        .collect();
+    json!({
+        "begun": counts.begun,
+        "keys": counts.keys,
+        "sessions": counts.sessions,
+        "cookies": counts.cookies,
+        "discards": discards,
     })
 }
 
@@ -65,6 +87,7 @@ fn channel(end: &End, number: usize) -> Value {
         "refused": counts.refused,
         "came": counts.came,
         "strange": counts.strange,
+        "moved": counts.moved,
         "gone": counts.gone,
         "reopened": counts.reopened,
     })

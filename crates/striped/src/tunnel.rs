@@ -15,13 +15,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gingham_stripe::{Controlled, Epoch, Instant, Order};
-use gingham_stripe_udp::{
-    End, EndPlan, LinkPlan, Opener, ProtectionPlan, Ready, StripingPlan, now,
-};
+use gingham_stripe_udp::{End, EndPlan, LinkPlan, Opener, Ready, StripingPlan, now};
 use nix::sys::signal::Signal;
 use nix::time::{ClockId, clock_gettime};
 use nix::unistd::{User, getppid};
 
+use crate::allowed::Allowed;
 use crate::check::{Checked, read};
 use crate::config::Config;
 use crate::device::Tun;
@@ -74,6 +73,7 @@ struct Tunnel {
     tun: Tun,
     entry: Entry,
     answers: Answers,
+    allowed: Allowed,
     line: Arc<HalfLine>,
     is_whole: bool,
     /// What the interface may take at least and at most, and what it takes.
@@ -100,6 +100,7 @@ impl Tunnel {
             tun,
             entry,
             answers: Answers::new(now),
+            allowed: Allowed::new(config),
             line: Arc::clone(line),
             is_whole: config.offload,
             mtus: (config.mtu_min(), config.mtu),
@@ -122,6 +123,9 @@ impl Tunnel {
             self.end.receive();
             let longest_bytes = self.longest_bytes();
             while let Some(mut packet) = self.end.next_packet() {
+                if !self.allowed.passes_out(&packet.bytes) {
+                    continue;
+                }
                 clamp(&mut packet.bytes, longest_bytes.into());
                 self.tun.write(&packet.bytes);
             }
@@ -144,10 +148,13 @@ impl Tunnel {
             }
         }
         let longest_bytes = self.longest_bytes();
-        let Self { tun, entry, answers, .. } = self;
+        let Self { tun, entry, answers, allowed, .. } = self;
         let reads = if is_ready { READS_A_TURN } else { 0 };
         for _ in 0..reads {
             let is_there = tun.read(|packet| {
+                if !allowed.passes_in(packet) {
+                    return;
+                }
                 if packet.len() > usize::from(longest_bytes) {
                     answers.refuse(now, packet, longest_bytes);
                 } else {
@@ -189,6 +196,7 @@ impl Tunnel {
             &self.end,
             &self.entry,
             &self.answers,
+            &self.allowed,
             self.tun.refused,
         ));
     }
@@ -221,11 +229,11 @@ fn plan(checked: &Checked) -> Result<EndPlan, String> {
     if let Some(plan) = &mut striping.sender.control {
         plan.by = Controlled::from(control);
     }
-    let protection = checked.secret.map(|(secret, role)| ProtectionPlan::new(secret, role.into()));
-    Ok(EndPlan { striping, protection, ..EndPlan::free(mtu.into()) })
+    Ok(EndPlan { striping, peer: checked.peer.clone(), ..EndPlan::free(mtu.into()) })
 }
 
-/// Later than that of any start before, unless somebody puts the clock back.
+/// Over Ethernet, where no handshake names a session: later than that of any start before, unless
+/// somebody puts the clock back.
 fn epoch() -> Epoch {
     let since_1970 = clock_gettime(ClockId::CLOCK_REALTIME).expect("every Linux has this clock");
     let count = Duration::from(since_1970).as_millis() / EPOCH_MS;

@@ -17,6 +17,9 @@ impl End {
     pub fn transmit(&mut self, source: &mut impl Source) {
         self.striping.advance(now());
         self.drain();
+        if !self.shake_hands() {
+            return;
+        }
         self.send_messages();
         loop {
             self.send_copies();

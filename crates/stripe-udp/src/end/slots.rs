@@ -36,6 +36,7 @@ impl End {
         }
         let opened = Channel::open(plan, buffers, now);
         *slot = Some(opened.map_err(|error| SlotError::Socket { id, error })?);
+        self.sessions.set_present(id, true);
         Ok(self.striping.add_channel(id)?)
     }
 
@@ -43,6 +44,7 @@ impl End {
     pub fn remove_channel(&mut self, id: usize) -> Result<(), ChannelError> {
         self.striping.advance(now());
         self.striping.remove_channel(id)?;
+        self.sessions.set_present(id, false);
         *self.slot(id)? = None;
         Ok(())
     }

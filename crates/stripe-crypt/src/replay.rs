@@ -1,7 +1,7 @@
 //! Which numbers have been used: none is taken twice.
 //!
 //! ```text
-//!   too old: taken as used  |  a bit for each of the last 4,032 or more  |  new
+//!   too old: taken as used  |  a bit for each of the last 8,128 or more  |  new
 //!   ------------------------+--------------------------------------------+----->
 //!                                                                       top
 //! ```
@@ -10,10 +10,12 @@
 //!
 //! Invariant: a number that was marked is never fresh again.
 
-/// Words of 64 numbers. A channel keeps the order of what it carries but for what its network
-/// mixes: WireGuard has 8,192 numbers.
-const WORDS: usize = 64;
+/// Words of 64 numbers, as many as WireGuard's Linux driver has: 8,192 numbers. Each channel has a
+/// window of its own, which so covers what one network mixes: 90 ms at 1 Gbit/s and 1,400 bytes.
+const WORDS: usize = 128;
 const WORD_BITS: u64 = u64::BITS as u64;
+/// Numbers go round at this.
+const ROUND: u64 = 1 << 32;
 
 /// The numbers of one kind on one channel.
 #[derive(Clone, Debug)]
@@ -23,13 +25,25 @@ pub(crate) struct ReplayWindow {
     words: [u64; WORDS],
 }
 
-impl Default for ReplayWindow {
-    fn default() -> Self {
-        Self { top: 0, words: [0; WORDS] }
+impl From<u32> for ReplayWindow {
+    /// The first number that was marked. There is room below it for what comes late.
+    fn from(number: u32) -> Self {
+        let number = u64::from(number) + ROUND;
+        let mut window = Self { top: number, words: [0; WORDS] };
+        window.mark(number);
+        window
     }
 }
 
 impl ReplayWindow {
+    /// The number of which these are the lower 32 bits, and which is the nearest to the highest.
+    pub(crate) fn nearest(&self, low: u32) -> Option<u64> {
+        let highest = self.top - 1;
+        let lowest = (highest + ROUND / 2).checked_sub(ROUND)? + 1;
+        let lowest_low = u32::try_from(lowest % ROUND).ok()?;
+        Some(lowest + u64::from(low.wrapping_sub(lowest_low)))
+    }
+
     /// Whether a number has not been marked, as far as is known.
     pub(crate) fn is_fresh(&self, number: u64) -> bool {
         number >= self.top || {
@@ -38,9 +52,10 @@ impl ReplayWindow {
         }
     }
 
-    /// A number is used.
-    pub(crate) fn mark(&mut self, number: u64) {
-        if number >= self.top {
+    /// A number is used: whether it is higher than all before.
+    pub(crate) fn mark(&mut self, number: u64) -> bool {
+        let is_highest = number >= self.top;
+        if is_highest {
             let (last, next) = (self.top / WORD_BITS, (number + 1) / WORD_BITS);
             for word in (last + 1..=next).take(WORDS) {
                 self.words[place(word * WORD_BITS)] = 0;
@@ -48,6 +63,7 @@ impl ReplayWindow {
             self.top = number + 1;
         }
         self.words[place(number)] |= bit(number);
+        is_highest
     }
 }
 
@@ -65,29 +81,40 @@ mod tests {
 
     #[test]
     fn a_number_is_fresh_once() {
-        let mut window = ReplayWindow::default();
-        for number in [0, 5, 3, 63, 64, 127, 128, 4_000, 129, 1 << 40, (1 << 40) - 3_000] {
+        let mut window = ReplayWindow { top: 0, words: [0; WORDS] };
+        for number in [0, 5, 3, 63, 64, 127, 128, 8_000, 129, 1 << 40, (1 << 40) - 7_000] {
             assert!(window.is_fresh(number), "{number}");
             window.mark(number);
             assert!(!window.is_fresh(number), "{number}");
         }
-        assert!(window.is_fresh((1 << 40) - 4_032));
-        assert!(!window.is_fresh((1 << 40) - 4_096));
+        assert!(window.is_fresh((1 << 40) - 8_128));
+        assert!(!window.is_fresh((1 << 40) - 8_192));
         assert!(!window.is_fresh(4));
+    }
+
+    #[test]
+    fn a_number_is_read_as_the_nearest_to_the_highest() {
+        let window = ReplayWindow::from(5);
+        for (low, ahead) in [(5, 0), (4, -1), (6, 1), (u32::MAX, -6), (5 + (1 << 31), 1 << 31)] {
+            let nearest = window.nearest(low).and_then(|number| {
+                i64::try_from(i128::from(number) - i128::from(window.top - 1)).ok()
+            });
+            assert_eq!(nearest, Some(ahead), "{low}");
+        }
     }
 
     /// Against a set, in an order that jumps to and fro.
     #[test]
     fn nothing_is_taken_twice_whatever_the_order() {
-        let (mut window, mut taken) = (ReplayWindow::default(), std::collections::BTreeSet::new());
-        let mut number = 0_u64;
+        let mut window = ReplayWindow { top: 0, words: [0; WORDS] };
+        let (mut number, mut taken) = (0_u64, std::collections::BTreeSet::new());
         for step in 0..20_000_u64 {
             number = (number + step * 2_654_435_761 % 151).saturating_sub(step * 40_503 % 139);
             if window.is_fresh(number) {
                 assert!(taken.insert(number), "{number} twice");
                 window.mark(number);
             } else {
-                assert!(taken.contains(&number) || number + 4_032 < window.top);
+                assert!(taken.contains(&number) || number + 8_128 < window.top);
             }
         }
     }

@@ -1,0 +1,157 @@
+//! Keys as values: 32 bytes each, written as 64 hexadecimal digits.
+//!
+//! Invariant: what is secret is not printed, and is written over when it is dropped.
+
+use std::fmt;
+use std::str::FromStr;
+
+use curve25519_dalek::montgomery::MontgomeryPoint;
+use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
+
+use crate::primitives::fill;
+
+/// The length of any key.
+pub const KEY_BYTES: usize = 32;
+
+/// A text is no key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a key has 64 hexadecimal digits")]
+pub struct BadKey;
+
+/// The machine gives no random bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the machine gives no random bytes")]
+pub struct NoRandomness;
+
+/// What an end alone knows (X25519, RFC 7748).
+#[derive(Clone, PartialEq, Eq, Zeroize, ZeroizeOnDrop)]
+pub struct PrivateKey(pub(crate) [u8; KEY_BYTES]);
+
+/// What others know of an end.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PublicKey(pub(crate) [u8; KEY_BYTES]);
+
+/// What both ends know, and nobody else.
+#[derive(Clone, PartialEq, Eq, Zeroize, ZeroizeOnDrop)]
+pub struct PresharedKey(pub(crate) [u8; KEY_BYTES]);
+
+impl PrivateKey {
+    /// A new one.
+    pub fn random() -> Result<Self, NoRandomness> {
+        let mut key = Self([0; KEY_BYTES]);
+        fill(&mut key.0)?;
+        Ok(key)
+    }
+
+    /// What others are to know.
+    pub fn public(&self) -> PublicKey {
+        PublicKey(MontgomeryPoint::mul_base_clamped(self.0).to_bytes())
+    }
+
+    /// As it stands in a file.
+    pub fn to_hex(&self) -> Zeroizing<String> {
+        // As long as it is to be from the beginning, so that nothing stays where it grew from.
+        let mut text = Zeroizing::new(String::with_capacity(2 * KEY_BYTES));
+        for byte in self.0 {
+            text.extend([byte >> 4, byte & 0xf].map(|digit| char::from(HEX[usize::from(digit)])));
+        }
+        text
+    }
+}
+
+const HEX: &[u8; 16] = b"0123456789abcdef";
+
+impl FromStr for PrivateKey {
+    type Err = BadKey;
+    fn from_str(text: &str) -> Result<Self, BadKey> {
+        parse(text).map(|bytes| Self(*bytes))
+    }
+}
+
+impl FromStr for PresharedKey {
+    type Err = BadKey;
+    fn from_str(text: &str) -> Result<Self, BadKey> {
+        parse(text).map(|bytes| Self(*bytes))
+    }
+}
+
+impl FromStr for PublicKey {
+    type Err = BadKey;
+    fn from_str(text: &str) -> Result<Self, BadKey> {
+        parse(text).map(|bytes| Self(*bytes))
+    }
+}
+
+fn parse(text: &str) -> Result<Zeroizing<[u8; KEY_BYTES]>, BadKey> {
+    let digits = text.trim_ascii().as_bytes();
+    let mut bytes = Zeroizing::new([0; KEY_BYTES]);
+    if digits.len() != 2 * KEY_BYTES {
+        return Err(BadKey);
+    }
+    for (byte, pair) in bytes.iter_mut().zip(digits.chunks(2)) {
+        for digit in pair {
+            let digit = char::from(*digit).to_digit(16).ok_or(BadKey)?;
+            *byte = *byte << 4 | u8::try_from(digit).map_err(|_| BadKey)?;
+        }
+    }
+    Ok(bytes)
+}
+
+impl fmt::Display for PublicKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for PublicKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PublicKey({self})")
+    }
+}
+
+impl fmt::Debug for PrivateKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("PrivateKey(..)")
+    }
+}
+
+impl fmt::Debug for PresharedKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("PresharedKey(..)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What `openssl pkey -pubout` makes of it.
+    #[test]
+    fn a_public_key_is_that_of_others() {
+        let private = PrivateKey(std::array::from_fn(|place| u8::try_from(place).expect("32")));
+        let public = "8f40c5adb68f25624ae5b214ea767a6ec94d829d3d7b5e1ad1ba6f3e2138285f";
+        assert_eq!(private.public().to_string(), public);
+        assert_eq!(public.parse(), Ok(private.public()));
+    }
+
+    #[test]
+    fn no_key_is_made_twice() {
+        assert_ne!(PrivateKey::random(), PrivateKey::random());
+    }
+
+    #[test]
+    fn a_key_is_64_hexadecimal_digits() {
+        let digits = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1eFF";
+        let mut expected = std::array::from_fn(|place| u8::try_from(place).expect("32"));
+        expected[31] = 0xff;
+        let key: PrivateKey = digits.parse().expect("a key");
+        assert_eq!(key, PrivateKey(expected));
+        assert_eq!(key.to_hex().as_str(), digits.to_lowercase());
+        assert_eq!(format!("{digits}\n").parse(), Ok(PublicKey(expected)));
+        let wrong = digits.replacen('5', "g", 1);
+        for wrong in [&wrong, &digits[1..], "", &format!("{digits}00")] {
+            assert_eq!(wrong.parse::<PrivateKey>(), Err(BadKey));
+        }
+        assert!(!format!("{key:?}").contains("0102"));
+    }
+}

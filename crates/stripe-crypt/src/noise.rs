@@ -1,0 +1,106 @@
+//! The handshake itself: Noise, pattern IK with a preshared key behind the second message.
+//!
+//! ```text
+//!   initiator                                        responder
+//!      e, es, s, ss   {process, index}   ──────────►
+//!                     ◄──────────   e, ee, se, psk   {process, index}
+//! ```
+//!
+//! Source: Noise, revision 34, `Noise_IKpsk2_25519_ChaChaPoly_SHA256`. Without a preshared key it is
+//! 32 zeros, as in WireGuard.
+
+use ring::aead::LessSafeKey;
+use snow::params::NoiseParams;
+use snow::{Builder, HandshakeState};
+use zeroize::Zeroizing;
+
+use crate::keys::{PresharedKey, PrivateKey, PublicKey};
+use crate::primitives::{Primitives, cipher};
+use crate::wire::{
+    INITIATION_BYTES, MAC1_AT, NOISE_AT, PAYLOAD_BYTES, Payload, RESPONSE_BYTES, RESPONSE_MAC_AT,
+};
+
+const NAME: &str = "Noise_IKpsk2_25519_ChaChaPoly_SHA256";
+/// What tells our handshakes from others with the same keys.
+const PROLOGUE: &[u8] = b"gingham striping 3, handshake 1";
+const PSK_PLACE: u8 = 2;
+
+/// Who both ends are.
+#[derive(Clone, Debug)]
+pub(crate) struct Identity {
+    pub(crate) private: PrivateKey,
+    pub(crate) public: PublicKey,
+    pub(crate) peer: PublicKey,
+    pub(crate) preshared: PresharedKey,
+}
+
+/// The keys of both directions.
+#[derive(Debug)]
+pub(crate) struct Keys {
+    pub(crate) sealing: LessSafeKey,
+    pub(crate) opening: LessSafeKey,
+}
+
+fn builder(identity: &Identity) -> Builder<'_> {
+    let params: NoiseParams = NAME.parse().expect("a name that snow knows");
+    let set = Builder::with_resolver(params, Box::new(Primitives))
+        .prologue(PROLOGUE)
+        .and_then(|builder| builder.local_private_key(&identity.private.0))
+        .and_then(|builder| builder.psk(PSK_PLACE, &identity.preshared.0));
+    set.expect("each is set once")
+}
+
+/// Writes the first message; nothing if the machine gives no randomness.
+pub(crate) fn initiate(
+    identity: &Identity,
+    payload: Payload,
+    message: &mut [u8; INITIATION_BYTES],
+) -> Option<HandshakeState> {
+    let builder = builder(identity).remote_public_key(&identity.peer.0).expect("it is set once");
+    let mut state = builder.build_initiator().expect("all keys are there");
+    state.write_message(&payload.to_bytes(), &mut message[NOISE_AT..MAC1_AT]).ok()?;
+    Some(state)
+}
+
+/// Reads the first message: who sent it, and what it says.
+pub(crate) fn read_initiation(
+    identity: &Identity,
+    message: &[u8; INITIATION_BYTES],
+) -> Option<(HandshakeState, PublicKey, [u8; PAYLOAD_BYTES])> {
+    let mut state = builder(identity).build_responder().expect("all keys are there");
+    let mut payload = [0; PAYLOAD_BYTES];
+    state.read_message(&message[NOISE_AT..MAC1_AT], &mut payload).ok()?;
+    let from = PublicKey(state.get_remote_static()?.try_into().ok()?);
+    Some((state, from, payload))
+}
+
+/// Writes the second message; nothing if the machine gives no randomness.
+pub(crate) fn respond(
+    mut state: HandshakeState,
+    payload: Payload,
+    message: &mut [u8; RESPONSE_BYTES],
+) -> Option<Keys> {
+    state.write_message(&payload.to_bytes(), &mut message[NOISE_AT..RESPONSE_MAC_AT]).ok()?;
+    Some(keys(state))
+}
+
+/// Reads the second message. What is not authentic leaves the state as it was.
+pub(crate) fn read_response(
+    state: &mut HandshakeState,
+    message: &[u8; RESPONSE_BYTES],
+) -> Option<[u8; PAYLOAD_BYTES]> {
+    let mut payload = [0; PAYLOAD_BYTES];
+    state.read_message(&message[NOISE_AT..RESPONSE_MAC_AT], &mut payload).ok()?;
+    Some(payload)
+}
+
+/// What a handshake that is over has made.
+pub(crate) fn keys(mut state: HandshakeState) -> Keys {
+    let (one, other) = state.dangerously_get_raw_split();
+    let [initiator, responder] = [one, other].map(|key| cipher(&Zeroizing::new(key)));
+    if state.is_initiator() {
+        Keys { sealing: initiator, opening: responder }
+    } else {
+        Keys { sealing: responder, opening: initiator }
+    }
+}

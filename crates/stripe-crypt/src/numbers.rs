@@ -1,0 +1,179 @@
+//! Which numbers a key has been used with: on the way out no nonce is used twice, on the way in none
+//! is taken twice.
+//!
+//! ```text
+//!   messages:  number                    of 32 bits, goes round; read as the nearest to the highest
+//!   packets:   session, number           a later session begins anew
+//! ```
+//!
+//! Each channel has numbers of its own, and packets and messages as well: so the skew between
+//! channels is nothing to a window, which covers what a channel mixes by itself.
+
+use gingham_stripe::{Content, Header};
+
+use crate::replay::ReplayWindow;
+
+/// Channels that a header can name.
+pub(crate) const CHANNELS: usize = gingham_fairq::CHANNELS_MAX;
+const KINDS: usize = 2;
+/// A session is later if it is ahead by less than this (RFC 1982).
+const SESSION_HALF: u16 = 1 << 15;
+/// From here on a new key is due: half of the numbers are left to go on until it is there.
+const WORN: u32 = 1 << 31;
+
+/// Of which kind the number of a datagram is, and in which session.
+const fn place(header: Header) -> (usize, u16) {
+    match header.content {
+        Content::Data | Content::Copy => (0, header.session),
+        Content::Message => (1, 0),
+    }
+}
+
+const fn is_later(one: u16, than: u16) -> bool {
+    let ahead = one.wrapping_sub(than);
+    ahead != 0 && ahead < SESSION_HALF
+}
+
+/// How a datagram will do with a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Use {
+    Fresh,
+    /// A new key is due.
+    Worn,
+    /// The nonce was used, as far as is known.
+    Used,
+}
+
+/// The numbers that a key sealed.
+#[derive(Debug)]
+pub(crate) struct SealedNumbers(Box<[[Option<Sealed>; KINDS]]>);
+
+#[derive(Clone, Copy, Debug)]
+struct Sealed {
+    first_session: u16,
+    session: u16,
+    /// Of the session.
+    first: u32,
+    last: u32,
+}
+
+impl SealedNumbers {
+    pub(crate) fn new() -> Self {
+        Self(vec![[None; KINDS]; CHANNELS].into())
+    }
+
+    /// A datagram is to be sealed.
+    pub(crate) fn take(&mut self, header: Header) -> Use {
+        let (kind, session) = place(header);
+        let number = header.number;
+        let sealed = &mut self.0[usize::from(header.channel) % CHANNELS][kind];
+        let Some(known) = sealed else {
+            *sealed = Some(Sealed { first_session: session, session, first: number, last: number });
+            return Use::Fresh;
+        };
+        if session == known.session {
+            let used = number.wrapping_sub(known.first);
+            let is_ahead = number.wrapping_sub(known.last) < 1 << 31;
+            if !is_ahead || used <= known.last.wrapping_sub(known.first) {
+                return Use::Used;
+            }
+            known.last = number;
+            return if used < WORN { Use::Fresh } else { Use::Worn };
+        }
+        // Ahead of the first one too, so that sessions do not go round either.
+        if !is_later(session, known.session) || !is_later(session, known.first_session) {
+            return Use::Used;
+        }
+        *known = Sealed { session, first: number, last: number, ..*known };
+        Use::Fresh
+    }
+}
+
+/// The numbers that came under a key.
+#[derive(Debug)]
+pub(crate) struct OpenedNumbers(Box<[[Opened; KINDS]]>);
+
+#[derive(Clone, Debug, Default)]
+struct Opened {
+    session: u16,
+    window: Option<ReplayWindow>,
+}
+
+impl OpenedNumbers {
+    pub(crate) fn new() -> Self {
+        Self((0..CHANNELS).map(|_| Default::default()).collect())
+    }
+
+    /// Whether a datagram has not come before, as far as is known.
+    pub(crate) fn is_fresh(&self, header: Header) -> bool {
+        let (kind, session) = place(header);
+        let opened = &self.0[usize::from(header.channel) % CHANNELS][kind];
+        match &opened.window {
+            Some(window) if session == opened.session => {
+                window.nearest(header.number).is_some_and(|number| window.is_fresh(number))
+            }
+            Some(_) => is_later(session, opened.session),
+            None => true,
+        }
+    }
+
+    /// A datagram that is fresh and authentic has come: whether it is newer than all before.
+    pub(crate) fn mark(&mut self, header: Header) -> bool {
+        let (kind, session) = place(header);
+        let opened = &mut self.0[usize::from(header.channel) % CHANNELS][kind];
+        if opened.window.is_none() || session != opened.session {
+            // What is of an earlier session is over for the receiver as well.
+            opened.session = session;
+            opened.window = Some(ReplayWindow::from(header.number));
+            return true;
+        }
+        opened.window.as_mut().is_some_and(|window| {
+            window.nearest(header.number).is_some_and(|number| window.mark(number))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn header(content: Content, session: u16, number: u32) -> Header {
+        Header { content, channel: 3, session, number }
+    }
+
+    #[test]
+    fn no_nonce_is_used_twice() {
+        let mut numbers = SealedNumbers::new();
+        let mut take = |session, number| numbers.take(header(Content::Data, session, number));
+        assert_eq!([take(9, 5), take(9, 5), take(9, 4), take(9, 6)], {
+            [Use::Fresh, Use::Used, Use::Used, Use::Fresh]
+        });
+        // Numbers go round, but not to where they began.
+        assert_eq!([take(9, 4 + (1 << 31)), take(9, u32::MAX), take(9, 4)], {
+            [Use::Fresh, Use::Worn, Use::Worn]
+        });
+        assert_eq!([take(9, 5), take(9, 6)], [Use::Used, Use::Used]);
+        // A later session begins anew; an earlier one does not, nor one that has come round.
+        assert_eq!([take(10, 5), take(9, 7), take(9 + (1 << 15), 0)], {
+            [Use::Fresh, Use::Used, Use::Used]
+        });
+        assert_eq!(numbers.take(header(Content::Copy, 10, 5)), Use::Used);
+        assert_eq!(numbers.take(header(Content::Message, 10, 5)), Use::Fresh);
+        assert_eq!(numbers.take(header(Content::Message, 11, 5)), Use::Used);
+    }
+
+    #[test]
+    fn what_goes_round_is_taken_once() {
+        let mut numbers = OpenedNumbers::new();
+        let mut take = |session, number| {
+            let header = header(Content::Data, session, number);
+            numbers.is_fresh(header).then(|| numbers.mark(header))
+        };
+        assert_eq!([take(9, u32::MAX), take(9, u32::MAX)], [Some(true), None]);
+        assert_eq!([take(9, u32::MAX - 3), take(9, 1), take(9, 0)], {
+            [Some(false), Some(true), Some(false)]
+        });
+        assert_eq!([take(9, 1), take(9, u32::MAX), take(9, u32::MAX - 9_000)], [None; 3]);
+        assert_eq!([take(10, 0), take(9, 2), take(10, 0)], [Some(true), None, None]);
+    }
+}

@@ -1,0 +1,177 @@
+//! Datagrams of the handshake, and how they are told from all others.
+//!
+//! ```text
+//!                    0       1       2       3
+//!                   +-------+-------+-------+-------+
+//!   initiation, 142 |v|0|3| |   1   |     zero      | Noise e 32, s 48, payload 26 | mac1 16 | mac2 16 |
+//!   response, 78    |v|1|3| |   1   |     zero      | Noise e 32, payload 26 | mac1 16 |
+//!   cookie, 60      |v|2|3| |   1   |     zero      | nonce 24 | cookie 16, sealed 32 |
+//!   confirm, 24     |v|3|3| |   1   | index |  zero and four more  | check 16 |
+//!                   +-------+-------+-------+-------+
+//!   all else        |v|i|k| |  as the striping protocol has it: k is 0, 1 or 2, i the index
+//! ```
+//!
+//! `v` is the version of the striping protocol, four bits; the next two bits are the type of a
+//! handshake's datagram, or by which key of its receiver a datagram is sealed; the last two tell both
+//! apart. The byte behind is the version of the handshake. A payload is the name of the process, 8
+//! bytes, the index by which its sender is to be told the key, and a zero.
+
+use gingham_stripe::Header;
+
+use crate::discard::Discard;
+use crate::primitives::CHECK_BYTES;
+
+/// Of the handshake.
+pub(crate) const VERSION: u8 = 1;
+pub(crate) const MAC_BYTES: usize = 16;
+pub(crate) const COOKIE_NONCE_BYTES: usize = 24;
+/// What both ends say in a handshake.
+pub(crate) const PAYLOAD_BYTES: usize = 10;
+pub(crate) const INITIATION_BYTES: usize = MAC2_AT + MAC_BYTES;
+pub(crate) const RESPONSE_BYTES: usize = RESPONSE_MAC_AT + MAC_BYTES;
+pub(crate) const COOKIE_BYTES: usize = COOKIE_AT + COOKIE_NONCE_BYTES + MAC_BYTES + CHECK_BYTES;
+pub(crate) const CONFIRM_BYTES: usize = CONFIRM_CLEAR_BYTES + CHECK_BYTES;
+pub(crate) const NOISE_AT: usize = 4;
+pub(crate) const COOKIE_AT: usize = 4;
+/// Noise's message, `e, es, s, ss`: a key, a sealed key, a sealed payload.
+pub(crate) const MAC1_AT: usize = NOISE_AT + 32 + 32 + CHECK_BYTES + PAYLOAD_BYTES + CHECK_BYTES;
+pub(crate) const MAC2_AT: usize = MAC1_AT + MAC_BYTES;
+/// `e, ee, se, psk`.
+pub(crate) const RESPONSE_MAC_AT: usize = NOISE_AT + 32 + PAYLOAD_BYTES + CHECK_BYTES;
+pub(crate) const CONFIRM_CLEAR_BYTES: usize = 8;
+/// A key that its receiver can be told by two bits.
+pub(crate) const INDICES: u8 = 4;
+
+/// What tells those who know something from those who do not.
+pub(crate) type Mac = [u8; MAC_BYTES];
+
+const KIND: u8 = 0b11;
+const INDEX_SHIFT: u8 = 2;
+const INDEX: u8 = 0b11 << INDEX_SHIFT;
+
+/// Types of the handshake's datagrams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Type {
+    Initiation,
+    Response,
+    Cookie,
+    Confirm,
+}
+
+impl Type {
+    /// The first bytes of a datagram of this type.
+    pub(crate) fn header(self) -> [u8; 4] {
+        [first(self as u8, KIND), VERSION, 0, 0]
+    }
+
+    /// What type a datagram is of, if it is one of ours.
+    pub(crate) fn of(datagram: &[u8]) -> Result<Self, Discard> {
+        let [first, version, ..] = datagram else { return Err(Discard::Malformed) };
+        check_version(*first)?;
+        if *version != VERSION {
+            return Err(Discard::OtherVersion);
+        }
+        Ok(match (first & INDEX) >> INDEX_SHIFT {
+            0 => Self::Initiation,
+            1 => Self::Response,
+            2 => Self::Cookie,
+            _ => Self::Confirm,
+        })
+    }
+}
+
+/// Whether a datagram is the handshake's.
+pub fn is_handshake(datagram: &[u8]) -> bool {
+    datagram.first().is_some_and(|first| first & KIND == KIND)
+}
+
+fn check_version(first: u8) -> Result<(), Discard> {
+    if first >> 4 == version() { Ok(()) } else { Err(Discard::OtherVersion) }
+}
+
+/// Of the striping protocol.
+fn version() -> u8 {
+    Header::default().to_bytes()[0] >> 4
+}
+
+fn first(index: u8, kind: u8) -> u8 {
+    version() << 4 | index << INDEX_SHIFT | kind
+}
+
+/// Says in a header of the striping protocol by which key of its receiver the datagram is sealed.
+pub(crate) const fn set_index(first: &mut u8, index: u8) {
+    *first = *first & !INDEX | index << INDEX_SHIFT;
+}
+
+/// The header of a datagram that is sealed, and the index of its key.
+pub(crate) fn sealed(datagram: &[u8]) -> Result<(Header, u8), Discard> {
+    let head: &[u8; 8] = datagram.first_chunk().ok_or(Discard::Malformed)?;
+    check_version(head[0])?;
+    let mut clean = *head;
+    set_index(&mut clean[0], 0);
+    let (header, _) = Header::parse(&clean).map_err(|_| Discard::Malformed)?;
+    Ok((header, (head[0] & INDEX) >> INDEX_SHIFT))
+}
+
+/// What both ends say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Payload {
+    /// A name that the process has given itself by chance.
+    pub(crate) process: u64,
+    /// By which index its sender is to be told the key.
+    pub(crate) index: u8,
+}
+
+impl Payload {
+    pub(crate) fn to_bytes(self) -> [u8; PAYLOAD_BYTES] {
+        let mut bytes = [0; PAYLOAD_BYTES];
+        bytes[..8].copy_from_slice(&self.process.to_be_bytes());
+        bytes[8] = self.index;
+        bytes
+    }
+
+    /// It is authentic: what is wrong is of another version.
+    pub(crate) fn parse(bytes: &[u8; PAYLOAD_BYTES]) -> Result<Self, Discard> {
+        let (process, rest) = bytes.split_first_chunk().ok_or(Discard::Malformed)?;
+        let [index @ 0..INDICES, 0] = *rest else { return Err(Discard::OtherVersion) };
+        Ok(Self { process: u64::from_be_bytes(*process), index })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn datagrams_are_as_long_as_drawn() {
+        assert_eq!(
+            [INITIATION_BYTES, RESPONSE_BYTES, COOKIE_BYTES, CONFIRM_BYTES],
+            [142, 78, 60, 24]
+        );
+    }
+
+    #[test]
+    fn a_type_is_told_from_others_and_from_packets() {
+        for kind in [Type::Initiation, Type::Response, Type::Cookie, Type::Confirm] {
+            let header = kind.header();
+            assert!(is_handshake(&header) && Type::of(&header) == Ok(kind));
+            assert_eq!(Type::of(&[header[0] ^ 0x10, 1]), Err(Discard::OtherVersion));
+            assert_eq!(Type::of(&[header[0], 2]), Err(Discard::OtherVersion));
+        }
+        assert!(!is_handshake(&Header::default().to_bytes()) && !is_handshake(&[]));
+        assert_eq!(Type::of(&[0x33]), Err(Discard::Malformed));
+    }
+
+    #[test]
+    fn a_header_is_the_same_with_any_index() {
+        for index in 0..INDICES {
+            let mut bytes = Header { number: 7, ..Header::default() }.to_bytes();
+            set_index(&mut bytes[0], index);
+            let (header, read) = sealed(&bytes).expect("a header");
+            assert_eq!((header.number, read), (7, index));
+        }
+        assert_eq!(sealed(&[0x43; 8]), Err(Discard::OtherVersion));
+        assert_eq!(sealed(&[0x33; 8]), Err(Discard::Malformed));
+        assert_eq!(sealed(&[0x30; 7]), Err(Discard::Malformed));
+    }
+}

@@ -1,0 +1,233 @@
+//! Handshakes in virtual time: whatever is lost, doubled, recorded, reordered or cut.
+
+mod network;
+
+use std::time::Duration;
+
+use gingham_stripe_crypt::{Discard, PresharedKey, Times};
+use network::{Fate, Network, is_initiation, plans};
+use proptest::prelude::*;
+
+/// A round trip is 20 ms.
+fn milliseconds(count: u64) -> Duration {
+    Duration::from_millis(count)
+}
+
+#[test]
+fn two_round_trips_and_both_have_keys() {
+    let mut network = Network::new(plans());
+    network.run(milliseconds(60));
+    assert!(network.both_carry());
+    assert_eq!(network.sessions(), [1, 1]);
+    assert!(network.ends.iter().all(|end| end.counts().discards.total() == 0));
+}
+
+/// Only one of them begins: it is as if the other knew no address.
+#[test]
+fn an_end_that_knows_no_address_is_found() {
+    let mut network = Network::new(plans());
+    network.can_begin = [true, false];
+    network.run(milliseconds(60));
+    assert!(network.both_carry());
+    assert_eq!(network.ends[1].counts().begun, 0);
+}
+
+#[test]
+fn a_handshake_that_is_lost_is_tried_again() {
+    let mut network = Network::new(plans());
+    network.fate = |number, _| if number < 12 { Fate::Lost } else { Fate::Comes };
+    network.run(milliseconds(15_000));
+    assert!(network.both_carry());
+    assert!(network.ends[0].counts().begun > 1);
+}
+
+#[test]
+fn whoever_was_started_again_is_in_another_session_and_the_other_follows() {
+    for again in [0, 1] {
+        for can_begin in [[true, true], [true, false], [false, true]] {
+            let mut network = Network::new(plans());
+            network.can_begin = can_begin;
+            network.run(milliseconds(200));
+            let old = network.seal(again, 9);
+            network.restart(again);
+            // Whoever lives says something, as markers do, and hears nothing.
+            for _ in 0..20 {
+                network.say(1 - again);
+                network.run(milliseconds(100));
+            }
+            assert!(network.both_carry(), "{again} {can_begin:?}");
+            assert_eq!(network.ends[1 - again].sessions(), 2);
+            assert_eq!(network.ends[again].sessions(), 1);
+            // What the process before sealed is of no use any more.
+            assert!(network.open(1 - again, old).is_err());
+        }
+    }
+}
+
+/// In an endless stream each way, with 10 ms on the way: in the same session, with nothing lost.
+#[test]
+fn new_keys_lose_nothing() {
+    let mut network = Network::new(plans());
+    let times = Times { rekey: milliseconds(200), ..Times::default() };
+    network.change_plans(|plan| plan.times = times);
+    network.run(milliseconds(100));
+    for _ in 0..5_000 {
+        (0..2).for_each(|end| network.say(end));
+        network.run(milliseconds(1));
+    }
+    network.run(milliseconds(20));
+    for end in &network.ends {
+        let counts = end.counts();
+        assert!(counts.keys > 10 && counts.sessions == 1, "{counts:?}");
+        assert_eq!(counts.discards.total(), 0);
+    }
+    assert_eq!(network.opened, network.said);
+}
+
+#[test]
+fn keys_are_made_anew_after_two_minutes_and_seal_nothing_after_three() {
+    let mut network = Network::new(plans());
+    network.run(milliseconds(119_000));
+    assert_eq!(network.ends[0].counts().keys, 1);
+    network.run(milliseconds(2_000));
+    assert!(network.ends.iter().all(|end| end.counts().keys == 2));
+    network.fate = |_, _| Fate::Lost;
+    network.run(milliseconds(181_000));
+    assert!(network.ends.iter().all(|end| !end.can_seal()));
+}
+
+#[test]
+fn a_machine_whose_clock_is_anywhere_is_let_in() {
+    let mut network = Network::new(plans());
+    network.run(milliseconds(100));
+    network.clocks[0] = 0;
+    network.restart(0);
+    network.run(milliseconds(3_000));
+    assert!(network.both_carry());
+}
+
+/// Nothing that was ever sent changes anything when it is sent again, from elsewhere or from there.
+#[test]
+fn what_was_recorded_does_nothing() {
+    let mut network = Network::new(plans());
+    for _ in 0..3 {
+        network.run(milliseconds(200));
+        (0..2).for_each(|end| network.say(end));
+        network.restart(0);
+    }
+    network.run(milliseconds(3_000));
+    let (recorded, before) = (network.record.clone(), (network.sessions(), network.opened));
+    for _ in 0..2 {
+        for (to, from, datagram) in &recorded {
+            network.arrive(*to, *from, datagram.clone());
+            network.arrive(*to, *from ^ 1, datagram.clone());
+        }
+        network.run(milliseconds(10));
+    }
+    assert_eq!((network.sessions(), network.opened), before);
+    assert!(network.both_carry());
+}
+
+#[test]
+fn a_stranger_is_counted_and_gets_nothing() {
+    let [left, mut right] = plans();
+    let [stranger, _] = plans();
+    right.peer = stranger.private.public();
+    // The stranger talks to us, and has another key than the one that we know.
+    let mut network = Network::new([left, right]);
+    network.run(milliseconds(3_000));
+    assert!(network.ends.iter().all(|end| !end.can_seal() && end.sessions() == 0));
+    assert!(network.ends[1].counts().discards.of(Discard::OtherPeer) > 0);
+    assert!(network.ends[0].counts().discards.of(Discard::BadMac) > 0);
+}
+
+#[test]
+fn another_preshared_key_is_counted_and_gets_nothing() {
+    let hex = |digit: &str| digit.repeat(64).parse::<PresharedKey>().expect("a key");
+    for theirs in [None, Some(hex("2"))] {
+        let [mut left, mut right] = plans();
+        (left.preshared, right.preshared) = (Some(hex("1")), theirs);
+        let mut network = Network::new([left, right]);
+        network.run(milliseconds(3_000));
+        assert!(network.ends.iter().all(|end| !end.can_seal() && end.sessions() == 0));
+        let refused = |end: usize| network.ends[end].counts().discards.of(Discard::OtherSecret);
+        assert!(refused(0) + refused(1) > 0);
+    }
+    let [mut left, mut right] = plans();
+    (left.preshared, right.preshared) = (Some(hex("1")), Some(hex("1")));
+    let mut network = Network::new([left, right]);
+    network.run(milliseconds(3_000));
+    assert!(network.both_carry());
+}
+
+#[test]
+fn another_version_is_counted() {
+    let mut network = Network::new(plans());
+    network.run(milliseconds(100));
+    let mut sealed = network.seal(0, 7);
+    sealed[0] ^= 0x70;
+    assert_eq!(network.open(1, sealed), Err(Discard::OtherVersion));
+    let initiation = network.record.iter().find(|(_, _, datagram)| is_initiation(datagram));
+    let (_, from, mut datagram) = initiation.expect("there was one").clone();
+    datagram[1] += 1;
+    network.arrive(1, from, datagram);
+    assert_eq!(network.ends[1].counts().discards.of(Discard::OtherVersion), 2);
+}
+
+/// From a thousand addresses that nobody has: a cookie goes to each, and no key is looked at; the
+/// other end is served meanwhile.
+#[test]
+fn a_flood_costs_cookies() {
+    let mut network = Network::new(plans());
+    network.can_begin = [true, false];
+    network.run(Duration::ZERO);
+    let (_, _, initiation) = network.record[0].clone();
+    for from in 1_000..2_000 {
+        network.arrive(1, from, initiation.clone());
+    }
+    assert_eq!(network.ends[1].counts().cookies, 1_000);
+    network.run(milliseconds(100));
+    assert!(network.both_carry());
+}
+
+#[test]
+fn any_byte_that_is_changed_or_missing_spoils_a_message() {
+    let mut network = Network::new(plans());
+    network.run(milliseconds(60));
+    let record = network.record.clone();
+    for (to, from, datagram) in record {
+        for place in 0..datagram.len() {
+            let mut changed = datagram.clone();
+            changed[place] ^= 1;
+            network.arrive(to, from, changed);
+            network.arrive(to, from, datagram[..place].to_vec());
+        }
+    }
+    network.run(milliseconds(10));
+    assert!(network.ends.iter().all(|end| end.sessions() == 1 && end.counts().keys <= 2));
+    assert!(network.both_carry());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    /// Whatever the network does for five seconds, ten seconds later both carry, in one session.
+    #[test]
+    fn both_come_to_agree(fates in prop::collection::vec(0_u8..5, 1..200), restarts in prop::collection::vec((0_u64..5_000, 0_usize..2), 0..3)) {
+        let mut network = Network::new(plans());
+        let mut restarts = restarts;
+        restarts.sort_unstable();
+        network.fates = fates;
+        let mut at = 0;
+        for (restart_at, end) in restarts {
+            network.chatter(milliseconds(restart_at - at));
+            network.restart(end);
+            at = restart_at;
+        }
+        network.chatter(milliseconds(5_000 - at));
+        network.fates.clear();
+        network.chatter(milliseconds(10_000));
+        prop_assert!(network.both_carry());
+        prop_assert!(network.are_in_one_session());
+    }
+}

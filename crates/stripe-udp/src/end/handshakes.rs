@@ -1,0 +1,159 @@
+//! Whom an end talks to: handshakes, the sessions that they name, channels that follow the other end.
+
+use std::net::SocketAddr;
+
+use gingham_stripe::{Epoch, Instant};
+use gingham_stripe_crypt::{Counts, Discard, Peer, is_handshake};
+
+use super::End;
+use crate::encapsulation::Encapsulation;
+use crate::error::OpenError;
+use crate::inbox::Batch;
+use crate::scheduler::Scheduler;
+use crate::striping::{Before, Striping, StripingPlan};
+
+/// Answers to a batch, all of one address: more are of a flood.
+const REPLIES_A_BATCH: usize = 8;
+
+/// With what a session begins, and how many there have been.
+#[derive(Debug)]
+pub(super) struct Sessions {
+    plan: StripingPlan,
+    scheduler: Scheduler,
+    /// Channels that are there, a bit each.
+    present: u64,
+    before: Before,
+    count: u64,
+}
+
+impl Sessions {
+    pub(super) const fn new(
+        plan: &StripingPlan,
+        scheduler: Scheduler,
+        present: u64,
+        before: Before,
+    ) -> Self {
+        Self { plan: *plan, scheduler, present, before, count: 0 }
+    }
+
+    /// A channel is there from now on, or no longer.
+    pub(super) const fn set_present(&mut self, channel: usize, is_there: bool) {
+        self.present = self.present & !(1 << channel) | (is_there as u64) << channel;
+    }
+
+    /// Both ends of the protocol as they begin: with a reset to an epoch, or synchronised.
+    pub(super) fn striping(
+        &self,
+        reset_to: Option<Epoch>,
+        now: Instant,
+    ) -> Result<Striping, OpenError> {
+        let slots = (self.scheduler.clone(), self.present);
+        Striping::new(&self.plan, slots, self.before, reset_to, now)
+    }
+
+    /// Begins anew where the other end does.
+    fn follow(&mut self, count: u64, striping: &mut Striping) {
+        if self.count != count {
+            self.count = count;
+            *striping = self.striping(None, striping.now()).expect("it was made so before");
+        }
+    }
+}
+
+/// What a batch leads to, beside what the protocol takes.
+#[derive(Debug, Default)]
+pub(super) struct Taken {
+    pub(super) strange: u64,
+    /// The channel is there from now on.
+    pub(super) moved_to: Option<SocketAddr>,
+    /// What goes back to where the batch came from.
+    pub(super) replies: Vec<Vec<u8>>,
+}
+
+/// Takes a batch that came on a channel.
+pub(super) fn take(
+    batch: Batch<'_>,
+    channel: usize,
+    encapsulation: &mut Encapsulation,
+    striping: &mut Striping,
+    sessions: &mut Sessions,
+) -> Taken {
+    let mut taken = Taken::default();
+    let Batch { at, payload, is_ours, from, .. } = batch;
+    for datagram in batch.datagrams() {
+        if let (Some(peer), Some(from), true) =
+            (encapsulation.peer_mut(), from, is_handshake(datagram))
+        {
+            let reply = answer(peer, at, from, datagram);
+            sessions.follow(peer.sessions(), striping);
+            match reply {
+                Ok(reply) if reply.is_empty() => {}
+                Ok(reply) if taken.replies.len() < REPLIES_A_BATCH => taken.replies.push(reply),
+                Ok(_) | Err(_) => taken.strange += 1,
+            }
+            continue;
+        }
+        let Some((frame, is_newest)) = encapsulation.open(payload, datagram) else {
+            taken.strange += 1;
+            continue;
+        };
+        if let Some(peer) = encapsulation.peer() {
+            sessions.follow(peer.sessions(), striping);
+        }
+        if is_newest && !is_ours {
+            taken.moved_to = from;
+        }
+        striping.take(at, channel, frame);
+    }
+    taken
+}
+
+fn answer(
+    peer: &mut Peer,
+    at: Instant,
+    from: SocketAddr,
+    datagram: &[u8],
+) -> Result<Vec<u8>, Discard> {
+    let (mut reply, mut address) = (Vec::new(), [0; 18]);
+    match from.ip().to_canonical() {
+        std::net::IpAddr::V4(ip) => address[..4].copy_from_slice(&ip.octets()),
+        std::net::IpAddr::V6(ip) => address[..16].copy_from_slice(&ip.octets()),
+    }
+    address[16..].copy_from_slice(&from.port().to_be_bytes());
+    peer.handle(at, &address, datagram, &mut reply)?;
+    Ok(reply)
+}
+
+impl End {
+    /// Sends what is due of a handshake, on every channel; whether anything else may be sent.
+    pub(super) fn shake_hands(&mut self) -> bool {
+        let (now, can_begin) = (self.striping.now(), self.can_begin());
+        let Some(peer) = self.encapsulation.peer_mut() else { return true };
+        while let Some(message) = peer.poll_transmit(now, can_begin) {
+            for (number, channel) in self.channels.iter_mut().enumerate() {
+                if channel.as_mut().is_some_and(|one| one.tell(now, None, message)) {
+                    self.striping.lose(number);
+                }
+            }
+        }
+        peer.can_seal()
+    }
+
+    /// Whether the other end has an address on any channel.
+    fn can_begin(&self) -> bool {
+        self.channels.iter().flatten().any(|channel| channel.link.remote().is_some())
+    }
+
+    /// When something is to be done though nothing comes.
+    pub(super) fn timeout(&self) -> Instant {
+        let timeout = self.striping.poll_timeout();
+        let Some(peer) = self.encapsulation.peer() else { return timeout };
+        let handshake = peer.poll_timeout(self.can_begin());
+        if peer.can_seal() { handshake.min(timeout) } else { handshake }
+    }
+
+    /// What has been counted of handshakes, where there are any.
+    pub fn handshakes(&self) -> Option<&Counts> {
+        self.encapsulation.peer().map(Peer::counts)
+    }
+}
