@@ -19,13 +19,14 @@ PAGES = sorted(
 # Blocks that tests cannot run, by page; each says why.
 SKIPPED = {
     "README.md": 1,
+    "docs/concepts/striping-daemon.md": 1,
     "docs/how-to/cluster-dump.md": 1,
     "docs/how-to/cluster.md": 3,
     "docs/how-to/emulate-a-link.md": 5,
     "docs/how-to/large-fabrics.md": 1,
     "docs/how-to/opensm.md": 4,
     "docs/how-to/scenarios.md": 1,
-    "docs/how-to/striping-daemon.md": 12,
+    "docs/how-to/striping-daemon.md": 13,
     "docs/concepts/striping-daemon-numbers.md": 1,
     "docs/how-to/stripe-a-stream.md": 1,
     "docs/studies/adiseshu1996.md": 1,
