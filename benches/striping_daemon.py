@@ -60,7 +60,7 @@ def main() -> int:
     if lacking := lacks():
         print(f"bench-stripe: {lacking}", file=sys.stderr)
         return 6
-    programs = Programs.built()
+    programs = Programs.built(checked=options.quick)
     length = Length(options.seconds + options.after, options.after)
     length = QUICK if options.quick else length
     options.folder.mkdir(parents=True, exist_ok=True)

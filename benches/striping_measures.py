@@ -51,9 +51,10 @@ class Programs:
     emulator: Path
 
     @classmethod
-    def built(cls) -> Programs:
-        """Build both as the tests of the crates build them."""
-        return cls(bundles.built(), pipes.Programs.built().emulator)
+    def built(cls, *, checked: bool) -> Programs:
+        """Build both, the daemon as it is installed, or as the tests of the crates build it."""
+        daemon = bundles.built() if checked else bundles.built("--release")
+        return cls(daemon, pipes.Programs.built().emulator)
 
     def lines(self) -> pipes.Programs:
         """Return what makes lines."""

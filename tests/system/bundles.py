@@ -37,9 +37,9 @@ CHUNK_BYTES = 1 << 16
 ADDRESSES = {"left": "10.90.0.1", "right": "10.90.0.2"}
 
 
-def built() -> Path:
-    """Build the daemon as the tests of the crates build it."""
-    command = ["cargo", "build", "--locked", "--message-format", "json"]
+def built(*options: str) -> Path:
+    """Build the daemon as the tests of the crates build it, or with other options."""
+    command = ["cargo", "build", "--locked", "--message-format", "json", *options]
     told = subprocess.run(
         [*command, "--package", "gingham-striped", "--bins"],
         cwd=ROOT,
@@ -127,6 +127,17 @@ class Daemon:
         """Return the process of the half that carries packets."""
         process = self.process.pid
         return int(Path(f"/proc/{process}/task/{process}/children").read_text())
+
+    def counters(self) -> dict[str, Any]:
+        """Return what it has counted so far."""
+        self.process.send_signal(signal.SIGUSR1)
+        assert self.process.stdout is not None
+        return dict(json.loads(self.process.stdout.readline()))
+
+    def is_carrying(self) -> bool:
+        """Whether the other end has answered, on all channels."""
+        counted = self.counters()
+        return bool(counted["is_open"] and all(one["is_in"] for one in counted["channels"]))
 
     def killed(self) -> None:
         """End it as `kill -9` does, and wait until the half that it ran has ended too."""

@@ -25,7 +25,6 @@ import pytest
 from tests.conftest import require_programs, wait_until
 from tests.system.bundles import (
     MTU,
-    Daemon,
     built,
     command,
     config,
@@ -324,7 +323,7 @@ def test_an_uplink_that_was_away_is_used_again(
         ip("-n", left, "link", "set", "wan1", "name", "away1", "down")
 
         def channel() -> dict[str, Any]:
-            return dict(counters(running["left"])["channels"][1])
+            return dict(running["left"].counters()["channels"][1])
 
         wait_until(lambda: channel()["gone"] > 0 and not channel()["is_in"])
         assert answers(names, FAR) == b"through the bundle"
@@ -396,10 +395,3 @@ def test_connections_have_segments_that_fit_the_bundle(
             thread.join()
         for end in ENDS:
             assert running[end].ended()["too_long"] == 0
-
-
-def counters(daemon: Daemon) -> dict[str, Any]:
-    """Return what a daemon has counted so far."""
-    daemon.process.send_signal(signal.SIGUSR1)
-    assert daemon.process.stdout is not None
-    return dict(json.loads(daemon.process.stdout.readline()))

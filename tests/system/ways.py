@@ -16,6 +16,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.conftest import wait_until
 from tests.system import bundles
 from tests.system.pipes import ENDS, TIMEOUT_S, Line, address, first_priority, ip
 
@@ -25,6 +26,8 @@ WIREGUARD_PORT = 51820
 WIREGUARD_ADDRESSES = {"left": "10.91.0.1", "right": "10.91.0.2"}
 # 1,500 less the headers of IPv4, UDP and WireGuard, and its check.
 WIREGUARD_MTU = 1500 - 28 - 32
+# A search for the size of a channel takes a round trip for each size that it probes.
+SIZES_S = 1
 SOCKETS = Path("/var/run/wireguard")
 
 
@@ -46,11 +49,17 @@ def plain(channel: int) -> Way:
 def striped(
     program: Path, folder: Path, names: dict[str, str], lines: list[Line], order: str
 ) -> Iterator[Way]:
-    """Two daemons, before all others where lines are shaped: they take what time they need."""
+    """Two daemons, before all others where lines are shaped: they take what time they need.
+
+    Flows begin once all channels are in and their sizes are found.
+    """
     configs = bundles.written(folder, len(lines), order=order)
     priority = all(line.rate is not None for line in lines)
     with bundles.daemons(program, names, configs, priority=priority) as running:
-        pids = [one.process.pid for one in running.values()]
+        for one in running.values():
+            wait_until(one.is_carrying, "the ends do not hear each other")
+        time.sleep(SIZES_S)
+        pids = [pid for one in running.values() for pid in (one.process.pid, one.carrier())]
         yield Way(bundles.ADDRESSES["right"], processes=pids)
 
 
