@@ -19,6 +19,7 @@ import argparse
 import json
 import math
 import os
+import signal
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -60,6 +61,8 @@ def main() -> int:
     if lacking := lacks():
         print(f"bench-stripe: {lacking}", file=sys.stderr)
         return 6
+    # Whoever ends it has daemons and namespaces taken back.
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     programs = Programs.built(checked=options.quick)
     length = Length(options.seconds + options.after, options.after)
     length = QUICK if options.quick else length

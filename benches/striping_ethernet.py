@@ -17,9 +17,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from gingham.studies._namespaces import ENDS, made_in
 from gingham.studies.adiseshu1996.real.ends import ADDRESSES, both_ends
 from gingham.studies.adiseshu1996.real.lines import shaped
-from gingham.studies.adiseshu1996.real.namespaces import ENDS, made_in
 
 PORT = 5_002
 CHUNK_BYTES = 1 << 20

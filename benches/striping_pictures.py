@@ -28,7 +28,10 @@ def draw(name: str, row: Row, told: dict[str, Told], path: Path) -> None:
 def figure(name: str, row: Row, told: dict[str, Told]):  # noqa: ANN201 - Figure
     """Return a figure with a panel a way."""
     lines = " and ".join(_words(line.rate, line.delay) for line in row.lines)
-    subtitle = f"{lines}. Frames that came on each channel, and TCP in them; means of {WINDOW_S} s."
+    subtitle = (
+        f"{lines}. Frames that came on each channel, and TCP in them; behind it datagrams go. "
+        f"Means of {WINDOW_S} s."
+    )
     made = style.new_figure(
         9, 1.2 + 1.7 * len(told), f"What each channel carried: {name}", subtitle
     )

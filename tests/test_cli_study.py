@@ -13,8 +13,7 @@ from gingham import studies
 from gingham.cli._main import run
 from gingham.cli._study import print_outcomes
 from gingham.errors import EnvironmentProblem
-from gingham.studies import _study
-from gingham.studies.adiseshu1996.real import namespaces
+from gingham.studies import _namespaces, _study
 from tests.conftest import Finished
 
 Gingham = Callable[..., Finished]
@@ -207,10 +206,10 @@ def test_what_is_missing_for_real_links_is_said_before_anything_runs(
 
 
 def test_a_machine_without_root_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(namespaces, "PROGRAMS", ())
+    monkeypatch.setattr(_namespaces, "PROGRAMS", ())
     monkeypatch.setattr("os.geteuid", lambda: 1000)
     with pytest.raises(EnvironmentProblem, match="network namespaces take root"):
-        namespaces.require_machine()
-    monkeypatch.setattr(namespaces, "PROGRAMS", ("no-such-program",))
+        _namespaces.require_machine()
+    monkeypatch.setattr(_namespaces, "PROGRAMS", ("no-such-program",))
     with pytest.raises(EnvironmentProblem, match="no-such-program is missing"):
-        namespaces.require_machine()
+        _namespaces.require_machine()

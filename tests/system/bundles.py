@@ -22,9 +22,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from gingham.studies._namespaces import ENDS, SEARCH, TIMEOUT_S
 from tests.conftest import wait_until
 from tests.system.flows import connection
-from tests.system.pipes import ENDS, ROOT, SEARCH, TIMEOUT_S, Line, first_priority
+from tests.system.pipes import ROOT, Line, first_priority
 
 # The longest that goes over Ethernet: 1,500 less the headers of IPv4 and UDP, the tag of a copy and
 # the check of the cipher.

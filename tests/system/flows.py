@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
 import socket
@@ -12,19 +11,15 @@ import sys
 import threading
 import time
 from bisect import bisect_left
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
 
-from tests.system.pipes import PRIORITY, TIMEOUT_S
+from gingham.studies._namespaces import TIMEOUT_S, enter, made_in
+from tests.system.pipes import PRIORITY
 from tests.system.sending import HEAD
 
-T = TypeVar("T")
-# `os.setns` is there from Python 3.12 on.
-LIBC = ctypes.CDLL(None, use_errno=True)
-CLONE_NEWNET = 0x40000000
 PORT = 5001
 CHUNK_BYTES = 1 << 18
 BUFFER_BYTES = 8 << 20
@@ -36,26 +31,6 @@ NS_PER_S, NS_PER_MS = 1_000_000_000, 1e6
 SAMPLE_S = 0.02
 # With nothing for so long after the sender has ended, nothing more comes.
 SILENCE_S = 1.0
-
-
-def in_namespace(namespace: str, do: Callable[[], T]) -> T:
-    """Return what is done by a thread that goes to a namespace and ends."""
-    made: list[T] = []
-
-    def there() -> None:
-        enter(namespace)
-        made.append(do())
-
-    thread = threading.Thread(target=there)
-    thread.start()
-    thread.join()
-    return made[0]
-
-
-def enter(namespace: str) -> None:
-    """Move the calling thread."""
-    with Path("/run/netns", namespace).open() as file:
-        assert LIBC.setns(file.fileno(), CLONE_NEWNET) == 0, os.strerror(ctypes.get_errno())
 
 
 def connection(names: dict[str, str], address: str) -> tuple[socket.socket, socket.socket]:
@@ -73,13 +48,13 @@ def opened(
     def made() -> socket.socket:
         return socket.socket(socket.AF_INET, socket.SOCK_STREAM, protocol)
 
-    listener = in_namespace(names["right"], made)
+    listener = made_in(names["right"], made)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     # Any address: a subflow goes to another.
     listener.bind(("", PORT))
     listener.listen()
     listener.settimeout(TIMEOUT_S)
-    sender = in_namespace(names["left"], made)
+    sender = made_in(names["left"], made)
     sender.settimeout(TIMEOUT_S)
     sender.connect((address, PORT))
     sender.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"cubic")
@@ -171,8 +146,8 @@ def datagrams(
     lengths: tuple[int, ...] = (1_400,),
 ) -> Datagrams:
     """Send datagrams at a rate in bits a second, and return what came of them."""
-    receiver = in_namespace(names["right"], lambda: socket.socket(type=socket.SOCK_DGRAM))
-    sender = in_namespace(names["left"], lambda: socket.socket(type=socket.SOCK_DGRAM))
+    receiver = made_in(names["right"], lambda: socket.socket(type=socket.SOCK_DGRAM))
+    sender = made_in(names["left"], lambda: socket.socket(type=socket.SOCK_DGRAM))
     with receiver, sender:
         for one in (receiver, sender):
             one.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, BUFFER_BYTES)
@@ -194,7 +169,7 @@ def datagrams(
         finally:
             process.kill()
             process.wait()
-        too_slow = in_namespace(names["right"], _dropped)
+        too_slow = made_in(names["right"], _dropped)
     return _judged(numbers, delays, too_slow, **json.loads(out))
 
 

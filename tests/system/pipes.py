@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import time
@@ -21,9 +20,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from gingham.studies._namespaces import (
+    ENDS,
+    TIMEOUT_S,
+    ip,
+    limit,
+    namespaces,
+)
+from gingham.studies._namespaces import address as hardware_of
+
 ROOT = Path(__file__).parents[2]
-SEARCH = f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin"
-ENDS = ("left", "right")
 ROUTER = "router"
 # An emulator that is late more often than this spoils the run, which is begun again so often.
 # With 6 of 1,000 late 100 + 300, 10 ms, 64 kB carried .913, with 2 .940, with fewer .945 to .958.
@@ -33,7 +39,6 @@ RUNS_MAX = 4
 ETHERNET_BYTES = 14
 HEADER_BYTES = 14 + 20 + 8 + 12
 PACKET_BYTES = 1500 - 20 - 8 - 12
-TIMEOUT_S = 60
 # Of the real-time priorities: above all that is not the kernel's.
 PRIORITY = 10
 
@@ -224,15 +229,7 @@ def network(
 ) -> Iterator[tuple[dict[str, str], list[subprocess.Popen[str]]]]:
     """Make both namespaces and what joins them, and remove all of it."""
     places = (*ENDS, ROUTER) if any(line.is_routed for line in lines) else ENDS
-    names = {place: f"gingham-{os.getpid()}-{place}" for place in places}
-    with ExitStack() as stack:
-        for name in names.values():
-            # Interfaces and queues go with it.
-            stack.callback(ip, "netns", "del", name)
-            ip("netns", "add", name)
-            # Nothing but what the ends send: no neighbour discovery of IPv6.
-            quiet = "cd /proc/sys/net; ! test -d ipv6 || echo 1 > ipv6/conf/default/disable_ipv6"
-            _told("ip", "netns", "exec", name, "sh", "-c", quiet)
+    with namespaces(places) as names, ExitStack() as stack:
         emulators = []
         for channel, line in enumerate(lines):
             if line.is_emulated:
@@ -273,20 +270,14 @@ def _shaped(names: dict[str, str], channel: int, line: Line) -> None:
 
 
 def _limited(name: str, device: str, line: Line) -> None:
-    if line.rate is None:
-        return
-    # Two milliseconds at once, so that what goes in a call passes in one piece, as through the
-    # segmentation of a network card: where tbf cuts it, that is two thirds of all that is computed.
-    burst_bytes = max(10_000, int(line.rate * 1e6 / 8 * 2e-3))
-    shape = ["rate", f"{line.rate}mbit", "burst", f"{burst_bytes}b"]
-    shape += ["limit", str(line.queue_bytes)]
-    _told("tc", "-n", name, "qdisc", "add", "dev", device, "root", "tbf", *shape)
+    if line.rate is not None:
+        limit(name, device, line.rate, line.queue_bytes)
 
 
 def _routed(names: dict[str, str], channel: int, line: Line) -> None:
     """Join both ends through a router: `wan0` of the left one to `left0` there, and so on."""
     device = f"wan{channel}"
-    _told("ip", "netns", "exec", names[ROUTER], "sysctl", "-qw", "net.ipv4.ip_forward=1")
+    ip("netns", "exec", names[ROUTER], "sysctl", "-qw", "net.ipv4.ip_forward=1")
     for end, other in (ENDS, ENDS[::-1]):
         there = f"{end}{channel}"
         peer = ["peer", "name", there, "netns", names[ROUTER]]
@@ -304,12 +295,8 @@ def _routed(names: dict[str, str], channel: int, line: Line) -> None:
             (names[end], device, address(channel, other), (names[ROUTER], there)),
             (names[ROUTER], there, here, (names[end], device)),
         ):
-            hardware = ["lladdr", _hardware(*far), "dev", one, "nud", "permanent"]
+            hardware = ["lladdr", hardware_of(*far), "dev", one, "nud", "permanent"]
             ip("-n", name, "neigh", "replace", to, *hardware)
-
-
-def _hardware(name: str, device: str) -> str:
-    return str(json.loads(ip("-n", name, "-j", "link", "show", device))[0]["address"])
 
 
 def _addressed(names: dict[str, str], channel: int) -> None:
@@ -317,13 +304,18 @@ def _addressed(names: dict[str, str], channel: int) -> None:
     for end, other in (ENDS, ENDS[::-1]):
         ip("-n", names[end], "addr", "add", f"{address(channel, end)}/24", "dev", device)
         ip("-n", names[end], "link", "set", device, "up")
-        hardware = ["lladdr", _hardware(names[other], device), "dev", device, "nud", "permanent"]
+        hardware = ["lladdr", hardware_of(names[other], device), "dev", device, "nud", "permanent"]
         ip("-n", names[end], "neigh", "replace", address(channel, other), *hardware)
 
 
 def address(channel: int, end: str) -> str:
     """Return that of an end of a channel."""
     return f"10.80.{channel}.{ENDS.index(end) + 1}"
+
+
+def interfaces(name: str) -> set[str]:
+    """Return those that a namespace has."""
+    return {link["ifname"] for link in json.loads(ip("-n", name, "-j", "link", "show"))}
 
 
 def late_share(emulators: list[subprocess.Popen[str]]) -> float:
@@ -344,15 +336,3 @@ def _stopped(emulator: subprocess.Popen[str]) -> None:
     emulator.wait()
     if emulator.stdout is not None:
         emulator.stdout.close()
-
-
-def ip(*words: str) -> str:
-    """Run `ip` and return what it says."""
-    return _told("ip", *words)
-
-
-def _told(program: str, *words: str) -> str:
-    command = [str(shutil.which(program, path=SEARCH)), *words]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
-    assert done.returncode == 0, f"{command}: {done.stderr}"
-    return done.stdout

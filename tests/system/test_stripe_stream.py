@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from gingham.studies._namespaces import SEARCH, TIMEOUT_S, ip
 from tests.conftest import require_programs, wait_until
-from tests.system.pipes import ROOT, SEARCH, TIMEOUT_S, Line, Programs, ip, network
+from tests.system.pipes import ROOT, Line, Programs, network
 from tests.system.test_linkemu import require_root
 
 LINES = [Line(10), Line(20)]

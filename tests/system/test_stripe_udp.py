@@ -13,18 +13,9 @@ import time
 
 import pytest
 
+from gingham.studies._namespaces import ip
 from tests.conftest import require_programs
-from tests.system.pipes import (
-    ROUTER,
-    LateError,
-    Line,
-    Programs,
-    ip,
-    network,
-    run,
-    started,
-    told_by,
-)
+from tests.system.pipes import ROUTER, LateError, Line, Programs, network, run, started, told_by
 from tests.system.test_linkemu import require_root
 
 # What the same row carried in virtual time when it was first run over sockets

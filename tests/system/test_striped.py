@@ -18,11 +18,11 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import require_programs, wait_until
+from gingham.studies._namespaces import ENDS, made_in
+from tests.conftest import wait_until
 from tests.system.bundles import (
     ADDRESSES,
     KEYS,
-    built,
     command,
     config,
     daemons,
@@ -32,29 +32,9 @@ from tests.system.bundles import (
     transfer,
     written,
 )
-from tests.system.flows import connection, in_namespace
-from tests.system.pipes import ENDS, Line, Programs, ip, network
-from tests.system.test_linkemu import require_root
-
-LINES = [Line(10), Line(20)]
-
-
-@pytest.fixture(scope="module")
-def program() -> Path:
-    require_programs("iproute2", "ip", "tc")
-    require_root()
-    return built()
-
-
-@pytest.fixture
-def names(program: Path) -> Iterator[dict[str, str]]:
-    """Both namespaces, joined by two lines, which take no emulator."""
-    with network(Programs(program, program), LINES) as (names, _):
-        yield names
-
-
-def interfaces(name: str) -> set[str]:
-    return {link["ifname"] for link in json.loads(ip("-n", name, "-j", "link", "show"))}
+from tests.system.conftest import LINES
+from tests.system.flows import connection
+from tests.system.pipes import Line, Programs, interfaces, network
 
 
 def test_one_connection_has_the_sum_of_both_lines(
@@ -192,7 +172,7 @@ def test_what_comes_in_clear_or_of_another_version_is_counted_and_not_taken(
     with daemons(program, names, written(tmp_path, len(LINES))) as running:
         for one in connection(names, ADDRESSES["right"]):
             one.close()
-        made = in_namespace(names["left"], lambda: socket.socket(type=socket.SOCK_DGRAM))
+        made = made_in(names["left"], lambda: socket.socket(type=socket.SOCK_DGRAM))
         with made as stranger:
             # A packet in clear, and what another version sends.
             for first in (0x30, 0x40):

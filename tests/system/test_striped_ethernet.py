@@ -2,47 +2,26 @@
 
 from __future__ import annotations
 
-import json
-import signal
 import subprocess
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from gingham.studies._namespaces import ENDS, SEARCH, ip
 from gingham.studies.adiseshu1996.real.ends import ADDRESSES, written
 from gingham.studies.adiseshu1996.real.measures import Bench, disorder_after_loss
 from gingham.studies.adiseshu1996.real.relay import PACKETS
 from tests.conftest import require_programs, wait_until
-from tests.system.bundles import Daemon, built, command, daemons, refusal, transfer
+from tests.system.bundles import Daemon, command, daemons, refusal, transfer
 from tests.system.flows import connection
-from tests.system.pipes import ENDS, SEARCH, Line, Programs, ip, network
-from tests.system.test_linkemu import require_root
+from tests.system.pipes import Line, Programs, interfaces, network
 
-LINES = [Line(10), Line(20)]
 QUANTA = [1_500, 3_000]
 # What TCP has of a packet, and what a line sees of it: nothing but Ethernet's header is added.
 SEGMENT_BYTES, FRAME_BYTES = 1_500 - 20 - 32, 14 + 1_500
-
-
-@pytest.fixture(scope="module")
-def program() -> Path:
-    require_programs("iproute2", "ip", "tc")
-    require_root()
-    return built()
-
-
-@pytest.fixture
-def names(program: Path) -> Iterator[dict[str, str]]:
-    """Both namespaces, joined by two lines, which take no emulator."""
-    with network(Programs(program, program), LINES) as (names, _):
-        yield names
-
-
-def interfaces(name: str) -> set[str]:
-    return {link["ifname"] for link in json.loads(ip("-n", name, "-j", "link", "show"))}
 
 
 def test_one_connection_has_the_sum_of_both_lines_without_a_loss(
@@ -64,19 +43,13 @@ def _all_came(running: dict[str, Daemon]) -> dict[str, dict[str, Any]]:
 
     The pipe waits for lines that are full: nothing is lost, and so nothing is out of order.
     """
-    left, right = running["left"].ended(), running["right"].process
+    left, right = running["left"].ended(), running["right"]
 
     def have_come() -> bool:
-        return bool(_counters(right)["received_packets"] == left["sent_packets"])
+        return bool(right.counters()["received_packets"] == left["sent_packets"])
 
     wait_until(have_come, "packets were lost")
     return {"left": left, "right": running["right"].ended()}
-
-
-def _counters(process: subprocess.Popen[str]) -> dict[str, Any]:
-    process.send_signal(signal.SIGUSR1)
-    assert process.stdout is not None
-    return dict(json.loads(process.stdout.readline()))
 
 
 def test_frames_go_whole_where_the_interface_passes_them(program: Path, tmp_path: Path) -> None:
@@ -133,10 +106,9 @@ def test_a_connection_outlives_a_line_that_goes_down_and_comes_back(
     with daemons(program, names, written(tmp_path, names, 2, QUANTA)) as running:
         events = {1_000_000: lambda: line("down"), 2_000_000: lambda: line("up")}
         _transferred(names, 4_000_000, events)
-        process = running["left"].process
 
         def is_back() -> bool:
-            channel = _counters(process)["channels"][1]
+            channel = running["left"].counters()["channels"][1]
             return bool(channel["is_in"] and channel["reopened"])
 
         wait_until(is_back, "the line did not come back")

@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 
+from gingham.studies._namespaces import SEARCH, TIMEOUT_S
 from tests import pages
 from tests.conftest import require_programs
 from tests.system.bundles import built
-from tests.system.pipes import ROOT, SEARCH, TIMEOUT_S
+from tests.system.pipes import ROOT
 from tests.system.test_linkemu import require_root
 
 NAME = "docs/how-to/striping-daemon.md"

@@ -22,10 +22,10 @@ from typing import Any
 
 import pytest
 
+from gingham.studies._namespaces import ENDS, TIMEOUT_S, ip, made_in
 from tests.conftest import require_programs, wait_until
 from tests.system.bundles import (
     MTU,
-    built,
     command,
     config,
     daemons,
@@ -33,9 +33,8 @@ from tests.system.bundles import (
     process_status,
     refusal,
 )
-from tests.system.flows import connection, in_namespace
-from tests.system.pipes import ENDS, TIMEOUT_S, Line, Programs, ip, network
-from tests.system.test_linkemu import require_root
+from tests.system.flows import connection
+from tests.system.pipes import Line, Programs, network
 
 LINES = [Line(50), Line(50)]
 # Behind the right end: what the routes are for, and where a channel ends.
@@ -46,16 +45,9 @@ PORT = 5002
 CAP_NET_ADMIN, CAP_SYS_ADMIN = 12, 21
 
 
-@pytest.fixture(scope="module")
-def program() -> Path:
-    require_programs("iproute2", "ip", "tc")
-    require_programs("procps", "sysctl")
-    require_root()
-    return built()
-
-
 @pytest.fixture
 def names(program: Path) -> Iterator[dict[str, str]]:
+    require_programs("procps", "sysctl")
     with network(Programs(program, program), LINES) as (names, _):
         for name in names.values():
             # Both, since loopback is older than what the default is for.
@@ -114,8 +106,8 @@ def answers(names: dict[str, str], address: str) -> bytes:
         return socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET)
 
     with (
-        in_namespace(names["right"], made) as listener,
-        in_namespace(names["left"], made) as sender,
+        made_in(names["right"], made) as listener,
+        made_in(names["left"], made) as sender,
     ):
         for one in (listener, sender):
             one.settimeout(TIMEOUT_S)

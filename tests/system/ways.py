@@ -16,9 +16,10 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from gingham.studies._namespaces import ENDS, TIMEOUT_S, ip
 from tests.conftest import wait_until
 from tests.system import bundles
-from tests.system.pipes import ENDS, TIMEOUT_S, Line, address, first_priority, ip
+from tests.system.pipes import Line, address, first_priority
 
 # Of the kernel; Python names it from 3.10 on where its headers had it.
 IPPROTO_MPTCP = 262

@@ -92,10 +92,12 @@ fn check_device(source: &Source<Config>, machine: &Machine) -> Result<(), InputE
         if addresses[..number].contains(prefix) {
             return Err(source.refuse(&path, "this address is given twice"));
         }
-        if prefix.address.is_ipv4() && addresses[..number].iter().any(|one| one.address.is_ipv4()) {
+        if prefix.address().is_ipv4()
+            && addresses[..number].iter().any(|one| one.address().is_ipv4())
+        {
             return Err(source.refuse(&path, "of IPv4 the interface has one address"));
         }
-        if machine.addresses.contains(&prefix.address) {
+        if machine.addresses.contains(&prefix.address()) {
             return Err(source.refuse(&path, "another interface has this address"));
         }
     }

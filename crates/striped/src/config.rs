@@ -34,6 +34,7 @@ use std::str::FromStr;
 use gingham_input::Scenario;
 use gingham_stripe::{Controlled, Order};
 use gingham_stripe_udp::ChannelPlan;
+use ipnet::IpNet;
 use serde::Deserialize;
 
 pub(crate) use ethernet::SchedulerName;
@@ -106,7 +107,7 @@ const MTU_MIN: [u16; 2] = [68, 1_280];
 impl Config {
     /// Whether packets of IPv6 go through it.
     pub(crate) fn has_v6(&self) -> bool {
-        self.addresses.iter().any(|prefix| prefix.address.is_ipv6())
+        self.addresses.iter().any(|prefix| prefix.address().is_ipv6())
     }
 
     /// What it is to take at least.
@@ -227,19 +228,12 @@ impl TryFrom<String> for Endpoint {
 /// An address and how many of its bits the network has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(try_from = "String")]
-pub(crate) struct Prefix {
-    pub(crate) address: IpAddr,
-    pub(crate) bits: u8,
-}
+pub(crate) struct Prefix(IpNet);
 
 impl FromStr for Prefix {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
-        let parsed = text.split_once('/').and_then(|(address, bits)| {
-            Some(Self { address: address.parse().ok()?, bits: bits.parse().ok()? })
-        });
-        let bits_max = |prefix: &Self| if prefix.address.is_ipv4() { 32 } else { 128 };
-        parsed.filter(|prefix| prefix.bits <= bits_max(prefix)).ok_or_else(|| {
+        text.parse().map(Self).map_err(|_| {
             format!("`{text}` is no address with a length such as 10.90.0.1/24 or fd00::1/64")
         })
     }
@@ -247,7 +241,7 @@ impl FromStr for Prefix {
 
 impl fmt::Display for Prefix {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.address, self.bits)
+        self.0.fmt(f)
     }
 }
 
@@ -259,33 +253,22 @@ impl TryFrom<String> for Prefix {
 }
 
 impl Prefix {
+    pub(crate) fn address(&self) -> IpAddr {
+        self.0.addr()
+    }
+
+    pub(crate) fn bits(&self) -> u8 {
+        self.0.prefix_len()
+    }
+
     /// The network of this address: what is behind its bits is zero.
     pub(crate) fn network(&self) -> Self {
-        let address = match self.address {
-            IpAddr::V4(one) => {
-                let mask = u32::MAX.checked_shl(32 - u32::from(self.bits)).unwrap_or(0);
-                Ipv4Addr::from_bits(one.to_bits() & mask).into()
-            }
-            IpAddr::V6(one) => {
-                let mask = u128::MAX.checked_shl(128 - u32::from(self.bits)).unwrap_or(0);
-                Ipv6Addr::from_bits(one.to_bits() & mask).into()
-            }
-        };
-        Self { address, bits: self.bits }
+        Self(self.0.trunc())
     }
 
     /// Whether an address is in this network.
     pub(crate) fn contains(&self, address: IpAddr) -> bool {
-        let is_same = |one: u128, other: u128, width: u32| {
-            (one ^ other).checked_shr(width - u32::from(self.bits)).unwrap_or(0) == 0
-        };
-        match (self.address, address) {
-            (IpAddr::V4(one), IpAddr::V4(other)) => {
-                is_same(one.to_bits().into(), other.to_bits().into(), 32)
-            }
-            (IpAddr::V6(one), IpAddr::V6(other)) => is_same(one.to_bits(), other.to_bits(), 128),
-            _ => false,
-        }
+        self.0.contains(&address)
     }
 }
 
@@ -352,7 +335,7 @@ mod tests {
         let ten = prefix("10.90.0.1/24").expect("a prefix");
         let has = |text: &str| ten.contains(text.parse().expect("an address"));
         assert_eq!((has("10.90.0.255"), has("10.90.1.0"), has("fd00::1")), (true, false, false));
-        assert!(prefix("0.0.0.0/0").expect("all").contains(ten.address));
+        assert!(prefix("0.0.0.0/0").expect("all").contains(ten.address()));
         assert!(prefix("::/0").expect("all").contains("fd00::1".parse().expect("an address")));
         for (text, network) in [
             ("10.90.0.1/24", "10.90.0.0/24"),

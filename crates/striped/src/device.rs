@@ -11,7 +11,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 
 use tun_rs::{DeviceBuilder, GROTable, IDEAL_BATCH_SIZE, Layer, SyncDevice, VIRTIO_NET_HDR_LEN};
 
-use crate::config::{Config, Prefix};
+use crate::config::Config;
 
 /// The longest that the kernel gives in a call.
 const RAW_BYTES: usize = VIRTIO_NET_HDR_LEN + 65_535;
@@ -50,10 +50,10 @@ impl Tun {
             .tx_queue_len(QUEUE_PACKETS)
             .offload(true)
             .enable(true);
-        for Prefix { address, bits } in &config.addresses {
-            builder = match address {
-                IpAddr::V4(address) => builder.ipv4(*address, *bits, None),
-                IpAddr::V6(address) => builder.ipv6(*address, *bits),
+        for prefix in &config.addresses {
+            builder = match prefix.address() {
+                IpAddr::V4(address) => builder.ipv4(address, prefix.bits(), None),
+                IpAddr::V6(address) => builder.ipv6(address, prefix.bits()),
             };
         }
         let device = builder.build_sync()?;

@@ -63,8 +63,8 @@ fn check_prefixes(source: &Source<Config>) -> Result<(), InputError> {
         if let Some(other) = routes[..number].iter().position(|other| other == route) {
             return refuse(format!("routes[{other}] is {route} as well"));
         }
-        let is_v4 = route.address.is_ipv4();
-        if !addresses.iter().any(|address| address.address.is_ipv4() == is_v4) {
+        let is_v4 = route.address().is_ipv4();
+        if !addresses.iter().any(|address| address.address().is_ipv4() == is_v4) {
             let family = if is_v4 { "IPv4" } else { "IPv6" };
             return refuse(format!(
                 "the interface has no address of {family} for packets to {route} to come from"

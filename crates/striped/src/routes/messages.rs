@@ -28,12 +28,12 @@ pub(super) const fn family_of(address: IpAddr) -> AddressFamily {
 /// it.
 pub(super) fn rules(plan: &RoutePlan, family: AddressFamily) -> Vec<RuleMessage> {
     let mut prefixes: Vec<_> =
-        plan.prefixes.iter().filter(|prefix| family_of(prefix.address) == family).collect();
+        plan.prefixes.iter().filter(|prefix| family_of(prefix.address()) == family).collect();
     if prefixes.is_empty() {
         return Vec::new();
     }
     // The longer one first, as in a table.
-    prefixes.sort_by_key(|prefix| std::cmp::Reverse(prefix.bits));
+    prefixes.sort_by_key(|prefix| std::cmp::Reverse(prefix.bits()));
     let remotes = plan.remotes.iter().filter(|remote| family_of(remote.ip()) == family);
     let mut made = Made { rules: Vec::new(), family, priority: plan.priority };
     let end = plan.priority_end();
@@ -45,7 +45,7 @@ pub(super) fn rules(plan: &RoutePlan, family: AddressFamily) -> Vec<RuleMessage>
         );
     }
     for prefix in prefixes {
-        let suppressed = RuleAttribute::SuppressPrefixLen(prefix.bits.into());
+        let suppressed = RuleAttribute::SuppressPrefixLen(prefix.bits().into());
         made.push_table(MAIN, prefix, Some(suppressed));
         made.push_table(plan.table, prefix, None);
     }
@@ -89,11 +89,11 @@ impl Made {
     }
 
     fn push_table(&mut self, table: u32, to: &Prefix, suppressed: Option<RuleAttribute>) {
-        let destination = (to.bits > 0).then_some(RuleAttribute::Destination(to.address));
+        let destination = (to.bits() > 0).then_some(RuleAttribute::Destination(to.address()));
         let attributes = destination.into_iter().chain(suppressed);
         self.push(RuleAction::ToTable, attributes.chain([RuleAttribute::Table(table)]));
         if let Some(rule) = self.rules.last_mut() {
-            rule.header.dst_len = to.bits;
+            rule.header.dst_len = to.bits();
         }
     }
 }
@@ -102,15 +102,15 @@ impl Made {
 pub(super) fn route(table: u32, to: &Prefix, index: u32) -> RouteMessage {
     let mut route = RouteMessage::default();
     route.header = RouteHeader {
-        address_family: family_of(to.address),
-        destination_prefix_length: to.bits,
+        address_family: family_of(to.address()),
+        destination_prefix_length: to.bits(),
         protocol: PROTOCOL,
-        scope: if to.address.is_ipv4() { RouteScope::Link } else { RouteScope::Universe },
+        scope: if to.address().is_ipv4() { RouteScope::Link } else { RouteScope::Universe },
         kind: RouteType::Unicast,
         ..RouteHeader::default()
     };
-    if to.bits > 0 {
-        route.attributes.push(RouteAttribute::Destination(to.address.into()));
+    if to.bits() > 0 {
+        route.attributes.push(RouteAttribute::Destination(to.address().into()));
     }
     route.attributes.push(RouteAttribute::Oif(index));
     route.attributes.push(RouteAttribute::Table(table));

@@ -9,9 +9,9 @@ use super::{Order, Sender, SizeState};
 use crate::{Instant, Numbered, SizeError};
 
 impl<S: Numbered> Sender<S> {
-    /// Somebody says that frames longer than so many bytes do not pass a channel: a message
-    /// of the network. It is heeded where that is below the
-    /// channel's size or what is probed, and then probed (RFC 8899, section 4.6).
+    /// The network says that frames longer than so many bytes do not pass a channel. It is heeded
+    /// where that is below the channel's size or what is probed, and then probed (RFC 8899, section
+    /// 4.6).
     pub fn handle_too_big(
         &mut self,
         now: Instant,
@@ -33,15 +33,20 @@ impl<S: Numbered> Sender<S> {
             }
             return Ok(());
         }
-        if self.options.order == Order::Strict {
-            let frame_bytes = one.frame_bytes;
-            if self.lose(channel, now) {
-                self.sizes.lose(channel, frame_bytes);
-                return Ok(());
-            }
+        if !self.shrink_out(now, channel) {
+            self.sizes.channels[channel].confirm(frame_bytes.max(plan.base), too_long_bytes);
         }
-        self.sizes.channels[channel].confirm(frame_bytes.max(plan.base), too_long_bytes);
         Ok(())
+    }
+
+    /// In strict order a channel that passes less than it did goes out, unless it is the last.
+    fn shrink_out(&mut self, now: Instant, channel: usize) -> bool {
+        let frame_bytes = self.sizes.channels[channel].frame_bytes;
+        let is_out = self.options.order == Order::Strict && self.lose(channel, now);
+        if is_out {
+            self.sizes.lose(channel, frame_bytes);
+        }
+        is_out
     }
 
     /// A socket refuses a frame of so many bytes (`EMSGSIZE`): it is longer than the interface takes.
@@ -60,14 +65,10 @@ impl<S: Numbered> Sender<S> {
             one.refuse(now, frame_bytes, &plan);
             return Ok(());
         }
-        if self.options.order == Order::Strict && frame_bytes > plan.base {
-            let frame_bytes = one.frame_bytes;
-            if self.lose(channel, now) {
-                self.sizes.lose(channel, frame_bytes);
-                return Ok(());
-            }
+        // Where not even the base passes, the search says that the channel is out.
+        if frame_bytes <= plan.base || !self.shrink_out(now, channel) {
+            self.sizes.channels[channel].refuse(now, frame_bytes, &plan);
         }
-        self.sizes.channels[channel].refuse(now, frame_bytes, &plan);
         Ok(())
     }
 }

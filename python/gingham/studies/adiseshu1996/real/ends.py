@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gingham.errors import EnvironmentProblem
-from gingham.studies.adiseshu1996.real.namespaces import ENDS, TIMEOUT_S, address
+from gingham.studies._namespaces import ENDS, TIMEOUT_S, address
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,6 +24,20 @@ if TYPE_CHECKING:
 PRIORITY = 10
 DEVICE = "stripe0"
 ADDRESSES = {end: f"10.90.0.{number}" for number, end in enumerate(ENDS, 1)}
+
+
+def found_daemon(daemon: Path | None) -> Path:
+    """Return the daemon: that of the path, or the one on PATH."""
+    if daemon is not None:
+        if not os.access(daemon, os.X_OK):
+            raise EnvironmentProblem(f"{daemon} is no program: cargo build -p gingham-striped")
+        return daemon.resolve()
+    found = shutil.which("striped")
+    if found is None:
+        raise EnvironmentProblem(
+            "striped is not on PATH: cargo install --path crates/striped, or --daemon PATH"
+        )
+    return Path(found)
 
 
 def config(

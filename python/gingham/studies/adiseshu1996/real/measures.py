@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from gingham.studies._bands import Measurement
-from gingham.studies.adiseshu1996.real.ends import both_ends
+from gingham.studies._namespaces import require_machine
+from gingham.studies.adiseshu1996.real.ends import both_ends, found_daemon
 from gingham.studies.adiseshu1996.real.lines import shaped
-from gingham.studies.adiseshu1996.real.namespaces import found_daemon, require_machine
 from gingham.studies.adiseshu1996.real.relay import relayed
 from gingham.studies.adiseshu1996.real.traffic import Numbers, goodput_mbit, whole_share
 

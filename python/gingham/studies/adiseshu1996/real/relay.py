@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from gingham.studies.adiseshu1996.real.namespaces import ENDS, ip, made_in, namespaces
+from gingham.studies._namespaces import ENDS, ip, made_in, namespaces
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,8 +13,8 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from gingham.studies._namespaces import TIMEOUT_S, made_in
 from gingham.studies.adiseshu1996.real.ends import ADDRESSES, DEVICE
-from gingham.studies.adiseshu1996.real.namespaces import TIMEOUT_S, made_in
 from gingham.studies.adiseshu1996.real.relay import BUFFER_BYTES, PORT, SO_RCVBUFFORCE
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Network namespaces: made, entered by a thread that ends, and removed."""
+"""Network namespaces: made, joined by lines with a rate, entered by a thread that ends, removed."""
 
 from __future__ import annotations
 
@@ -17,6 +17,10 @@ from gingham.errors import EnvironmentProblem
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+# Two milliseconds at once, so that what goes in a call passes in one piece, as through the
+# segmentation of a network card: where tbf cuts it, that is two thirds of all that is computed.
+BURST_S = 2e-3
+BURST_BYTES_MIN = 10_000
 # The ends of a pipe.
 ENDS = ("left", "right")
 SEARCH = f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin"
@@ -38,20 +42,6 @@ def require_machine() -> None:
         )
     if not os.access(TUN, os.W_OK):
         raise EnvironmentProblem(f"{TUN} cannot be opened: modprobe tun")
-
-
-def found_daemon(daemon: Path | None) -> Path:
-    """Return the daemon: that of the path, or the one on PATH."""
-    if daemon is not None:
-        if not os.access(daemon, os.X_OK):
-            raise EnvironmentProblem(f"{daemon} is no program: cargo build -p gingham-striped")
-        return daemon.resolve()
-    found = shutil.which("striped")
-    if found is None:
-        raise EnvironmentProblem(
-            "striped is not on PATH: cargo install --path crates/striped, or --daemon PATH"
-        )
-    return Path(found)
 
 
 def said(program: str, *words: str) -> str:
@@ -91,20 +81,37 @@ def address(name: str, device: str) -> str:
     return str(json.loads(ip("-n", name, "-j", "link", "show", device))[0]["address"])
 
 
-def made_in(namespace: str, make: Callable[[], Made]) -> Made:
-    """Return what a thread makes that goes into a namespace and ends."""
+def limit(name: str, device: str, rate_mbit: float, queue_bytes: int) -> None:
+    """Let an interface send so fast, in Mbit/s of frames, from a queue of so many bytes."""
+    burst_bytes = max(BURST_BYTES_MIN, int(rate_mbit * 1e6 / 8 * BURST_S))
+    shape = ["rate", f"{rate_mbit}mbit", "burst", f"{burst_bytes}b", "limit", str(queue_bytes)]
+    said("tc", "-n", name, "qdisc", "add", "dev", device, "root", "tbf", *shape)
+
+
+def enter(namespace: str) -> None:
+    """Move the calling thread."""
     # `os.setns` is there from Python 3.12 on.
     library = ctypes.CDLL(None, use_errno=True)
+    with Path("/run/netns", namespace).open() as file:
+        if library.setns(file.fileno(), CLONE_NEWNET) != 0:
+            raise EnvironmentProblem(f"{namespace}: {os.strerror(ctypes.get_errno())}")
+
+
+def made_in(namespace: str, make: Callable[[], Made]) -> Made:
+    """Return what a thread makes that goes into a namespace and ends."""
     made: list[Made] = []
+    failed: list[Exception] = []
 
     def run() -> None:
-        with Path("/run/netns", namespace).open() as file:
-            if library.setns(file.fileno(), CLONE_NEWNET) == 0:
-                made.append(make())
+        try:
+            enter(namespace)
+            made.append(make())
+        except Exception as error:  # noqa: BLE001  (raised again where the thread was begun)
+            failed.append(error)
 
     thread = threading.Thread(target=run)
     thread.start()
     thread.join()
-    if not made:
-        raise EnvironmentProblem(f"{namespace} cannot be entered, or has no such interface")
+    if failed:
+        raise failed[0]
     return made[0]
