@@ -9,6 +9,7 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
 use gingham_stripe::Instant;
@@ -21,6 +22,7 @@ use crate::link::{Link, LinkPlan};
 use crate::outbox::Outbox;
 use crate::run::Run;
 use crate::socket::BufferPlan;
+use crate::tcp::Connection;
 
 /// A link is tried again after so long: soon beside the second in which a probe goes at least.
 const AGAIN: Duration = Duration::from_millis(100);
@@ -91,6 +93,13 @@ impl Channel {
 
     /// Sends what has waited.
     pub(crate) fn drain(&mut self, now: Instant) -> Sent {
+        // A full link is found full by what is next.
+        if let Err(error) = self.link.flush()
+            && Meaning::of(&error) == Meaning::Gone
+        {
+            self.close(now);
+            return Sent::Gone;
+        }
         while let Some((run, from)) = self.outbox.first() {
             let datagram_bytes = run.segment_bytes;
             match self.link.send(run, from) {
@@ -119,7 +128,32 @@ impl Channel {
 
     /// Whether a full link is yet to take what is to go.
     pub(crate) fn is_full(&self) -> bool {
-        self.outbox.first().is_some()
+        self.outbox.first().is_some() || self.link.holds_rest()
+    }
+
+    /// Whether it would not take anything just now: what comes by itself is not there, or full.
+    pub(crate) fn is_blocked(&self) -> bool {
+        self.is_full() || (self.link.waits() && !self.link.is_open())
+    }
+
+    /// What is waited for to become writable, if anything is.
+    pub(crate) fn awaited_fd(&self) -> Option<BorrowedFd<'_>> {
+        let is_awaited = self.is_full() || self.link.is_connecting();
+        is_awaited.then(|| self.link.full_fd()).flatten()
+    }
+
+    /// Does what is due of a link that comes to be by itself; whether it has come to be just now.
+    pub(crate) fn advance(&mut self, now: Instant) -> bool {
+        let is_new = self.link.advance(now);
+        self.counts.reopened += u64::from(is_new && self.counts.gone > 0);
+        is_new
+    }
+
+    /// Its link has this connection from now on.
+    pub(crate) fn adopt(&mut self, connection: Connection) {
+        self.counts.gone += u64::from(self.link.adopt(connection));
+        self.is_quiet = false;
+        self.counts.reopened += u64::from(self.counts.gone > 0);
     }
 
     /// Opens a link anew, if it is not open and it is time for that.
@@ -147,6 +181,7 @@ impl Channel {
         }
         let Err(error) = self.inbox.fill(&mut self.link, moment) else { return false };
         let is_gone = Meaning::of(&error) == Meaning::Gone;
+        self.counts.strange += u64::from(error.kind() == io::ErrorKind::InvalidData);
         if is_gone {
             self.close(moment.now);
         } else {
@@ -170,6 +205,10 @@ impl Channel {
     pub(crate) fn tell(&mut self, now: Instant, to: Option<SocketAddr>, message: &[u8]) -> bool {
         self.reopen(now);
         let Some(to) = to.or_else(|| self.link.remote()) else { return false };
+        if !self.link.is_open() {
+            self.counts.unsent += 1;
+            return false;
+        }
         let told = self.link.tell(to, message);
         self.counts.sends += 1;
         match told.as_ref().map_err(Meaning::of) {

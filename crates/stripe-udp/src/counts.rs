@@ -23,8 +23,8 @@ pub struct ChannelCounts {
     pub strange: u64,
     /// Times that the other end was heard from another address than before.
     pub moved: u64,
-    /// Times that the interface, its address or its route was gone.
+    /// Times that the interface, its address or its route was gone, or a connection over.
     pub gone: u64,
-    /// Times that a socket was opened anew.
+    /// Times that a socket was opened or a connection was there anew.
     pub reopened: u64,
 }

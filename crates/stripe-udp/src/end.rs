@@ -1,5 +1,6 @@
 //! An end of the pipe: its channels, both ends of the protocol, and the clock.
 
+mod admission;
 mod handshakes;
 mod sending;
 mod slots;
@@ -26,6 +27,7 @@ use crate::run::{RUN_BYTES_MAX, Run};
 use crate::scheduler::SchedulerPlan;
 use crate::socket::BufferPlan;
 use crate::striping::{Before, Packet, Striping, StripingPlan};
+use crate::tcp::Listener;
 use crate::wait::{Ready, Waiting, Wakeups};
 use handshakes::Sessions;
 
@@ -109,6 +111,8 @@ pub struct End {
     /// By their ids: where there is none, it can be added.
     channels: Vec<Option<Channel>>,
     kind: LinkKind,
+    /// Where connections come, of channels that listen.
+    listeners: Vec<Listener>,
     striping: Striping,
     encapsulation: Encapsulation,
     sessions: Sessions,
@@ -122,9 +126,10 @@ pub struct End {
 }
 
 impl End {
-    /// Opens links, all of one kind, for channels that are numbered from 0, and begins with an epoch
-    /// later than any that the other end remembers; where datagrams are sealed a handshake names the
-    /// session, and its epochs. The calling thread is woken to the nanosecond from then on.
+    /// Opens links, all over UDP and TCP or all over Ethernet, for channels that are numbered from 0,
+    /// and begins with an epoch later than any that the other end remembers; where datagrams are sealed
+    /// a handshake names the session, and its epochs. The calling thread is woken to the nanosecond
+    /// from then on.
     pub fn open(
         plan: &EndPlan,
         channels: Vec<impl Into<LinkPlan>>,
@@ -141,8 +146,13 @@ impl End {
         };
         let cap = plan.cap(channels.len())?;
         let scheduler = plan.scheduler.scheduler(plan.striping.longest_bytes, cap)?;
-        let present = first_channels(channels.len());
-        let sessions = Sessions::new(&plan.striping, scheduler, present, before);
+        let mut sessions = Sessions::new(&plan.striping, scheduler, before);
+        let mut listeners = Vec::new();
+        for (channel, one) in channels.iter().enumerate() {
+            sessions.set_slot(channel, true, one.passes_all());
+            let listening = admission::listen(&mut listeners, channel, one);
+            listening.map_err(|error| OpenError::Socket { channel, error })?;
+        }
         let reset_to = encapsulation.peer().is_none().then_some(epoch);
         let striping = sessions.striping(reset_to, now)?;
         let open = |(channel, one)| {
@@ -155,6 +165,7 @@ impl End {
         Ok(Self {
             channels,
             kind,
+            listeners,
             striping,
             encapsulation,
             sessions,
@@ -169,6 +180,7 @@ impl End {
     /// Takes what has come on all channels, in the order of time.
     pub fn receive(&mut self) {
         let moment = Moment::read();
+        self.admit(moment.now);
         for channel in 0..self.channels.len() {
             self.fill(channel, &moment);
         }
@@ -235,20 +247,30 @@ impl End {
     /// of these may be.
     pub fn wait(&mut self, until: Option<Instant>, also: &[BorrowedFd<'_>]) -> io::Result<Ready> {
         let links = self.channels.iter().flatten().map(|channel| &channel.link);
-        let fds: Vec<_> = links.filter_map(Link::fd).chain(also.iter().copied()).collect();
-        let full = self.channels.iter().flatten().filter(|channel| channel.is_full());
-        let writable: Vec<_> = full.filter_map(|channel| channel.link.full_fd()).collect();
-        let timeout = self.timeout();
+        let listeners = self.listeners.iter().flat_map(Listener::fds);
+        let fds: Vec<_> = links.filter_map(Link::fd).chain(listeners).collect();
+        let (ours, fds) = (fds.len(), [&fds[..], also].concat());
+        let channels = self.channels.iter().flatten();
+        let writable: Vec<_> = channels.filter_map(Channel::awaited_fd).collect();
+        let timeout = self.links_timeout().min(self.timeout());
         let until = until.map_or(timeout, |until| until.min(timeout));
         let ready = self.waiting.wait(until, &fds, &writable)?;
         let links = self.channels.iter_mut().flatten();
         let with_fd = links.filter(|channel| channel.link.fd().is_some());
-        let mut asked = 0;
         for (number, channel) in with_fd.enumerate() {
-            channel.is_quiet = !ready.has(number);
-            asked = number + 1;
+            // What waits here, and not in the kernel, no socket tells.
+            channel.is_quiet = !ready.has(number) && !channel.link.holds_more();
         }
-        Ok(ready.from(asked))
+        Ok(ready.from(ours))
+    }
+
+    /// When a link wants to be asked though nothing comes.
+    fn links_timeout(&self) -> Instant {
+        let links = self.channels.iter().flatten().map(|channel| &channel.link);
+        let of = |link: &Link| {
+            if link.holds_more() { Some(Instant::ORIGIN) } else { link.next_at() }
+        };
+        links.filter_map(of).min().unwrap_or(Instant::from_nanoseconds(u64::MAX))
     }
 
     /// How many channels there can be at once: their ids are below that.
@@ -256,9 +278,12 @@ impl End {
         self.channels.len()
     }
 
-    /// The address of a channel's socket of UDP, as long as it has one.
+    /// The address of a channel's socket, as long as it has one: where it listens, of that which
+    /// does.
     pub fn local(&self, channel: usize) -> Option<SocketAddr> {
-        self.channels[channel].as_ref()?.link.local()
+        let listener = self.listeners.iter().find(|listener| listener.serves(channel));
+        let link = || self.channels[channel].as_ref()?.link.local();
+        listener.map_or_else(link, Listener::local)
     }
 
     /// Whether packets are taken: the other end has answered.
@@ -332,10 +357,10 @@ fn encapsulation(
     channels: &[LinkPlan],
     now: Instant,
 ) -> Result<(LinkKind, Encapsulation), OpenError> {
-    let kind = channels.first().map_or(LinkKind::Udp, LinkPlan::kind);
+    let kind = channels.first().map_or(LinkKind::Datagrams, LinkPlan::kind);
     if channels.iter().any(|one| one.kind() != kind) {
         return Err(OpenError::Kinds(
-            "all are over UDP, or all over Ethernet, with offload or without",
+            "all are over UDP and TCP, or all over Ethernet, with offload or without",
         ));
     }
     let longest_bytes = plan.striping.longest_bytes;
@@ -351,12 +376,6 @@ fn encapsulation(
         return Err(OpenError::Kinds("frames of Ethernet have neither tags nor a key"));
     }
     Ok((kind, Encapsulation::Bare(Bare::new(longest_bytes as usize, is_offloaded))))
-}
-
-/// The first so many channels, a bit each.
-fn first_channels(channels: usize) -> u64 {
-    let others = u64::BITS.saturating_sub(u32::try_from(channels).unwrap_or(u32::MAX));
-    u64::MAX.checked_shr(others).unwrap_or(0)
 }
 
 /// Whether a packet, or its copy, fits a datagram.

@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | `EMSGSIZE` | it is longer than the interface takes | the protocol hears of it, and shrinks the channel |
 //! | `EAGAIN`, `ENOBUFS` | a queue of ours is full | as lost on the way: the controller hears of it |
+//! | `ENOTCONN`, no length where one is to be | a connection is over | the same |
 //! | `ENETDOWN`, `ENODEV`, `ENXIO`, `EADDRNOTAVAIL`, `ENETUNREACH`, `EINVAL` | the interface, its address or its route is gone | the channel goes out, its socket is opened anew when it is probed |
 //! | all else: `ECONNREFUSED`, `EHOSTUNREACH`, `EPERM`, ... | somebody on the way says no | counted; silence takes the channel out if it lasts |
 
@@ -38,7 +39,7 @@ pub enum OpenError {
         /// The longest that can be.
         bytes_max: usize,
     },
-    /// Channels over UDP and over Ethernet are in one pipe, or what a channel over Ethernet needs is
+    /// Channels in datagrams and in frames of Ethernet are in one pipe, or what a channel over Ethernet needs is
     /// not told.
     #[error("channels: {0}")]
     Kinds(&'static str),
@@ -100,11 +101,18 @@ impl Meaning {
                 | Errno::ENXIO
                 | Errno::EADDRNOTAVAIL
                 | Errno::ENETUNREACH
-                | Errno::EINVAL,
+                | Errno::EINVAL
+                | Errno::ENOTCONN,
             ) => Self::Gone,
+            _ if error.kind() == io::ErrorKind::InvalidData => Self::Gone,
             _ => Self::Refused,
         }
     }
+}
+
+/// A connection is over.
+pub(crate) fn gone() -> io::Error {
+    Errno::ENOTCONN.into()
 }
 
 /// A queue of ours is full.

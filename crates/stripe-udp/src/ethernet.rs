@@ -117,10 +117,6 @@ impl EthernetLink {
         self.open.as_ref().map(|open| open.sender.full_fd())
     }
 
-    pub(crate) fn segments_max(&self) -> usize {
-        self.plan.batches().count
-    }
-
     pub(crate) fn batches(&self) -> Batches {
         self.plan.batches()
     }

@@ -36,6 +36,17 @@ pub(crate) enum Frame<'a> {
 }
 
 impl<'a> Frame<'a> {
+    /// Which channel it says that it is of.
+    pub(crate) fn channel(&self) -> Option<usize> {
+        match self {
+            Self::Data(tag, _) => Some(tag.channel.into()),
+            Self::Packet { .. } => None,
+            Self::ToReceiver(message) | Self::ToSender(message) => {
+                Message::parse(message).ok().map(|message| message.channel.into())
+            }
+        }
+    }
+
     /// What stands behind this header, once it is in clear.
     fn parse(header: Header, behind: &'a [u8]) -> Option<Self> {
         if header.content != Content::Message {

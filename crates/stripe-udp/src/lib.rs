@@ -3,8 +3,8 @@
 //!
 //! ```text
 //!               striping (both ends of the protocol)
-//!   packets ──► sender ───► run ──► link 0 ══ UDP or Ethernet ══►
-//!               receiver        ──► link 1 ══ UDP or Ethernet ══►
+//!   packets ──► sender ───► run ──► link 0 ══ UDP, TCP or Ethernet ══►
+//!               receiver        ──► link 1 ══ UDP, TCP or Ethernet ══►
 //!   packets ◄── in order ◄─ inbox ◄── links, in the order of the kernel's stamps
 //! ```
 //!
@@ -41,6 +41,7 @@ mod run;
 mod scheduler;
 mod socket;
 mod striping;
+mod tcp;
 mod wait;
 
 pub use bare::ip_bytes;
@@ -55,4 +56,5 @@ pub use pool::Buffer;
 pub use scheduler::SchedulerPlan;
 pub use socket::{BufferPlan, ChannelPlan, Opener};
 pub use striping::{Packet, StripingPlan};
+pub use tcp::{TcpEnd, TcpPlan};
 pub use wait::{LATE, Ready, Wakeups};

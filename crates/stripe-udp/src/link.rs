@@ -2,8 +2,8 @@
 //!
 //! ```text
 //!   channel ── send a run ──► link ── UDP, a port a channel
-//!           ◄─ batches, each      └── Ethernet, frames of two EtherTypes
-//!              with its stamp
+//!           ◄─ batches, each      ├── TCP, a connection a channel
+//!              with its stamp     └── Ethernet, frames of two EtherTypes
 //! ```
 //!
 //! Invariants: what a link gives came from the other end of its channel, or is said not to; a link
@@ -14,15 +14,21 @@ use std::net::SocketAddr;
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
+use gingham_stripe::Instant;
+
+use crate::error::gone;
 use crate::ethernet::{EthernetLink, EthernetPlan};
 use crate::run::Run;
 use crate::socket::{BATCHES, BufferPlan, ChannelPlan, Opener, UdpLink};
+use crate::tcp::{Connection, TcpLink, TcpPlan};
 
 /// Where a channel begins and ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LinkPlan {
     /// Over UDP.
     Udp(ChannelPlan),
+    /// Over TCP.
+    Tcp(TcpPlan),
     /// In frames of Ethernet.
     Ethernet(EthernetPlan),
 }
@@ -30,6 +36,12 @@ pub enum LinkPlan {
 impl From<ChannelPlan> for LinkPlan {
     fn from(plan: ChannelPlan) -> Self {
         Self::Udp(plan)
+    }
+}
+
+impl From<TcpPlan> for LinkPlan {
+    fn from(plan: TcpPlan) -> Self {
+        Self::Tcp(plan)
     }
 }
 
@@ -44,14 +56,19 @@ impl LinkPlan {
     pub(crate) const fn header_bytes(&self) -> u32 {
         match self {
             Self::Udp(plan) => plan.header_bytes(),
-            Self::Ethernet(_) => 0,
+            Self::Tcp(_) | Self::Ethernet(_) => 0,
         }
+    }
+
+    /// Whether packets pass however long they are.
+    pub(crate) const fn passes_all(&self) -> bool {
+        matches!(self, Self::Tcp(_))
     }
 
     /// Whether two are of one kind, so that the same stands on both.
     pub(crate) const fn kind(&self) -> LinkKind {
         match self {
-            Self::Udp(_) => LinkKind::Udp,
+            Self::Udp(_) | Self::Tcp(_) => LinkKind::Datagrams,
             Self::Ethernet(plan) => LinkKind::Ethernet { is_offloaded: plan.is_offloaded },
         }
     }
@@ -60,7 +77,7 @@ impl LinkPlan {
 /// What the links of a pipe have alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LinkKind {
-    Udp,
+    Datagrams,
     Ethernet { is_offloaded: bool },
 }
 
@@ -85,7 +102,7 @@ pub(crate) struct Arrival {
     pub(crate) payload: Payload,
     /// Whether it came from the other end of the channel.
     pub(crate) is_ours: bool,
-    /// Its address of UDP.
+    /// Its address of UDP or TCP.
     pub(crate) from: Option<SocketAddr>,
 }
 
@@ -100,6 +117,7 @@ pub(crate) struct Batches {
 #[derive(Debug)]
 pub(crate) enum Link {
     Udp(UdpLink),
+    Tcp(Box<TcpLink>),
     Ethernet(Box<EthernetLink>),
 }
 
@@ -108,6 +126,7 @@ macro_rules! either {
     ($self:ident, $link:ident => $call:expr) => {
         match $self {
             Link::Udp($link) => $call,
+            Link::Tcp($link) => $call,
             Link::Ethernet($link) => $call,
         }
     };
@@ -118,15 +137,55 @@ impl Link {
     pub(crate) fn open(plan: LinkPlan, buffers: BufferPlan) -> io::Result<Self> {
         Ok(match plan {
             LinkPlan::Udp(plan) => Self::Udp(UdpLink::open(plan, buffers)?),
+            LinkPlan::Tcp(plan) => Self::Tcp(Box::new(TcpLink::open(plan)?)),
             LinkPlan::Ethernet(plan) => {
                 Self::Ethernet(Box::new(EthernetLink::open(plan, buffers)?))
             }
         })
     }
 
-    /// Opens it anew.
+    /// Opens it anew, unless it comes to be by itself.
     pub(crate) fn reopen(&mut self) -> io::Result<()> {
-        either!(self, link => link.reopen())
+        match self {
+            Self::Udp(link) => link.reopen(),
+            Self::Tcp(_) => Err(gone()),
+            Self::Ethernet(link) => link.reopen(),
+        }
+    }
+
+    /// Does what is due of a link that comes to be by itself; whether it has come to be just now.
+    pub(crate) fn advance(&mut self, now: Instant) -> bool {
+        if let Self::Tcp(link) = self { link.advance(now) } else { false }
+    }
+
+    /// When something is due though nothing comes.
+    pub(crate) fn next_at(&self) -> Option<Instant> {
+        if let Self::Tcp(link) = self { link.next_at() } else { None }
+    }
+
+    /// It has this connection from now on; whether it had another.
+    pub(crate) fn adopt(&mut self, connection: Connection) -> bool {
+        if let Self::Tcp(link) = self { link.adopt(connection) } else { false }
+    }
+
+    /// Whether it is on the way to be open: then it is writable.
+    pub(crate) fn is_connecting(&self) -> bool {
+        matches!(self, Self::Tcp(link) if link.is_connecting())
+    }
+
+    /// Whether something that came waits here, and not in the kernel.
+    pub(crate) fn holds_more(&self) -> bool {
+        matches!(self, Self::Tcp(link) if link.holds_more())
+    }
+
+    /// Whether a datagram has begun to go, and has not gone whole.
+    pub(crate) fn holds_rest(&self) -> bool {
+        matches!(self, Self::Tcp(link) if link.holds_rest())
+    }
+
+    /// What has begun to go does.
+    pub(crate) fn flush(&mut self) -> io::Result<()> {
+        if let Self::Tcp(link) = self { link.flush() } else { Ok(()) }
     }
 
     pub(crate) fn close(&mut self) {
@@ -146,19 +205,25 @@ impl Link {
     pub(crate) fn full_fd(&self) -> Option<BorrowedFd<'_>> {
         match self {
             Self::Udp(_) => None,
+            Self::Tcp(link) => link.full_fd(),
             Self::Ethernet(link) => link.full_fd(),
         }
     }
 
     /// How many datagrams may go in one call.
     pub(crate) fn segments_max(&self) -> usize {
-        either!(self, link => link.segments_max())
+        match self {
+            Self::Udp(link) => link.segments_max(),
+            // As many as in a call.
+            Self::Tcp(_) | Self::Ethernet(_) => self.batches().count,
+        }
     }
 
     /// How what comes is taken.
     pub(crate) fn batches(&self) -> Batches {
         match self {
             Self::Udp(_) => BATCHES,
+            Self::Tcp(link) => link.batches(),
             Self::Ethernet(link) => link.batches(),
         }
     }
@@ -170,7 +235,7 @@ impl Link {
 
     /// Whether what a full link did not take waits until it does, and is not lost.
     pub(crate) const fn waits(&self) -> bool {
-        matches!(self, Self::Ethernet(_))
+        matches!(self, Self::Tcp(_) | Self::Ethernet(_))
     }
 
     /// Takes what has come, a batch a buffer: how many.
@@ -182,42 +247,48 @@ impl Link {
         either!(self, link => link.receive(bytes, arrivals))
     }
 
-    /// The address of UDP that it has, if any.
+    /// The address of UDP or TCP that it has, if any.
     pub(crate) fn local(&self) -> Option<SocketAddr> {
         match self {
             Self::Udp(link) => link.local(),
+            Self::Tcp(link) => link.local(),
             Self::Ethernet(_) => None,
         }
     }
 
-    /// A socket of UDP is opened anew by this from now on.
+    /// A socket of UDP, or one of TCP that connects, is opened anew by this from now on.
     pub(crate) fn set_opener(&mut self, opener: Opener) {
         match self {
             Self::Udp(link) => link.set_opener(opener),
+            Self::Tcp(link) => link.set_opener(opener),
             Self::Ethernet(_) => {}
         }
     }
 
-    /// The address of UDP of the other end, where it is known.
+    /// The address of the other end, where it is known: over TCP as long as there is a connection.
     pub(crate) fn remote(&self) -> Option<SocketAddr> {
         match self {
             Self::Udp(link) => link.remote(),
+            Self::Tcp(link) => link.remote(),
             Self::Ethernet(_) => None,
         }
     }
 
-    /// Sends a datagram of a handshake to this address of UDP.
+    /// Sends a datagram of a handshake to this address, which over TCP can be no other than that of
+    /// the connection.
     pub(crate) fn tell(&mut self, to: SocketAddr, message: &[u8]) -> io::Result<()> {
         match self {
             Self::Udp(link) => link.tell(to, message),
+            Self::Tcp(link) => link.tell(message),
             Self::Ethernet(_) => Err(io::ErrorKind::Unsupported.into()),
         }
     }
 
-    /// The other end has this address of UDP from now on.
+    /// The other end has this address of UDP or TCP from now on.
     pub(crate) fn set_remote(&mut self, remote: SocketAddr) {
         match self {
             Self::Udp(link) => link.set_remote(remote),
+            Self::Tcp(link) => link.set_remote(remote),
             Self::Ethernet(_) => {}
         }
     }

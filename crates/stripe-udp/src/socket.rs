@@ -13,7 +13,7 @@
 use std::fmt;
 use std::io::{self, IoSliceMut};
 use std::net::{SocketAddr, UdpSocket};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
 use nix::sys::socket::{getsockopt, sockopt::IpMtu};
@@ -48,7 +48,7 @@ impl ChannelPlan {
         let mut local = self.local;
         local.set_port(0);
         let socket = Socket::new(Domain::for_address(local), Type::DGRAM, Some(Protocol::UDP))?;
-        self.place(&socket)?;
+        place(&socket, self.interface.as_deref(), self.mark)?;
         socket.bind(&local.into())?;
         socket.connect(&self.remote.into())?;
         let is_known = self.remote.is_ipv4();
@@ -69,7 +69,7 @@ impl ChannelPlan {
         }
         let domain = Domain::for_address(self.local);
         let socket = Socket::new(domain, Type::DGRAM, Some(Protocol::UDP))?;
-        self.place(&socket)?;
+        place(&socket, self.interface.as_deref(), self.mark)?;
         let bytes = buffers.bytes();
         // As much of it as the machine lets us have.
         socket.set_recv_buffer_size(bytes)?;
@@ -77,14 +77,14 @@ impl ChannelPlan {
         socket.bind(&self.local.into())?;
         Ok(socket.into())
     }
+}
 
-    /// Says through which interface all is to go, and as what it is routed.
-    fn place(&self, socket: &Socket) -> io::Result<()> {
-        if let Some(interface) = &self.interface {
-            socket.bind_device(Some(interface.as_bytes()))?;
-        }
-        self.mark.map_or(Ok(()), |mark| socket.set_mark(mark))
+/// Says through which interface all is to go, and as what it is routed.
+pub(crate) fn place(socket: &Socket, interface: Option<&str>, mark: Option<u32>) -> io::Result<()> {
+    if let Some(interface) = interface {
+        socket.bind_device(Some(interface.as_bytes()))?;
     }
+    mark.map_or(Ok(()), |mark| socket.set_mark(mark))
 }
 
 /// How long the buffers of sockets are.
@@ -122,15 +122,15 @@ const BUFFER_BYTES_MIN: usize = 1 << 16;
 pub(crate) const BATCHES: Batches = Batches { count: 16, bytes: 1 << 16 };
 
 /// Opens the socket of a channel anew, for a process that may not.
-pub struct Opener(Box<dyn Fn() -> io::Result<UdpSocket> + Send>);
+pub struct Opener(Box<dyn Fn() -> io::Result<OwnedFd> + Send>);
 
 impl Opener {
-    /// From what gives a socket as [`ChannelPlan::open`] does.
-    pub fn new(open: impl Fn() -> io::Result<UdpSocket> + Send + 'static) -> Self {
+    /// From what gives a socket as [`ChannelPlan::open`] does, or [`crate::TcpPlan::open`].
+    pub fn new(open: impl Fn() -> io::Result<OwnedFd> + Send + 'static) -> Self {
         Self(Box::new(open))
     }
 
-    fn open(&self) -> io::Result<UdpSocket> {
+    pub(crate) fn open(&self) -> io::Result<OwnedFd> {
         (self.0)()
     }
 }
@@ -161,7 +161,7 @@ impl UdpLink {
 
     pub(crate) fn reopen(&mut self) -> io::Result<()> {
         let opened = match &self.opener {
-            Some(opener) => opener.open(),
+            Some(opener) => opener.open().map(UdpSocket::from),
             None => self.plan.open(&self.buffers),
         };
         self.open = Some(ChannelSocket::new(opened?)?);

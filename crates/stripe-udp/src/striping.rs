@@ -353,6 +353,21 @@ impl Striping {
         self.sender.move_channel(self.now, id)
     }
 
+    /// A channel passes packets however long they are, or may not.
+    pub(crate) fn set_passes_all(&mut self, channel: usize, passes_all: bool) {
+        self.sender.set_passes_all(channel, passes_all);
+    }
+
+    /// These channels take nothing just now, a bit each.
+    pub(crate) fn set_blocked(&mut self, channels: u64) {
+        self.sender.set_blocked(channels);
+    }
+
+    /// A channel has a link again: something is to be said on it.
+    pub(crate) fn ask(&mut self, channel: usize) {
+        self.sender.ask_channel(channel);
+    }
+
     /// A channel has no socket any more: whether it is out.
     pub(crate) fn lose(&mut self, channel: usize) -> bool {
         self.sender.lose_channel(self.now, channel)

@@ -23,6 +23,7 @@ mod check;
 mod control;
 mod credit;
 mod idle;
+mod links;
 mod markers;
 mod options;
 mod paths;
@@ -103,6 +104,8 @@ pub struct Sender<S> {
     now: Instant,
     /// Channels on which a marker, or while resetting a reset, is to go.
     due: ChannelSet,
+    /// Channels whose links take nothing just now.
+    blocked: ChannelSet,
     /// Markers go when this round comes to their channel.
     marker_round: Round,
     /// Markers go at this time at the latest.
@@ -158,6 +161,7 @@ impl<S: Numbered> Sender<S> {
             now,
             state: State::Open,
             due: 0,
+            blocked: 0,
             marker_at: now,
             idle: Idle::new(&options.markers),
             presence: Presence::new(channels, options.present(channels)),
@@ -204,10 +208,10 @@ impl<S: Numbered> Sender<S> {
         }
     }
 
-    /// Whether a channel is there and in, and has credit for a packet of so many bytes; with 0 for
-    /// any.
+    /// Whether a channel is there and in, its link takes something, and it has credit for a packet of
+    /// so many bytes; with 0 for any.
     fn takes(&self, channel: usize, length_bytes: u32) -> bool {
-        self.carries(channel) && self.has_credit(channel, length_bytes)
+        self.carries(channel) && !self.is_blocked(channel) && self.has_credit(channel, length_bytes)
     }
 
     /// Whether packets are taken.

@@ -15,6 +15,7 @@ use crate::machine::{Machine, lacks_tun};
 use crate::peer;
 use crate::problem::Problem;
 use crate::routes::check_routes;
+use crate::tcp;
 
 /// Interfaces have names of less than this (`IFNAMSIZ`).
 const NAME_BYTES: usize = 16;
@@ -114,6 +115,10 @@ fn check_channels(source: &Source<Config>, machine: &Machine) -> Result<(), Inpu
     }
     let mut places = BTreeMap::new();
     for (number, channel) in config.channels.iter().enumerate() {
+        if channel.is_tcp() {
+            tcp::check(source, machine, number, channel)?;
+            continue;
+        }
         let local = check_channel(source, machine, number, channel)?;
         let place = (local, channel.interface.as_deref());
         if let Some(other) = places.insert(place, number) {
@@ -133,6 +138,10 @@ fn check_channel(
     let refuse = |key: &str, message: String| Err(source.refuse(&key_of(number, key), message));
     if let Some(key) = channel.key_of_ethernet() {
         return refuse(key, format!("a channel over UDP has no `{key}`"));
+    }
+    if channel.listen().is_some() {
+        let message = "a channel over UDP listens always: local and remote, or transport = \"tcp\"";
+        return refuse("listen", message.into());
     }
     let Some(remote) = channel.remote() else {
         let message = "`remote` is missing: remote = \"198.51.100.1:7000\", or local alone where the other \
@@ -165,11 +174,20 @@ fn check_channel(
     if remote.ip().is_unspecified() || remote.port() == 0 {
         return refuse("remote", "the other end of a channel has an address and a port".into());
     }
-    let inside = source.scenario.addresses.iter().find(|prefix| prefix.contains(remote.ip()));
-    if let Some(prefix) = inside {
-        return refuse("remote", format!("{} is in the interface's own {prefix}", remote.ip()));
-    }
+    check_outside(source, number, remote)?;
     Ok(local)
+}
+
+/// Whether the way to the other end is not through the interface itself.
+pub(crate) fn check_outside(
+    source: &Source<Config>,
+    number: usize,
+    remote: SocketAddr,
+) -> Result<(), InputError> {
+    let inside = source.scenario.addresses.iter().find(|prefix| prefix.contains(remote.ip()));
+    let Some(prefix) = inside else { return Ok(()) };
+    let message = format!("{} is in the interface's own {prefix}", remote.ip());
+    Err(source.refuse(&key_of(number, "remote"), message))
 }
 
 fn check_mtu(source: &Source<Config>) -> Result<(), InputError> {

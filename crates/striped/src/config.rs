@@ -20,6 +20,11 @@
 //!
 //! [[channel]]
 //! local = "203.0.113.7:7000"            # the other end is learned from what comes with its key
+//!
+//! [[channel]]
+//! transport = "tcp"                     # where UDP does not pass; it mixes with UDP
+//! interface = "eth1"
+//! remote = "198.51.100.1:443"           # which has listen = "0.0.0.0:443" in place of both
 //! ```
 //!
 //! Of channels over Ethernet it says something else: [`ethernet`]; more of the other end [`peer`].
@@ -33,7 +38,7 @@ use std::str::FromStr;
 
 use gingham_input::Scenario;
 use gingham_stripe::{Controlled, Order};
-use gingham_stripe_udp::ChannelPlan;
+use gingham_stripe_udp::{ChannelPlan, TcpEnd, TcpPlan};
 use ipnet::IpNet;
 use serde::Deserialize;
 
@@ -144,6 +149,12 @@ pub(crate) struct Channel {
     pub(crate) interface: Option<String>,
     /// The address at the other end; where there is none, the one that it has been heard from.
     remote: Option<Endpoint>,
+    /// What carries it.
+    #[serde(default)]
+    transport: TransportName,
+    /// The address where a connection of TCP is heard, which the other end opens. Channels that have
+    /// it in common have one socket.
+    listen: Option<Endpoint>,
     /// The interface of Ethernet, and no UDP.
     pub(crate) ethernet: Option<String>,
     /// The address of the interface of Ethernet at the other end.
@@ -154,17 +165,52 @@ pub(crate) struct Channel {
 }
 
 impl Channel {
-    /// The address at the other end, where the channel is over UDP; unspecified where it is learned.
+    /// Whether it is over TCP.
+    pub(crate) fn is_tcp(&self) -> bool {
+        self.transport == TransportName::Tcp
+    }
+
+    /// Where it listens, if it does.
+    pub(crate) fn listen(&self) -> Option<SocketAddr> {
+        self.listen.map(|listen| listen.0)
+    }
+
+    /// Where a connection to there begins: at any port, unless one is told.
+    pub(crate) fn connect_from(&self, remote: SocketAddr) -> SocketAddr {
+        let mut local = self.local(remote);
+        if self.local.is_none() {
+            local.set_port(0);
+        }
+        local
+    }
+
+    /// It over TCP, if it is.
+    pub(crate) fn tcp_plan(&self, mark: Option<u32>, longest_bytes: u32) -> Option<TcpPlan> {
+        let end = match (self.listen(), self.remote()) {
+            _ if !self.is_tcp() => return None,
+            (Some(local), _) => TcpEnd::Listens(local),
+            (None, remote) => {
+                let remote = remote?;
+                TcpEnd::Connects { local: self.connect_from(remote), remote }
+            }
+        };
+        Some(TcpPlan { end, interface: self.interface.clone(), mark, longest_bytes })
+    }
+
+    /// The address at the other end, where the channel is over UDP or TCP; unspecified where it is
+    /// learned.
     pub(crate) fn remote(&self) -> Option<SocketAddr> {
         let nowhere = |local: Endpoint| SocketAddr::new(any(local.0), 0);
         self.remote.map(|remote| remote.0).or_else(|| self.local.map(nowhere))
     }
 
-    /// What it says that only a channel over UDP has.
+    /// What it says that only a channel over UDP or TCP has.
     pub(crate) const fn key_of_udp(&self) -> Option<&'static str> {
         match self {
             Self { remote: Some(_), .. } => Some("remote"),
             Self { local: Some(_), .. } => Some("local"),
+            Self { listen: Some(_), .. } => Some("listen"),
+            Self { transport: TransportName::Tcp, .. } => Some("transport"),
             Self { interface: Some(_), .. } => Some("interface"),
             _ => None,
         }
@@ -190,6 +236,11 @@ impl Channel {
         self.remote.is_some()
     }
 
+    /// Whether it says which address it has here.
+    pub(crate) const fn has_local(&self) -> bool {
+        self.local.is_some()
+    }
+
     /// Whether it says where it begins.
     pub(crate) const fn is_placed(&self) -> bool {
         self.local.is_some() || self.interface.is_some()
@@ -197,7 +248,7 @@ impl Channel {
 
     /// It over UDP, if it is.
     pub(crate) fn plan(&self, mark: Option<u32>) -> Option<ChannelPlan> {
-        let remote = self.remote()?;
+        let remote = self.remote().filter(|_| !self.is_tcp())?;
         let (local, interface) = (self.local(remote), self.interface.clone());
         Some(ChannelPlan { local, interface, mark, remote })
     }
@@ -206,6 +257,17 @@ impl Channel {
 /// Any address of the same family.
 fn any(address: SocketAddr) -> IpAddr {
     if address.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() }
+}
+
+/// What carries a channel that is not over Ethernet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum TransportName {
+    /// Wherever it passes: what is lost delays nothing else.
+    #[default]
+    Udp,
+    /// Where it does not.
+    Tcp,
 }
 
 /// An address with a port.

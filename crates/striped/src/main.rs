@@ -58,6 +58,8 @@ mod sandbox;
 #[cfg(target_os = "linux")]
 mod signals;
 #[cfg(target_os = "linux")]
+mod tcp;
+#[cfg(target_os = "linux")]
 mod tunnel;
 
 use std::process::ExitCode;

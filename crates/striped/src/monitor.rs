@@ -144,7 +144,12 @@ impl Monitor {
             }
             Request::Open(channel) => {
                 let channel = self.config.channels.get(channel as usize);
-                let plan = channel.and_then(|channel| channel.plan(self.config.mark));
+                let Config { mark, mtu, .. } = self.config;
+                let over_tcp = channel.and_then(|channel| channel.tcp_plan(mark, mtu.into()));
+                if let Some(plan) = over_tcp {
+                    return plan.open().map(Some);
+                }
+                let plan = channel.and_then(|channel| channel.plan(mark));
                 let socket = plan.ok_or_else(refusal)?.open(&BufferPlan::default())?;
                 Ok(Some(socket.into()))
             }

@@ -76,6 +76,9 @@ const CALLS: [libc::c_long; 43] = [
 /// Memory that is no program's: their third argument does not let it be run.
 const CALLS_OF_MEMORY: [libc::c_long; 2] = [libc::SYS_mmap, libc::SYS_mprotect];
 
+/// What it takes to connect sockets that the other half opened, and to accept on those that listen.
+const CALLS_OF_CONNECTIONS: [libc::c_long; 2] = [libc::SYS_connect, libc::SYS_accept4];
+
 /// What it takes to open sockets of packets: to find an interface, and to be bound to it.
 const CALLS_OF_SOCKETS: [libc::c_long; 3] = [libc::SYS_socket, libc::SYS_bind, libc::SYS_ioctl];
 
@@ -83,6 +86,8 @@ const CALLS_OF_SOCKETS: [libc::c_long; 3] = [libc::SYS_socket, libc::SYS_bind, l
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kept {
     Nothing,
+    /// What is connected and accepted on sockets that it was given.
+    Connections,
     /// Sockets of packets.
     RawSockets,
 }
@@ -103,7 +108,7 @@ pub(crate) fn enter(user: Option<&User>, monitor: Pid, kept: Kept) -> Result<boo
         caps::clear(None, set)?;
     }
     keep(match kept {
-        Kept::Nothing => &[],
+        Kept::Nothing | Kept::Connections => &[],
         Kept::RawSockets => &[Capability::CAP_NET_RAW],
     })?;
     // The key stands in this process's memory.
@@ -166,7 +171,11 @@ fn program(architecture: TargetArch, kept: Kept) -> Result<BpfProgram, seccompil
         let condition = SeccompCondition::new(2, SeccompCmpArgLen::Dword, masked, 0)?;
         SeccompRule::new(vec![condition])
     };
-    let of_sockets: &[_] = if kept == Kept::RawSockets { &CALLS_OF_SOCKETS } else { &[] };
+    let of_sockets: &[_] = match kept {
+        Kept::Nothing => &[],
+        Kept::Connections => &CALLS_OF_CONNECTIONS,
+        Kept::RawSockets => &CALLS_OF_SOCKETS,
+    };
     let calls = CALLS.iter().chain(of_sockets);
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> =
         calls.map(|call| (*call, Vec::new())).collect();

@@ -8,8 +8,7 @@
 
 use std::fmt::Display;
 use std::io::{self, stdin};
-use std::net::UdpSocket;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,7 +21,7 @@ use nix::unistd::{User, getppid};
 
 use crate::allowed::Allowed;
 use crate::check::{Checked, read};
-use crate::config::Config;
+use crate::config::{Channel, Config};
 use crate::device::Tun;
 use crate::entry::Entry;
 use crate::line::{HalfLine, Request};
@@ -59,7 +58,14 @@ pub(crate) fn carry(path: &Path) -> Result<(), Problem> {
     // The other half says why not.
     let routed = tunnel.tun.index().and_then(|index| line.ask(Request::Route(index)));
     routed.map_err(|_| Problem::Told(6))?;
-    let kept = if checked.config.is_ethernet() { Kept::RawSockets } else { Kept::Nothing };
+    let config = &checked.config;
+    let kept = if config.is_ethernet() {
+        Kept::RawSockets
+    } else if config.channels.iter().any(Channel::is_tcp) {
+        Kept::Connections
+    } else {
+        Kept::Nothing
+    };
     let is_filtered =
         sandbox::enter(user.as_ref(), monitor, kept).map_err(|error| halves(&error))?;
     report::print(&report::ready(&checked.config.name, is_filtered));
@@ -205,15 +211,18 @@ impl Tunnel {
 /// What carries the channels.
 fn links(config: &Config) -> Vec<LinkPlan> {
     let over_ethernet = config.ethernet_plans().into_iter().map(LinkPlan::from);
-    let plans = config.channels.iter().filter_map(|channel| channel.plan(config.mark));
-    plans.map(LinkPlan::from).chain(over_ethernet).collect()
+    let plan = |channel: &Channel| {
+        let over_udp = channel.plan(config.mark).map(LinkPlan::from);
+        over_udp.or_else(|| channel.tcp_plan(config.mark, config.mtu.into()).map(LinkPlan::from))
+    };
+    config.channels.iter().filter_map(plan).chain(over_ethernet).collect()
 }
 
 /// A socket from the half that may open one.
-fn reopened(line: &HalfLine, channel: usize) -> io::Result<UdpSocket> {
+fn reopened(line: &HalfLine, channel: usize) -> io::Result<OwnedFd> {
     let number = u32::try_from(channel).expect("channels are few");
     let given = line.ask(Request::Open(number))?;
-    given.map(UdpSocket::from).ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
+    given.ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
 }
 
 fn plan(checked: &Checked) -> Result<EndPlan, String> {

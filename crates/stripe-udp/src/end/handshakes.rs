@@ -22,23 +22,24 @@ pub(super) struct Sessions {
     scheduler: Scheduler,
     /// Channels that are there, a bit each.
     present: u64,
+    /// Those that pass packets however long they are, a bit each.
+    passing_all: u64,
     before: Before,
     count: u64,
+    /// One has begun, and nobody has told it yet which channels have no link.
+    pub(super) is_new: bool,
 }
 
 impl Sessions {
-    pub(super) const fn new(
-        plan: &StripingPlan,
-        scheduler: Scheduler,
-        present: u64,
-        before: Before,
-    ) -> Self {
-        Self { plan: *plan, scheduler, present, before, count: 0 }
+    pub(super) const fn new(plan: &StripingPlan, scheduler: Scheduler, before: Before) -> Self {
+        Self { plan: *plan, scheduler, present: 0, passing_all: 0, before, count: 0, is_new: false }
     }
 
-    /// A channel is there from now on, or no longer.
-    pub(super) const fn set_present(&mut self, channel: usize, is_there: bool) {
-        self.present = self.present & !(1 << channel) | (is_there as u64) << channel;
+    /// A channel is there from now on, or no longer; whether it passes packets however long they are.
+    pub(super) const fn set_slot(&mut self, channel: usize, is_there: bool, passes_all: bool) {
+        let others = !(1 << channel);
+        self.present = self.present & others | (is_there as u64) << channel;
+        self.passing_all = self.passing_all & others | (passes_all as u64) << channel;
     }
 
     /// Both ends of the protocol as they begin: with a reset to an epoch, or synchronised.
@@ -48,13 +49,19 @@ impl Sessions {
         now: Instant,
     ) -> Result<Striping, OpenError> {
         let slots = (self.scheduler.clone(), self.present);
-        Striping::new(&self.plan, slots, self.before, reset_to, now)
+        let mut striping = Striping::new(&self.plan, slots, self.before, reset_to, now)?;
+        for channel in 0..u64::BITS as usize {
+            if self.passing_all & 1 << channel != 0 {
+                striping.set_passes_all(channel, true);
+            }
+        }
+        Ok(striping)
     }
 
     /// Begins anew where the other end does.
-    fn follow(&mut self, count: u64, striping: &mut Striping) {
+    pub(super) fn follow(&mut self, count: u64, striping: &mut Striping) {
         if self.count != count {
-            self.count = count;
+            (self.count, self.is_new) = (count, true);
             *striping = self.striping(None, striping.now()).expect("it was made so before");
         }
     }
@@ -84,9 +91,7 @@ pub(super) fn take(
         if let (Some(peer), Some(from), true) =
             (encapsulation.peer_mut(), from, is_handshake(datagram))
         {
-            let reply = answer(peer, at, from, datagram);
-            sessions.follow(peer.sessions(), striping);
-            match reply {
+            match answer(peer, at, from, datagram, (striping, sessions)) {
                 Ok(reply) if reply.is_empty() => {}
                 Ok(reply) if taken.replies.len() < REPLIES_A_BATCH => taken.replies.push(reply),
                 Ok(_) | Err(_) => taken.strange += 1,
@@ -108,11 +113,13 @@ pub(super) fn take(
     taken
 }
 
-fn answer(
+/// Takes a datagram of a handshake: what goes back, which may be nothing.
+pub(super) fn answer(
     peer: &mut Peer,
     at: Instant,
     from: SocketAddr,
     datagram: &[u8],
+    (striping, sessions): (&mut Striping, &mut Sessions),
 ) -> Result<Vec<u8>, Discard> {
     let (mut reply, mut address) = (Vec::new(), [0; 18]);
     match from.ip().to_canonical() {
@@ -120,8 +127,9 @@ fn answer(
         std::net::IpAddr::V6(ip) => address[..16].copy_from_slice(&ip.octets()),
     }
     address[16..].copy_from_slice(&from.port().to_be_bytes());
-    peer.handle(at, &address, datagram, &mut reply)?;
-    Ok(reply)
+    let handled = peer.handle(at, &address, datagram, &mut reply);
+    sessions.follow(peer.sessions(), striping);
+    handled.map(|()| reply)
 }
 
 impl End {

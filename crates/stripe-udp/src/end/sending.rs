@@ -1,5 +1,7 @@
 //! What goes: messages, copies, and packets in runs.
 
+use std::mem::take;
+
 use gingham_stripe::{SendError, Tag};
 
 use super::{End, Source};
@@ -16,6 +18,7 @@ impl End {
     /// Sends what is to be said and, as far as windows and paces let them go, copies and packets.
     pub fn transmit(&mut self, source: &mut impl Source) {
         self.striping.advance(now());
+        self.advance_links();
         self.drain();
         if !self.shake_hands() {
             return;
@@ -47,6 +50,7 @@ impl End {
     }
 
     fn send_copies(&mut self) {
+        self.tell_blocked();
         while let Some((repair, bytes)) = self.striping.next_copy() {
             let datagram_bytes = self.encapsulation.data_bytes(&repair.tag, bytes.len());
             self.run.begin(repair.channel, datagram_bytes);
@@ -55,6 +59,7 @@ impl End {
             buffer.extend_from_slice(bytes);
             self.encapsulation.seal(0, buffer);
             self.flush();
+            self.tell_blocked();
         }
     }
 
@@ -67,10 +72,6 @@ impl End {
         let Some(run) = self.striping.next_run(charged_bytes) else {
             return self.drop_too_long(source);
         };
-        // A link that is full is waited for: the next packet is its own.
-        if self.channels[run.channel].as_ref().is_some_and(Channel::is_full) {
-            return false;
-        }
         let (mut went, mut left) = (false, run.bytes);
         while left > 0
             && let Some(length) = source.next_bytes()
@@ -157,6 +158,27 @@ impl End {
         if sent == Sent::Gone {
             self.striping.lose(id);
         }
+    }
+
+    /// Links that come to be by themselves do; on those that have, something is said at once. A session
+    /// begins with all channels, of which those are out that have no link.
+    fn advance_links(&mut self) {
+        let (now, is_new) = (self.striping.now(), take(&mut self.sessions.is_new));
+        for (id, channel) in self.channels.iter_mut().enumerate() {
+            if channel.as_mut().is_some_and(|channel| channel.advance(now)) {
+                self.striping.ask(id);
+            }
+            if is_new && channel.as_ref().is_some_and(|channel| !channel.link.is_open()) {
+                self.striping.lose(id);
+            }
+        }
+    }
+
+    /// The protocol hears which links take nothing just now.
+    fn tell_blocked(&mut self) {
+        let is_blocked = |one: &Option<Channel>| one.as_ref().is_some_and(Channel::is_blocked);
+        let blocked = self.channels.iter().enumerate().filter(|(_, one)| is_blocked(one));
+        self.striping.set_blocked(blocked.fold(0, |set, (id, _)| set | 1 << id));
     }
 
     /// What full links have not taken goes, as far as they do now.

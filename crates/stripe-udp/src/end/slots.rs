@@ -17,7 +17,7 @@ use std::net::SocketAddr;
 
 use gingham_stripe::ChannelError;
 
-use super::End;
+use super::{End, admission};
 use crate::channel::Channel;
 use crate::clock::now;
 use crate::error::SlotError;
@@ -30,13 +30,15 @@ impl End {
     pub fn add_channel(&mut self, id: usize, plan: impl Into<LinkPlan>) -> Result<(), SlotError> {
         let (buffers, now) = (self.buffers, self.striping.advance(now()));
         let plan = self.of_our_kind(id, plan)?;
-        let slot = self.slot(id)?;
-        if slot.is_some() {
+        if self.slot(id)?.is_some() {
             return Err(ChannelError::AlreadyThere { id }.into());
         }
-        let opened = Channel::open(plan, buffers, now);
-        *slot = Some(opened.map_err(|error| SlotError::Socket { id, error })?);
-        self.sessions.set_present(id, true);
+        let refused = |error| SlotError::Socket { id, error };
+        let passes_all = plan.passes_all();
+        let channel = Channel::open(plan.clone(), buffers, now).map_err(refused)?;
+        admission::listen(&mut self.listeners, id, &plan).map_err(refused)?;
+        self.channels[id] = Some(channel);
+        self.set_slot(id, true, passes_all);
         Ok(self.striping.add_channel(id)?)
     }
 
@@ -44,8 +46,9 @@ impl End {
     pub fn remove_channel(&mut self, id: usize) -> Result<(), ChannelError> {
         self.striping.advance(now());
         self.striping.remove_channel(id)?;
-        self.sessions.set_present(id, false);
+        self.set_slot(id, false, false);
         *self.slot(id)? = None;
+        admission::forget(&mut self.listeners, id);
         Ok(())
     }
 
@@ -54,8 +57,16 @@ impl End {
     pub fn move_channel(&mut self, id: usize, plan: impl Into<LinkPlan>) -> Result<(), SlotError> {
         let (buffers, now) = (self.buffers, self.striping.advance(now()));
         let plan = self.of_our_kind(id, plan)?;
+        let refused = |error| SlotError::Socket { id, error };
+        let passes_all = plan.passes_all();
+        if self.slot(id)?.is_none() {
+            return Err(ChannelError::NotThere { id }.into());
+        }
+        admission::forget(&mut self.listeners, id);
+        admission::listen(&mut self.listeners, id, &plan).map_err(refused)?;
         let one = self.slot(id)?.as_mut().ok_or(ChannelError::NotThere { id })?;
-        one.relocate(plan, buffers, now).map_err(|error| SlotError::Socket { id, error })?;
+        one.relocate(plan, buffers, now).map_err(refused)?;
+        self.set_slot(id, true, passes_all);
         Ok(self.striping.move_channel(id)?)
     }
 
@@ -78,6 +89,12 @@ impl End {
     /// Whether there is a channel of this id.
     pub fn is_there(&self, id: usize) -> bool {
         self.channels.get(id).is_some_and(Option::is_some)
+    }
+
+    /// What of a channel holds for the session that is, and for those that begin later.
+    fn set_slot(&mut self, id: usize, is_there: bool, passes_all: bool) {
+        self.sessions.set_slot(id, is_there, passes_all);
+        self.striping.set_passes_all(id, passes_all);
     }
 
     fn of_our_kind(&self, id: usize, plan: impl Into<LinkPlan>) -> Result<LinkPlan, SlotError> {

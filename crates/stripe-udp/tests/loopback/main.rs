@@ -3,7 +3,9 @@
 
 mod order;
 mod pair;
+mod relay;
 mod slots;
+mod tcp;
 
 use std::collections::VecDeque;
 use std::net::{Ipv4Addr, UdpSocket};

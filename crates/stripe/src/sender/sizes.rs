@@ -33,6 +33,7 @@ mod evidence;
 mod plan;
 mod refused;
 mod search;
+mod whole;
 
 use core::time::Duration;
 
@@ -51,6 +52,8 @@ use search::Search;
 pub(super) struct Sizes {
     plan: Option<SizePlan>,
     channels: Vec<Search>,
+    /// Those that pass frames however long they are.
+    whole: ChannelSet,
     /// What stands before a packet.
     header_bytes: u32,
     /// Channels on which a probe is to go.
@@ -73,6 +76,7 @@ impl Sizes {
         let mut sizes = Self {
             plan: options.sizes,
             channels: Vec::new(),
+            whole: 0,
             header_bytes: u32::try_from(header_bytes).expect("twenty"),
             due: 0,
             next_at: options.sizes.map(|_| Instant::ORIGIN),
@@ -187,7 +191,7 @@ impl Sizes {
 
     /// A channel is alive: one that was out for its size has passed a probe, any other begins anew.
     pub(super) fn revive(&mut self, now: Instant, channel: usize) {
-        let initial = self.initial();
+        let initial = self.initial_on(channel);
         let one = &mut self.channels[channel];
         match &self.plan {
             Some(plan) if one.state == SizeState::Error => one.acknowledge(now, plan),
@@ -199,7 +203,7 @@ impl Sizes {
     /// Another channel takes the place of one, or another path.
     pub(super) fn begin(&mut self, channel: usize) {
         self.leave(channel);
-        self.channels[channel] = self.initial();
+        self.channels[channel] = self.initial_on(channel);
         self.next_at = self.plan.map(|_| Instant::ORIGIN);
     }
 
@@ -231,9 +235,10 @@ impl Sizes {
     /// What can be, of each channel.
     pub(super) fn repair_state(&mut self, now: Instant, longest_bytes: u32, span_max: Duration) {
         self.due &= first_channels(self.channels.len());
-        let (initial, frame_max) =
-            (self.initial(), longest_bytes.saturating_add(self.header_bytes));
-        for one in &mut self.channels {
+        let frame_max = longest_bytes.saturating_add(self.header_bytes);
+        for channel in 0..self.channels.len() {
+            let initial = self.initial_on(channel);
+            let one = &mut self.channels[channel];
             one.evidence.repair_state(now, span_max);
             let Some(plan) = &self.plan else {
                 one.frame_bytes = u32::MAX;
@@ -258,8 +263,9 @@ impl Sizes {
 
     /// A new epoch, with all channels.
     pub(super) fn restart(&mut self) {
-        let initial = self.initial();
-        for one in &mut self.channels {
+        for channel in 0..self.channels.len() {
+            let initial = self.initial_on(channel);
+            let one = &mut self.channels[channel];
             one.forget();
             if one.state == SizeState::Error {
                 *one = initial;

@@ -38,6 +38,7 @@ impl<S: Numbered> Sender<S> {
         let some_is_sound = (0..self.scheduler.channels()).filter(is_in).any(is_sound);
         let has_room = |channel: &usize| {
             is_in(channel)
+                && !self.is_blocked(*channel)
                 && (!some_is_sound || is_sound(*channel))
                 && match &self.paths {
                     Some(paths) => paths.admits(*channel, now),

@@ -1,0 +1,142 @@
+//! An open connection.
+
+use std::fmt;
+use std::io::{self, IoSlice, Read, Write};
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::time::Duration;
+
+use nix::libc::MSG_NOSIGNAL;
+use socket2::Socket;
+
+use super::frames::{Reading, Writing};
+use crate::run::Run;
+
+/// What TCP may hold beside what is on its way: a millisecond at 130 Mbit/s, thirteen at 10. The
+/// kernel takes more once half of it is gone.
+const UNSENT_BYTES: u32 = 16_384;
+/// A connection on which something was sent, and nothing acknowledged for so long, is over: longer
+/// than any round trip with its queues, shorter than what TCP itself waits between two tries once
+/// that way was gone for some seconds.
+const STILL: Duration = Duration::from_secs(3);
+/// Who says how much is on its way: something that goes back where the queue of the way is full, and
+/// does not go on where this end sends less than it might, as it does by the protocol's own window.
+/// BBR of Linux, version 1, takes its start for unfinished as long as that holds: it sent a third of
+/// all bytes twice, and two lines of 20 Mbit/s, 10 and 40 ms, carried .72 to .77 of their sum where
+/// they carry .96 now (`docs/concepts/striping-tcp.md`).
+const CONGESTION: &[u8] = b"cubic";
+/// What is read in a call, half a millisecond at 1 Gbit/s.
+const READ_BYTES: usize = 1 << 16;
+
+/// A connection.
+pub(crate) struct Connection {
+    stream: Stream,
+    remote: SocketAddr,
+    reading: Reading,
+    writing: Writing,
+}
+
+impl fmt::Debug for Connection {
+    /// Without the buffers.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Connection").field("socket", &self.stream.0).finish_non_exhaustive()
+    }
+}
+
+impl Connection {
+    /// With room for one datagram of at most this length.
+    pub(super) fn new(socket: Socket, longest_bytes: usize) -> io::Result<Self> {
+        socket.set_nonblocking(true)?;
+        socket.set_tcp_nodelay(true)?;
+        socket.set_tcp_notsent_lowat(UNSENT_BYTES)?;
+        socket.set_tcp_user_timeout(Some(STILL))?;
+        // Where the kernel has no other it stays.
+        let _: io::Result<()> = socket.set_tcp_congestion(CONGESTION);
+        let remote = socket.peer_addr()?.as_socket().ok_or(io::ErrorKind::Unsupported)?;
+        let reading = Reading::new(longest_bytes);
+        Ok(Self { stream: Stream(socket), remote, reading, writing: Writing::default() })
+    }
+
+    /// As much as there is comes from now on.
+    pub(super) fn expect_more(&mut self) {
+        self.reading.expand(READ_BYTES);
+    }
+
+    pub(super) fn as_fd(&self) -> BorrowedFd<'_> {
+        self.stream.0.as_fd()
+    }
+
+    pub(super) fn local(&self) -> Option<SocketAddr> {
+        self.stream.0.local_addr().ok()?.as_socket()
+    }
+
+    /// The address of the other end.
+    pub(super) const fn remote(&self) -> SocketAddr {
+        self.remote
+    }
+
+    pub(super) fn holds_more(&self) -> bool {
+        self.reading.holds_more()
+    }
+
+    pub(super) const fn holds_rest(&self) -> bool {
+        self.writing.holds_rest()
+    }
+
+    pub(super) fn flush(&mut self) -> io::Result<()> {
+        self.writing.flush(&mut &self.stream)
+    }
+
+    pub(super) fn send(&mut self, run: &Run, from: usize) -> io::Result<usize> {
+        self.writing.send(&mut &self.stream, run, from)
+    }
+
+    /// Sends one datagram, or what of it does not go just now before all that is sent later.
+    pub(super) fn tell(&mut self, datagram: &[u8]) -> io::Result<()> {
+        self.writing.tell(&mut &self.stream, datagram)
+    }
+
+    /// Whether a datagram is there whole; reads as long as there may be more.
+    pub(super) fn has_next(&mut self, may_read: &mut bool) -> io::Result<bool> {
+        while !self.reading.has_next()? {
+            if !*may_read {
+                return Ok(false);
+            }
+            match self.reading.fill(&mut &self.stream) {
+                Ok((0, _)) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok((_, may_have_more)) => *may_read = may_have_more,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => *may_read = false,
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(true)
+    }
+
+    /// The next datagram, where one is there whole.
+    pub(super) fn take(&mut self) -> Option<&mut [u8]> {
+        self.reading.take()
+    }
+}
+
+/// A socket as a stream that raises no signal.
+struct Stream(Socket);
+
+impl Read for &Stream {
+    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        (&self.0).read(room)
+    }
+}
+
+impl Write for &Stream {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.send_with_flags(bytes, MSG_NOSIGNAL)
+    }
+
+    fn write_vectored(&mut self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
+        self.0.send_vectored_with_flags(slices, MSG_NOSIGNAL)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

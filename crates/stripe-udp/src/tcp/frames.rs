@@ -1,0 +1,313 @@
+//! Datagrams in a stream of bytes, each behind its length.
+//!
+//! Invariants: what is cut is what was written, wherever reads and writes break; a length that cannot
+//! be ends the stream; what is remembered is less than a datagram, and what was read at once.
+
+use std::io::{self, IoSlice, Read, Write};
+use std::ops::Range;
+
+use crate::run::Run;
+
+/// The length before a datagram.
+pub(super) const LENGTH_BYTES: usize = 2;
+/// Datagrams that are given in a call, as many as in frames of Ethernet.
+pub(super) const FRAMES: usize = 64;
+/// What waits of datagrams that go before others: a handshake and the tries of it at most, of 142
+/// bytes each.
+const TOLD_BYTES_MAX: usize = 1_024;
+
+/// What has come and is not taken yet.
+pub(super) struct Reading {
+    bytes: Vec<u8>,
+    held: Range<usize>,
+    longest_bytes: usize,
+}
+
+impl Reading {
+    /// Room for one datagram of at most this length.
+    pub(super) fn new(longest_bytes: usize) -> Self {
+        Self { bytes: vec![0; LENGTH_BYTES + longest_bytes], held: 0..0, longest_bytes }
+    }
+
+    /// So much is read at once from now on, at least a datagram.
+    pub(super) fn expand(&mut self, bytes: usize) {
+        self.bytes.resize(self.bytes.len().max(bytes), 0);
+    }
+
+    /// Reads once, where no whole datagram is held: how much, and whether there may be more. Nothing
+    /// is the end.
+    pub(super) fn fill(&mut self, source: &mut impl Read) -> io::Result<(usize, bool)> {
+        self.bytes.copy_within(self.held.clone(), 0);
+        self.held = 0..self.held.len();
+        let room = &mut self.bytes[self.held.end..];
+        let read = source.read(room)?;
+        let was_full = read == room.len();
+        self.held.end += read;
+        Ok((read, was_full))
+    }
+
+    /// The next datagram, if it is here whole.
+    pub(super) fn take(&mut self) -> Option<&mut [u8]> {
+        let datagram = self.next().ok()??;
+        self.held.start = datagram.end;
+        Some(&mut self.bytes[datagram])
+    }
+
+    /// Whether it is, if it can be.
+    pub(super) fn has_next(&self) -> io::Result<bool> {
+        Ok(self.next()?.is_some())
+    }
+
+    /// Whether there is something to take, or no more can be.
+    pub(super) fn holds_more(&self) -> bool {
+        !matches!(self.next(), Ok(None))
+    }
+
+    fn next(&self) -> io::Result<Option<Range<usize>>> {
+        let Some(length) = self.bytes[self.held.clone()].first_chunk() else { return Ok(None) };
+        let length = usize::from(u16::from_be_bytes(*length));
+        if length == 0 || length > self.longest_bytes {
+            return Err(io::ErrorKind::InvalidData.into());
+        }
+        let start = self.held.start + LENGTH_BYTES;
+        let end = start + length;
+        Ok((end <= self.held.end).then_some(start..end))
+    }
+}
+
+/// What of a datagram that has begun to go has not gone yet, and what goes next.
+#[derive(Debug, Default)]
+pub(super) struct Writing {
+    rest: Vec<u8>,
+    gone: usize,
+    /// How much of it was put there to go before what is sent later.
+    told: usize,
+}
+
+impl Writing {
+    pub(super) const fn holds_rest(&self) -> bool {
+        !self.rest.is_empty()
+    }
+
+    /// Writes what is left of the datagram that has begun to go.
+    pub(super) fn flush(&mut self, sink: &mut impl Write) -> io::Result<()> {
+        while self.gone < self.rest.len() {
+            match sink.write(&self.rest[self.gone..])? {
+                0 => return Err(io::ErrorKind::WriteZero.into()),
+                written => self.gone += written,
+            }
+        }
+        self.rest.clear();
+        (self.gone, self.told) = (0, 0);
+        Ok(())
+    }
+
+    /// Writes one datagram. Where not all goes the rest waits, and goes before all that is sent later,
+    /// unless too much waits already.
+    pub(super) fn tell(&mut self, sink: &mut impl Write, datagram: &[u8]) -> io::Result<()> {
+        let bytes = LENGTH_BYTES + datagram.len();
+        if self.told + bytes > TOLD_BYTES_MAX {
+            self.flush(sink)?;
+        }
+        self.told += bytes;
+        self.rest.extend(length_of(datagram));
+        self.rest.extend(datagram);
+        match self.flush(sink) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(()),
+            flushed => flushed,
+        }
+    }
+
+    /// Writes the datagrams of a run from one on in one call: how many have begun to go, of which the
+    /// last may not have gone whole. At least one has.
+    pub(super) fn send(
+        &mut self,
+        sink: &mut impl Write,
+        run: &Run,
+        from: usize,
+    ) -> io::Result<usize> {
+        self.flush(sink)?;
+        let mut lengths = [[0; LENGTH_BYTES]; FRAMES];
+        let mut slices = [IoSlice::new(&[]); 2 * FRAMES];
+        let datagrams = || run.bytes.chunks(run.segment_bytes).skip(from).take(FRAMES);
+        let mut count = 0;
+        for ((datagram, length), slice) in
+            datagrams().zip(&mut lengths).zip(slices.chunks_exact_mut(2))
+        {
+            *length = length_of(datagram);
+            (slice[0], slice[1]) = (IoSlice::new(length), IoSlice::new(datagram));
+            count += 2;
+        }
+        let mut written = sink.write_vectored(&slices[..count])?;
+        if written == 0 {
+            return Err(io::ErrorKind::WriteZero.into());
+        }
+        let mut begun = 0;
+        for datagram in datagrams() {
+            if written == 0 {
+                break;
+            }
+            begun += 1;
+            let bytes = LENGTH_BYTES + datagram.len();
+            if written < bytes {
+                let parts = [&length_of(datagram)[..], datagram];
+                self.rest.extend(parts.into_iter().flatten().skip(written));
+            }
+            written = written.saturating_sub(bytes);
+        }
+        Ok(begun)
+    }
+}
+
+fn length_of(datagram: &[u8]) -> [u8; LENGTH_BYTES] {
+    u16::try_from(datagram.len()).expect("a run is no longer than a datagram of IP").to_be_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::VecDeque;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const LONGEST_BYTES: usize = 40;
+
+    /// A connection that takes and gives as many bytes at a time as it is told, and nothing between.
+    #[derive(Default)]
+    struct Wire {
+        bytes: VecDeque<u8>,
+        steps: VecDeque<usize>,
+    }
+
+    impl Wire {
+        fn step(&mut self, most: usize) -> io::Result<usize> {
+            match self.steps.pop_front() {
+                Some(0) => Err(io::ErrorKind::WouldBlock.into()),
+                Some(step) => Ok(step.min(most)),
+                None => Ok(most),
+            }
+        }
+    }
+
+    impl Write for Wire {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let count = self.step(bytes.len())?;
+            self.bytes.extend(&bytes[..count]);
+            Ok(count)
+        }
+
+        fn write_vectored(&mut self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
+            let bytes: Vec<u8> = slices.iter().flat_map(|slice| slice.iter().copied()).collect();
+            self.write(&bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    impl Read for Wire {
+        fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+            if self.bytes.is_empty() {
+                return Err(io::ErrorKind::WouldBlock.into());
+            }
+            let count = self.step(room.len())?;
+            self.bytes.read(&mut room[..count])
+        }
+    }
+
+    /// Datagrams of one length, but for the last.
+    fn run(number: u8, segment_bytes: usize, datagrams: usize, last_bytes: usize) -> Run {
+        let mut run = Run::new();
+        for place in 0..datagrams {
+            let is_last = place + 1 == datagrams;
+            let length = if is_last { last_bytes.min(segment_bytes) } else { segment_bytes };
+            run.begin(0, length.max(segment_bytes * usize::from(place == 0)));
+            run.segment_bytes = segment_bytes;
+            run.bytes.extend((0..length).map(|byte| number.wrapping_mul(31) ^ byte as u8));
+        }
+        run
+    }
+
+    /// All that can be read, until there is nothing or an error.
+    fn taken(reading: &mut Reading, wire: &mut Wire) -> io::Result<Vec<Vec<u8>>> {
+        let mut datagrams = Vec::new();
+        loop {
+            while reading.has_next()? {
+                datagrams.extend(reading.take().map(|one| one.to_vec()));
+            }
+            match reading.fill(wire) {
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(datagrams),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    proptest! {
+        /// Wherever writes and reads break, and however long a read may be.
+        #[test]
+        fn what_is_read_is_what_was_written(
+            runs in prop::collection::vec((1..=LONGEST_BYTES, 1..100_usize, 1..=LONGEST_BYTES), 1..6),
+            writes in prop::collection::vec(0..90_usize, 0..400),
+            reads in prop::collection::vec(0..90_usize, 0..400),
+            at_once in 0..300_usize,
+        ) {
+            let mut wire = Wire { steps: writes.into(), ..Wire::default() };
+            let (mut writing, mut expected) = (Writing::default(), Vec::new());
+            for (number, (segment, datagrams, last)) in runs.into_iter().enumerate() {
+                let run = run(number as u8, segment, datagrams, last);
+                expected.extend(run.bytes.chunks(run.segment_bytes).map(<[u8]>::to_vec));
+                let mut from = 0;
+                while from < run.datagrams {
+                    match writing.send(&mut wire, &run, from) {
+                        Ok(begun) => from += begun,
+                        Err(error) => prop_assert_eq!(error.kind(), io::ErrorKind::WouldBlock),
+                    }
+                }
+            }
+            while writing.flush(&mut wire).is_err() {}
+            prop_assert!(!writing.holds_rest());
+            let mut reading = Reading::new(LONGEST_BYTES);
+            reading.expand(at_once);
+            wire.steps = reads.into();
+            let mut came = Vec::new();
+            while !wire.bytes.is_empty() {
+                came.extend(taken(&mut reading, &mut wire).expect("all are sound"));
+            }
+            prop_assert_eq!(came, expected);
+            prop_assert!(!reading.holds_more());
+        }
+
+        /// Bytes of any kind end as datagrams, as something that is not whole yet, or as an error.
+        #[test]
+        fn garbage_ends_the_stream_or_is_datagrams(
+            bytes in prop::collection::vec(any::<u8>(), 0..200),
+        ) {
+            let mut wire = Wire { bytes: bytes.clone().into(), ..Wire::default() };
+            let mut reading = Reading::new(LONGEST_BYTES);
+            if let Ok(datagrams) = taken(&mut reading, &mut wire) {
+                let rest = reading.held.len();
+                let whole: usize = datagrams.iter().map(|one| LENGTH_BYTES + one.len()).sum();
+                prop_assert_eq!(whole + rest, bytes.len());
+            } else {
+                prop_assert!(reading.holds_more());
+            }
+        }
+    }
+
+    #[test]
+    fn a_length_that_cannot_be_ends_the_stream_behind_what_came_before() {
+        for wrong in [[0, 0], [0, 41], [0x17, 3]] {
+            let mut wire = Wire { bytes: [0, 1, 7].into(), ..Wire::default() };
+            wire.bytes.extend(wrong);
+            let mut reading = Reading::new(LONGEST_BYTES);
+            reading.fill(&mut wire).expect("bytes");
+            assert_eq!(reading.take().map(|one| one.to_vec()), Some(vec![7]));
+            let error = reading.has_next().expect_err("nothing begins there");
+            assert_eq!(error.kind(), io::ErrorKind::InvalidData);
+            assert!(reading.holds_more());
+        }
+    }
+}

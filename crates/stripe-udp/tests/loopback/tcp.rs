@@ -1,0 +1,402 @@
+//! Two ends in one process, over TCP connections that break, stall, and are not ours.
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::time::Duration;
+
+use gingham_stripe::{Epoch, SizeState};
+use gingham_stripe_crypt::{Discard, PeerPlan, PrivateKey, Times};
+use gingham_stripe_udp::{ChannelPlan, End, LinkPlan, TcpEnd, TcpPlan, now};
+
+use crate::pair::{LONGEST_BYTES, Numbers, TIMEOUT, plan};
+use crate::relay::Relay;
+
+const PACKETS: usize = 5_000;
+const ANY: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
+
+fn tcp(end: TcpEnd) -> LinkPlan {
+    let longest_bytes = u32::try_from(LONGEST_BYTES).expect("it is short");
+    TcpPlan { end, interface: None, mark: None, longest_bytes }.into()
+}
+
+fn listens(at: SocketAddr) -> LinkPlan {
+    tcp(TcpEnd::Listens(at))
+}
+
+fn connects(remote: SocketAddr) -> LinkPlan {
+    tcp(TcpEnd::Connects { local: ANY, remote })
+}
+
+fn udp() -> LinkPlan {
+    ChannelPlan { local: ANY, interface: None, mark: None, remote: ANY }.into()
+}
+
+/// The first end or the second, which know one another's keys.
+fn end(number: usize, channels: Vec<LinkPlan>, times: Times) -> End {
+    let key = |digit: &str| digit.repeat(64).parse::<PrivateKey>().expect("a key");
+    let mut keys = [key("1"), key("2")];
+    keys.rotate_left(number);
+    let [private, other] = keys;
+    let mut plan = plan();
+    plan.peer = Some(PeerPlan { private, peer: other.public(), preshared: None, times });
+    End::open(&plan, channels, Epoch::new(1)).expect("sockets")
+}
+
+fn left(channels: Vec<LinkPlan>) -> End {
+    end(0, channels, Times::default())
+}
+
+fn right(channels: Vec<LinkPlan>) -> End {
+    end(1, channels, Times::default())
+}
+
+/// How many sessions there have been, and how many pairs of keys.
+fn shaken(end: &End) -> (u64, u64) {
+    let counts = end.handshakes().expect("it has keys");
+    (counts.sessions, counts.keys)
+}
+
+/// Datagrams of a stream, each behind its length.
+fn frames(mut stream: &[u8]) -> Vec<&[u8]> {
+    let mut frames = Vec::new();
+    while let Some((length, behind)) = stream.split_first_chunk() {
+        let length = usize::from(u16::from_be_bytes(*length));
+        let Some(rest) = behind.get(length..) else { break };
+        frames.push(&stream[..2 + length]);
+        stream = rest;
+    }
+    frames
+}
+
+/// Both ends and what is between them.
+struct Pair {
+    left: End,
+    right: End,
+    relays: Vec<Relay>,
+}
+
+impl Pair {
+    /// Two channels over connections through a relay each, to one address.
+    fn relayed() -> Self {
+        let right = right(vec![listens(ANY), listens(ANY)]);
+        let at = right.local(0).expect("a socket");
+        assert_eq!(right.local(1), Some(at));
+        let relays = vec![Relay::new(at), Relay::new(at)];
+        let left = left(relays.iter().map(|relay| connects(relay.local())).collect());
+        Self { left, right, relays }
+    }
+
+    fn step(&mut self, numbers: &mut Numbers, came: &mut Vec<usize>) {
+        self.left.receive();
+        self.left.transmit(numbers);
+        self.relays.iter_mut().for_each(Relay::pass);
+        self.right.receive();
+        while let Some(packet) = self.right.next_packet() {
+            let number = packet.bytes.first_chunk().expect("a number");
+            assert_eq!(packet.bytes.len(), Numbers::length(usize::from_be_bytes(*number)));
+            came.push(usize::from_be_bytes(*number));
+        }
+        self.right.transmit(&mut Numbers::default());
+        self.relays.iter_mut().for_each(Relay::pass);
+        self.left.wait(Some(now().after(Duration::from_millis(1))), &[]).expect("it waits");
+    }
+
+    /// Works until this holds; what came.
+    fn until(
+        &mut self,
+        numbers: &mut Numbers,
+        mut holds: impl FnMut(&Self, &[usize]) -> bool,
+    ) -> Vec<usize> {
+        let (ends_at, mut came) = (now().after(TIMEOUT), Vec::new());
+        while !holds(self, &came) {
+            assert!(now() < ends_at, "{} came", came.len());
+            self.step(numbers, &mut came);
+        }
+        came
+    }
+
+    /// Works until both channels are in at both ends.
+    fn open(mut self) -> Self {
+        let is_in = |pair: &Self, _: &[usize]| {
+            (0..2).all(|one| pair.left.is_in(one) && pair.right.is_in(one))
+                && pair.left.is_open()
+                && pair.right.is_open()
+        };
+        self.until(&mut Numbers::default(), is_in);
+        self
+    }
+
+    /// Sends these packets, which come in order.
+    fn carry(&mut self, packets: std::ops::Range<usize>) {
+        let count = packets.len();
+        let came =
+            self.until(&mut Numbers(packets.clone().collect()), |_, came| came.len() == count);
+        assert!(came.into_iter().eq(packets));
+    }
+}
+
+#[test]
+fn packets_come_in_order_over_two_connections_to_one_address() {
+    let right = right(vec![listens(ANY), listens(ANY)]);
+    let at = right.local(0).expect("a socket");
+    let left = left(vec![connects(at), connects(at)]);
+    let mut pair = Pair { left, right, relays: Vec::new() }.open();
+    pair.carry(0..PACKETS);
+    for channel in 0..2 {
+        let counts = pair.right.counts(channel);
+        assert!(counts.came > 100, "channel {channel} carried {counts:?}");
+        assert_eq!((counts.strange, counts.gone, counts.moved), (0, 0, 0));
+    }
+    assert_eq!(pair.right.reception().repaired, 0);
+}
+
+/// Where nothing but connections can carry a handshake, at either end: the session is another one,
+/// and channels over TCP pass all in it from the beginning.
+#[test]
+fn an_end_that_begins_anew_shakes_hands_over_connections_alone() {
+    let mut pair = Pair::relayed().open();
+    let at = pair.right.local(0).expect("a socket");
+    pair.carry(0..100);
+    for again in 0..2 {
+        let before = [&pair.left, &pair.right].map(|end| shaken(end).0);
+        if again == 1 {
+            pair.right = right(vec![listens(ANY)]);
+            pair.right = right(vec![listens(at), listens(at)]);
+        } else {
+            let relays = pair.relays.iter();
+            pair.left = left(relays.map(|relay| connects(relay.local())).collect());
+        }
+        let stays = 1 - again;
+        pair.until(&mut Numbers::default(), |pair, _| {
+            shaken([&pair.left, &pair.right][again]).0 == 1
+                && shaken([&pair.left, &pair.right][stays]).0 == before[stays] + 1
+        });
+        for channel in 0..2 {
+            for end in [&pair.left, &pair.right] {
+                assert_eq!(end.size(channel).state, SizeState::SearchComplete);
+            }
+        }
+        pair = pair.open();
+        pair.carry(0..PACKETS);
+    }
+}
+
+/// New keys each 50 ms, in the middle of as much as goes: nothing is lost, also of the handshake.
+#[test]
+fn new_keys_lose_nothing_on_full_connections() {
+    let times = Times { rekey: Duration::from_millis(50), ..Times::default() };
+    let right = end(1, vec![listens(ANY)], times);
+    let at = right.local(0).expect("a socket");
+    let left = end(0, vec![connects(at)], times);
+    let mut pair = Pair { left, right, relays: Vec::new() };
+    let numbers = &mut Numbers((0..1_000_000).collect());
+    let came = pair.until(numbers, |pair, _| shaken(&pair.left).1.min(shaken(&pair.right).1) >= 20);
+    assert!(came.len() > 100 && came.into_iter().enumerate().all(|(at, number)| at == number));
+    for end in [&pair.left, &pair.right] {
+        let counts = end.handshakes().expect("it has keys");
+        assert_eq!((counts.sessions, counts.discards.total()), (1, 0), "{counts:?}");
+        assert_eq!(end.counts(0).gone, 0);
+    }
+}
+
+/// What somebody held back is authentic and never came, but it is not the newest of its channel: who
+/// brings it later takes nobody's place.
+#[test]
+fn a_connection_with_a_record_takes_nobodys_place() {
+    let mut pair = Pair::relayed().open();
+    pair.carry(0..100);
+    pair.relays[0].record();
+    pair.relays[0].swallow(true);
+    let is_held = |pair: &Pair, _: &[usize]| frames(&pair.relays[0].recorded()).len() > 4;
+    pair.until(&mut Numbers((100..200).collect()), is_held);
+    let held = pair.relays[0].recorded();
+    pair.relays[0].swallow(false);
+    pair.relays[0].cut();
+    pair.until(&mut Numbers::default(), |pair, _| {
+        pair.left.counts(0).reopened == 1 && pair.left.is_in(0) && pair.right.is_in(0)
+    });
+    pair.carry(200..1_200);
+    let (before, at) = (pair.right.counts(0), pair.right.local(0).expect("a socket"));
+    let mut stream = TcpStream::connect(at).expect("it listens");
+    stream.write_all(&frames(&held).concat()).expect("it is read");
+    pair.carry(1_200..PACKETS);
+    let after = pair.right.counts(0);
+    assert_eq!((after.gone, after.reopened), (before.gone, before.reopened));
+    let discards = pair.right.handshakes().expect("it has keys").discards;
+    assert_eq!(discards.of(Discard::NotAuthentic), 0);
+}
+
+/// Who plays the beginning of a handshake again is answered, but not for ever.
+#[test]
+fn a_candidate_has_no_more_than_so_many_answers() {
+    let mut pair = Pair::relayed();
+    pair.relays[0].record();
+    pair = pair.open();
+    let recorded = pair.relays[0].recorded();
+    let first = frames(&recorded)[0];
+    let mut stream =
+        TcpStream::connect(pair.right.local(0).expect("a socket")).expect("it listens");
+    stream.set_nonblocking(true).expect("a socket");
+    stream.write_all(&first.repeat(100)).expect("it is read");
+    let (mut answers, mut room, mut is_over) = (Vec::new(), [0; 1 << 14], false);
+    pair.until(&mut Numbers::default(), |_, _| {
+        match stream.read(&mut room) {
+            Ok(count) => {
+                answers.extend(&room[..count]);
+                is_over = count == 0;
+            }
+            Err(error) => is_over = error.kind() != ErrorKind::WouldBlock,
+        }
+        is_over
+    });
+    let answers = frames(&answers).len();
+    assert!((1..=64).contains(&answers), "{answers} answers");
+    pair.carry(0..PACKETS);
+    assert_eq!(pair.right.counts(0).gone, 0);
+}
+
+#[test]
+fn udp_and_tcp_are_channels_of_one_pipe() {
+    let mut right = right(vec![udp(), listens(ANY)]);
+    let mut left = left(vec![udp(), connects(right.local(1).expect("a socket"))]);
+    left.set_remote(0, right.local(0).expect("a socket"));
+    right.set_remote(0, left.local(0).expect("a socket"));
+    let mut pair = Pair { left, right, relays: Vec::new() }.open();
+    pair.carry(0..PACKETS);
+    for channel in 0..2 {
+        assert!(pair.right.counts(channel).came > 100, "channel {channel} carried nothing");
+    }
+}
+
+/// One after the other, in the middle of a transfer, and then both at once.
+#[test]
+fn a_connection_that_is_cut_comes_again_and_nothing_is_lost() {
+    let mut pair = Pair::relayed().open();
+    let numbers = &mut Numbers((0..4 * PACKETS).collect());
+    let mut came = Vec::new();
+    for (part, cut) in [&[0][..], &[1], &[0, 1]].into_iter().enumerate() {
+        came.extend(pair.until(numbers, |_, part| part.len() >= PACKETS / 2));
+        let before = [0, 1].map(|one| pair.left.counts(one).reopened);
+        for one in cut {
+            pair.relays[*one].cut();
+        }
+        came.extend(pair.until(numbers, |pair, _| {
+            cut.iter().all(|one| pair.left.counts(*one).reopened > before[*one])
+                && (0..2).all(|one| pair.left.is_in(one) && pair.right.is_in(one))
+        }));
+        assert!(came.len() < 4 * PACKETS, "it was not in the middle: {part}");
+    }
+    let left = 4 * PACKETS - came.len();
+    came.extend(pair.until(numbers, |_, part| part.len() == left));
+    assert!(came.into_iter().eq(0..4 * PACKETS));
+    assert_eq!(pair.right.reception().given_up, 0);
+    assert!(pair.right.counts(0).gone >= 2 && pair.left.counts(1).gone >= 2);
+}
+
+/// The end that listens does not hear that the connection is over; the next one takes its place.
+#[test]
+fn a_connection_that_is_half_open_gives_way() {
+    let mut pair = Pair::relayed().open();
+    pair.carry(0..100);
+    pair.relays[0].leave();
+    let is_back = |pair: &Pair, _: &[usize]| {
+        pair.right.counts(0).reopened == 1 && pair.left.is_in(0) && pair.right.is_in(0)
+    };
+    pair.until(&mut Numbers::default(), is_back);
+    pair.carry(100..PACKETS);
+    assert_eq!((pair.left.counts(0).reopened, pair.right.counts(0).gone), (1, 1));
+    assert_eq!(pair.right.counts(1).gone, 0);
+}
+
+/// Bytes that are no length, in the middle of the stream.
+#[test]
+fn a_stream_that_is_out_of_step_is_begun_anew() {
+    let mut pair = Pair::relayed().open();
+    pair.carry(0..100);
+    pair.relays[0].insert(&[0xff; 7]);
+    let numbers = &mut Numbers((100..PACKETS).collect());
+    let mut came = pair.until(numbers, |pair, _| pair.right.counts(0).gone == 1);
+    assert!(pair.right.counts(0).strange > 0);
+    let left = PACKETS - 100 - came.len();
+    came.extend(pair.until(numbers, |_, part| part.len() == left));
+    assert!(came.into_iter().eq(100..PACKETS));
+    pair.until(&mut Numbers::default(), |pair, _| pair.left.is_in(0) && pair.right.is_in(0));
+    assert_eq!(pair.left.counts(0).reopened, 1);
+}
+
+/// What says nothing, nonsense, what came before on a connection of ours, and more than there is
+/// room for.
+#[test]
+fn connections_of_strangers_are_closed_and_take_nobodys_place() {
+    let mut pair = Pair::relayed();
+    pair.relays[0].record();
+    pair = pair.open();
+    pair.carry(0..100);
+    let at = pair.right.local(0).expect("a socket");
+    let replayed = pair.relays[0].recorded();
+    assert!(replayed.len() > 1_000);
+    let sent = [&[][..], &[0xff; 9], &[0, 3, 1, 2, 3], &replayed].map(|bytes| {
+        let mut stream = TcpStream::connect(at).expect("it listens");
+        stream.write_all(bytes).expect("it is read");
+        stream
+    });
+    let mut many = Vec::new();
+    for number in 0..100 {
+        // More than wait to be admitted, but not more at once than the kernel holds.
+        many.push(TcpStream::connect(at).expect("it listens"));
+        pair.carry(100 + number..101 + number);
+    }
+    pair.carry(200..PACKETS);
+    for channel in 0..2 {
+        assert_eq!(pair.right.counts(channel).gone, 0);
+    }
+    assert!(pair.right.counts(0).strange > 1);
+    drop((sent, many));
+    pair.carry(PACKETS..PACKETS + 100);
+}
+
+/// Nothing is read of one connection, so that it is full: the other goes on, and what waits here is
+/// sent again over it. When nothing was acknowledged for three seconds it is begun anew.
+#[test]
+fn a_connection_that_stands_still_holds_nothing_up() {
+    let mut pair = Pair::relayed().open();
+    pair.carry(0..100);
+    pair.relays[0].hold(true);
+    let mut next = 100;
+    while pair.left.counts(0).gone == 0 {
+        pair.carry(next..next + 1_000);
+        next += 1_000;
+    }
+    assert!(next > PACKETS, "only {next} went in three seconds");
+    assert!(pair.left.counts(0).sent < 2_000, "{:?}", pair.left.counts(0));
+    pair.relays[0].hold(false);
+    pair.until(&mut Numbers::default(), |pair, _| pair.left.is_in(0) && pair.right.is_in(0));
+    pair.carry(next..next + PACKETS);
+    assert_eq!(pair.right.reception().given_up, 0);
+    assert!(pair.left.counts(0).reopened > 0);
+}
+
+/// An end tries again until somebody listens, and while one channel has nobody the other carries.
+#[test]
+fn an_end_that_finds_nobody_tries_again() {
+    let place = TcpListener::bind(ANY).expect("a socket");
+    let at = place.local_addr().expect("an address");
+    drop(place);
+    let right_one = right(vec![udp(), udp()]);
+    let mut left = left(vec![udp(), connects(at)]);
+    left.set_remote(0, right_one.local(0).expect("a socket"));
+    let mut pair = Pair { left, right: right_one, relays: Vec::new() };
+    let local = pair.left.local(0).expect("a socket");
+    pair.right.set_remote(0, local);
+    pair.carry(0..100);
+    assert!(!pair.left.is_in(1));
+    let mut other = right(vec![udp(), listens(at)]);
+    other.set_remote(0, local);
+    pair.left.set_remote(0, other.local(0).expect("a socket"));
+    pair.right = other;
+    pair.until(&mut Numbers::default(), |pair, _| pair.left.is_in(1) && pair.right.is_in(1));
+    let came = pair.until(&mut Numbers((1_000..100_000).collect()), |pair, came| {
+        came.len() > 1_000 && pair.right.counts(1).came > 100
+    });
+    assert!(came.is_sorted_by(|one, next| one < next));
+}
