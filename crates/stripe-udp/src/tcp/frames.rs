@@ -225,7 +225,8 @@ mod tests {
             let length = if is_last { last_bytes.min(segment_bytes) } else { segment_bytes };
             run.begin(0, length.max(segment_bytes * usize::from(place == 0)));
             run.segment_bytes = segment_bytes;
-            run.bytes.extend((0..length).map(|byte| number.wrapping_mul(31) ^ byte as u8));
+            run.bytes
+                .extend((0..=u8::MAX).cycle().take(length).map(|at| number.wrapping_mul(31) ^ at));
         }
         run
     }
@@ -256,8 +257,8 @@ mod tests {
         ) {
             let mut wire = Wire { steps: writes.into(), ..Wire::default() };
             let (mut writing, mut expected) = (Writing::default(), Vec::new());
-            for (number, (segment, datagrams, last)) in runs.into_iter().enumerate() {
-                let run = run(number as u8, segment, datagrams, last);
+            for (number, (segment, datagrams, last)) in (0..).zip(runs) {
+                let run = run(number, segment, datagrams, last);
                 expected.extend(run.bytes.chunks(run.segment_bytes).map(<[u8]>::to_vec));
                 let mut from = 0;
                 while from < run.datagrams {
@@ -295,6 +296,33 @@ mod tests {
                 prop_assert!(reading.holds_more());
             }
         }
+    }
+
+    /// It goes behind the datagram that has begun to go, and before all others.
+    #[test]
+    fn what_is_told_on_a_full_connection_goes_first() {
+        let mut wire = Wire { steps: [5, 0, 0].into(), ..Wire::default() };
+        let (mut writing, run) = (Writing::default(), run(1, 10, 2, 10));
+        assert_eq!(writing.send(&mut wire, &run, 0).expect("it begins"), 1);
+        for told in [[7; 20], [8; 20]] {
+            writing.tell(&mut wire, &told).expect("it waits");
+        }
+        writing.send(&mut wire, &run, 1).expect("all goes");
+        let mut reading = Reading::new(LONGEST_BYTES);
+        let came = taken(&mut reading, &mut wire).expect("all are sound");
+        let sent = &run.bytes;
+        assert_eq!(came, [&sent[..10], &[7; 20], &[8; 20], &sent[10..]]);
+    }
+
+    #[test]
+    fn no_more_waits_than_the_tries_of_a_handshake() {
+        let mut wire = Wire { steps: vec![0; 1_000].into(), ..Wire::default() };
+        let mut writing = Writing::default();
+        let told = (0..1_000).take_while(|_| writing.tell(&mut wire, &[7; 142]).is_ok()).count();
+        assert_eq!(told, TOLD_BYTES_MAX / (LENGTH_BYTES + 142));
+        wire.steps.clear();
+        writing.tell(&mut wire, &[8; 142]).expect("there is room again");
+        assert_eq!(wire.bytes.len(), (told + 1) * (LENGTH_BYTES + 142));
     }
 
     #[test]
