@@ -235,12 +235,11 @@ def network(
             if line.is_emulated:
                 emulators.append(_emulated(programs, names, channel, line))
                 stack.callback(_stopped, emulators[-1])
+                _addressed(names, channel)
             elif line.is_routed:
                 _routed(names, channel, line)
-                continue
             else:
-                _shaped(names, channel, line)
-            _addressed(names, channel)
+                joined(names, channel, line)
         yield names, emulators
 
 
@@ -261,12 +260,14 @@ def _emulated(
     return process
 
 
-def _shaped(names: dict[str, str], channel: int, line: Line) -> None:
+def joined(names: dict[str, str], channel: int, line: Line) -> None:
+    """Join both ends by a line that takes no emulator."""
     device = f"wan{channel}"
     peer = ["peer", "name", device, "netns", names["right"]]
     ip("-n", names["left"], "link", "add", device, "type", "veth", *peer)
     for end in ENDS:
         _limited(names[end], device, line)
+    _addressed(names, channel)
 
 
 def _limited(name: str, device: str, line: Line) -> None:

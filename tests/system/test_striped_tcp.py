@@ -5,20 +5,17 @@ Rates have the machine in them: both daemons go before all others.
 
 from __future__ import annotations
 
-import json
-import signal
 import subprocess
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.conftest import require_programs, wait_until
+from gingham.studies._namespaces import ENDS, ip
+from tests.conftest import wait_until
 from tests.system.bundles import (
     Transfer,
-    built,
     command,
     config,
     daemons,
@@ -27,25 +24,10 @@ from tests.system.bundles import (
     sum_of,
     transfer,
 )
-from tests.system.pipes import ENDS, Line, Programs, ip, network
-from tests.system.test_linkemu import require_root
+from tests.system.conftest import LINES
+from tests.system.pipes import joined
 
-LINES = [Line(10), Line(20)]
 PORT = 443
-
-
-@pytest.fixture(scope="module")
-def program() -> Path:
-    require_programs("iproute2", "ip", "tc", "ss")
-    require_root()
-    return built()
-
-
-@pytest.fixture
-def names(program: Path) -> Iterator[dict[str, str]]:
-    """Both namespaces, joined by two lines, which take no emulator."""
-    with network(Programs(program, program), LINES) as (names, _):
-        yield names
 
 
 def written(folder: Path, udp: int = 0, **changes: Any) -> dict[str, Path]:
@@ -64,11 +46,11 @@ def written(folder: Path, udp: int = 0, **changes: Any) -> dict[str, Path]:
     return paths
 
 
-def told_by(process: subprocess.Popen[str]) -> list[dict[str, Any]]:
-    """Return what is counted of each channel just now."""
-    process.send_signal(signal.SIGUSR1)
-    assert process.stdout is not None
-    return list(json.loads(process.stdout.readline())["channels"])
+def connections(namespace: str, option: str, source: str = "0.0.0.0/0") -> list[str]:
+    """Return what `ss` tells of each connection of channels that is there."""
+    port = ["(", "dport", "=", f":{PORT}", "or", "sport", "=", f":{PORT}", ")"]
+    command = ["ss", "-tnHO", option, "state", "established", "src", source, *port]
+    return ip("netns", "exec", namespace, *command).splitlines()
 
 
 def carried(names: dict[str, str], seconds: float, then: threading.Event) -> list[Transfer]:
@@ -106,28 +88,62 @@ def test_connections_that_are_killed_come_again_and_nothing_is_lost(
     with daemons(program, names, written(tmp_path)) as running:
         over = threading.Event()
         done = carried(names, 12, over)
-        left = running["left"].process
+        left = running["left"]
         for line in range(len(LINES)):
+            wait_until(left.is_carrying, "one line never came in")
+            # A reset at both ends, of the connection of this line.
+            killed = connections(names["left"], "-K", f"10.80.{line}.1")
+            assert len(killed) == 1
 
-            def is_in() -> bool:
-                return all(channel["is_in"] for channel in told_by(left))
+            def is_back(line: int = line) -> bool:
+                return bool(left.counters()["channels"][line]["reopened"] == 1)
 
-            wait_until(is_in, "both lines are in")
-            before = told_by(left)[line]["reopened"]
-            # As `ss -K` does: a reset at both ends, of the connection of this line.
-            kill = ["ss", "-K", "src", f"10.80.{line}.1", "dport", "=", f":{PORT}"]
-            ip("netns", "exec", names["left"], *kill)
-
-            def is_back(line: int = line, before: int = before) -> bool:
-                return bool(told_by(left)[line]["reopened"] > before)
-
-            wait_until(is_back, "the connection came again")
+            wait_until(is_back, "the connection never came again")
         assert not over.is_set(), "it was not in the middle"
         assert over.wait(60)
         counted = {end: running[end].ended() for end in ENDS}
     assert done[0].is_whole
     assert all(counted[end]["given_up"] == 0 for end in ENDS), counted
     assert all(channel["gone"] > 0 for channel in counted["right"]["channels"]), counted
+
+
+def test_connections_are_those_of_cubic_also_where_they_come_again(
+    program: Path, names: dict[str, str], tmp_path: Path
+) -> None:
+    allowed = Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text().split()
+    if "cubic" not in allowed:
+        pytest.skip("this kernel has no CUBIC")
+    with daemons(program, names, written(tmp_path)) as running:
+        left = running["left"]
+        for again in range(2):
+            wait_until(left.is_carrying, "one line never came in")
+            for end in ENDS:
+                told = connections(names[end], "-i")
+                assert len(told) == len(LINES), told
+                assert all(" cubic " in one for one in told), (end, again, told)
+            killed = connections(names["left"], "-K")
+            assert len(killed) == len(LINES)
+            wait_until(lambda: all(one["gone"] for one in left.counters()["channels"]))
+
+
+def test_an_end_listens_again_through_an_interface_that_vanished_and_came_back(
+    program: Path, names: dict[str, str], tmp_path: Path
+) -> None:
+    paths = written(tmp_path, 1)
+    text = paths["right"].read_text()
+    paths["right"].write_text(text + 'interface = "wan1"\n')
+    with daemons(program, names, paths) as running:
+        wait_until(running["left"].is_carrying, "one line never came in")
+        ip("-n", names["right"], "link", "del", "wan1")
+        is_in = lambda: running["left"].counters()["channels"][1]["is_in"]  # noqa: E731
+        wait_until(lambda: not is_in(), "it never went")
+        assert transfer(names, 1, 0).is_whole
+        joined(names, 1, LINES[1])
+        wait_until(is_in, "it never came back")
+        assert transfer(names, 1, 0).is_whole
+        counted = {end: running[end].ended() for end in ENDS}
+    assert all(told["channels"][1]["reopened"] > 0 for told in counted.values()), counted
+    assert all(told["channels"][0]["gone"] == 0 for told in counted.values()), counted
 
 
 def test_an_end_that_listens_and_is_started_again_is_found(

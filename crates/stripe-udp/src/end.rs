@@ -270,7 +270,8 @@ impl End {
         let of = |link: &Link| {
             if link.holds_more() { Some(Instant::ORIGIN) } else { link.next_at() }
         };
-        links.filter_map(of).min().unwrap_or(Instant::from_nanoseconds(u64::MAX))
+        let listeners = self.listeners.iter().filter_map(Listener::next_at);
+        links.filter_map(of).chain(listeners).min().unwrap_or(Instant::from_nanoseconds(u64::MAX))
     }
 
     /// How many channels there can be at once: their ids are below that.

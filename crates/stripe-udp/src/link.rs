@@ -15,6 +15,7 @@ use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
 use gingham_stripe::Instant;
+use socket2::Socket;
 
 use crate::error::gone;
 use crate::ethernet::{EthernetLink, EthernetPlan};
@@ -166,6 +167,11 @@ impl Link {
     /// It has this connection from now on; whether it had another.
     pub(crate) fn adopt(&mut self, connection: Connection) -> bool {
         if let Self::Tcp(link) = self { link.adopt(connection) } else { false }
+    }
+
+    /// A socket that listens for it, where such are.
+    pub(crate) fn listening(&self) -> Option<io::Result<Socket>> {
+        if let Self::Tcp(link) = self { Some(link.socket()) } else { None }
     }
 
     /// Whether it is on the way to be open: then it is writable.

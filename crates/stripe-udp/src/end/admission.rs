@@ -40,6 +40,7 @@ impl End {
     pub(super) fn admit(&mut self, now: Instant) {
         let Self { listeners, encapsulation, striping, sessions, channels, .. } = self;
         for listener in listeners {
+            restore(listener, channels, now);
             listener.accept(now);
             let (served, mut place) = (listener.channels(), 0);
             while let Some((from, datagram)) = listener.next_datagram(&mut place) {
@@ -73,6 +74,16 @@ impl End {
                 }
             }
         }
+    }
+}
+
+/// Opens what listens anew where its interface is gone, as each of its channels may.
+fn restore(listener: &mut Listener, channels: &[Option<Channel>], now: Instant) {
+    if listener.is_lost(now)
+        && let Some(one) = &channels[listener.channels().trailing_zeros() as usize]
+        && let Some(Ok(socket)) = one.link.listening()
+    {
+        listener.reopen(socket);
     }
 }
 

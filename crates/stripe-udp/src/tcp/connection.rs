@@ -19,12 +19,6 @@ const UNSENT_BYTES: u32 = 16_384;
 /// than any round trip with its queues, shorter than what TCP itself waits between two tries once
 /// that way was gone for some seconds.
 const STILL: Duration = Duration::from_secs(3);
-/// Who says how much is on its way: something that goes back where the queue of the way is full, and
-/// does not go on where this end sends less than it might, as it does by the protocol's own window.
-/// BBR of Linux, version 1, takes its start for unfinished as long as that holds: it sent a third of
-/// all bytes twice, and two lines of 20 Mbit/s, 10 and 40 ms, carried .72 to .77 of their sum where
-/// they carry .96 now (`docs/concepts/striping-tcp.md`).
-const CONGESTION: &[u8] = b"cubic";
 /// What is read in a call, half a millisecond at 1 Gbit/s.
 const READ_BYTES: usize = 1 << 16;
 
@@ -50,8 +44,6 @@ impl Connection {
         socket.set_tcp_nodelay(true)?;
         socket.set_tcp_notsent_lowat(UNSENT_BYTES)?;
         socket.set_tcp_user_timeout(Some(STILL))?;
-        // Where the kernel has no other it stays.
-        let _: io::Result<()> = socket.set_tcp_congestion(CONGESTION);
         let remote = socket.peer_addr()?.as_socket().ok_or(io::ErrorKind::Unsupported)?;
         let reading = Reading::new(longest_bytes);
         Ok(Self { stream: Stream(socket), remote, reading, writing: Writing::default() })
