@@ -3,12 +3,14 @@
 //!
 //! ```text
 //!   mac1   = MAC(H("mac1", public key of the receiver), message)    knows whom he talks to
-//!   cookie = MAC(secret of the moment, address)                     no state an address
+//!   bucket = MAC(secret of the moment, address)                     one of 256, no state an address
+//!   cookie = MAC(the same secret, count of the bucket, address)
 //!   mac2   = MAC(cookie, message with mac1)                         hears what goes to the address
 //! ```
 //!
-//! The secret changes with each handshake that is taken, and every two minutes: a recorded message is
-//! of no use after the one handshake that it was made for. So no clock is needed to tell old from new.
+//! A bucket counts the handshakes that are taken from its addresses, and the secret changes every two
+//! minutes: a recorded message is of no use after the one handshake that it was made for. So no clock is
+//! needed to tell old from new, and many who begin at once spoil one another's cookies but once in 256.
 //!
 //! Source: Donenfeld, WireGuard (2017), section 5.3, where a cookie is asked for under load alone and
 //! a time stamp tells old from new.
@@ -27,8 +29,9 @@ use crate::wire::{COOKIE_AT, COOKIE_BYTES, COOKIE_NONCE_BYTES, MAC_BYTES, Mac};
 
 /// Two minutes, as in WireGuard (section 5.4.7).
 const SECRET_AGE_MAX: Duration = Duration::from_secs(120);
-/// A bucket for all addresses that meet in it.
-const BUCKETS: usize = 64;
+/// A bucket for all addresses that meet in it: those whose MAC begins with the same byte. With 256
+/// peers that all begin at once, one other is in the bucket of each.
+const BUCKETS: usize = 256;
 /// Handshakes a second that are worth a Diffie-Hellman, a bucket; WireGuard's Linux driver has 20 an
 /// address, and 5 at once.
 const HANDSHAKES_PER_SECOND: u64 = 20;
@@ -118,32 +121,39 @@ pub(crate) fn is_same(one: &Mac, other: &Mac) -> bool {
 pub(crate) struct Cookies {
     secret: hmac::Key,
     made_at: Instant,
+    /// How many handshakes were taken from the addresses of each bucket, modulo 2^32.
+    taken: [u32; BUCKETS],
     /// When each bucket is full again, in nanoseconds.
     full_at: [u64; BUCKETS],
 }
 
 impl Cookies {
     pub(crate) fn new(now: Instant) -> Result<Self, NoRandomness> {
-        Ok(Self { secret: secret()?, made_at: now, full_at: [0; BUCKETS] })
+        Ok(Self { secret: secret()?, made_at: now, taken: [0; BUCKETS], full_at: [0; BUCKETS] })
     }
 
     /// The cookie of an address, whatever its bytes are.
     pub(crate) fn of(&mut self, now: Instant, address: &[u8]) -> Result<Mac, NoRandomness> {
         if self.made_at.after(SECRET_AGE_MAX) <= now {
-            self.change(now)?;
+            (self.secret, self.made_at) = (secret()?, now);
         }
-        Ok(mac(&self.secret, &[address]))
+        let taken = self.taken[self.bucket(address)];
+        Ok(mac(&self.secret, &[&taken.to_be_bytes(), address]))
     }
 
-    /// No cookie given so far is of use any more.
-    pub(crate) fn change(&mut self, now: Instant) -> Result<(), NoRandomness> {
-        (self.secret, self.made_at) = (secret()?, now);
-        Ok(())
+    /// A handshake from this address was taken: no cookie of its bucket is of use any more.
+    pub(crate) fn spend(&mut self, address: &[u8]) {
+        let taken = &mut self.taken[self.bucket(address)];
+        *taken = taken.wrapping_add(1);
     }
 
-    /// Whether a handshake from the address of this cookie is worth looking at.
-    pub(crate) fn admits(&mut self, now: Instant, cookie: &Mac) -> bool {
-        let bucket = &mut self.full_at[usize::from(cookie[0]) % BUCKETS];
+    fn bucket(&self, address: &[u8]) -> usize {
+        mac(&self.secret, &[address])[0].into()
+    }
+
+    /// Whether a handshake from this address is worth looking at.
+    pub(crate) fn admits(&mut self, now: Instant, address: &[u8]) -> bool {
+        let bucket = &mut self.full_at[self.bucket(address)];
         let (now, one) = (now.nanoseconds(), SECOND_NS / HANDSHAKES_PER_SECOND);
         let full_at = (*bucket).max(now) + one;
         let is_admitted = full_at <= now + HANDSHAKES_AT_ONCE * one;
@@ -176,9 +186,13 @@ mod tests {
         assert_eq!(cookies.of(at(119_999), one), Ok(first));
         assert_ne!(cookies.of(at(0), other), Ok(first));
         assert_ne!(cookies.of(at(120_000), one), Ok(first));
-        let second = cookies.of(at(120_000), one).expect("randomness");
-        cookies.change(at(120_000)).expect("randomness");
-        assert_ne!(cookies.of(at(120_000), one), Ok(second));
+        let mut others = (0..=u8::MAX).map(|byte| [byte]);
+        let other = others.find(|other| cookies.bucket(other) != cookies.bucket(one));
+        let other = other.expect("not all meet");
+        let before = [one, &other].map(|who| cookies.of(at(120_000), who));
+        cookies.spend(one);
+        let after = [one, &other].map(|who| cookies.of(at(120_000), who));
+        assert_eq!((before[0] == after[0], before[1] == after[1]), (false, true));
     }
 
     #[test]
@@ -194,8 +208,10 @@ mod tests {
     #[test]
     fn five_at_once_and_then_twenty_a_second() {
         let mut cookies = Cookies::new(at(0)).expect("randomness");
-        let mut taken = |now| (0..100).filter(|_| cookies.admits(now, &[9; MAC_BYTES])).count();
+        let mut taken = |now| (0..100).filter(|_| cookies.admits(now, b"one address")).count();
         assert_eq!([taken(at(0)), taken(at(50)), taken(at(149)), taken(at(10_000))], [5, 1, 1, 5]);
-        assert!(cookies.admits(at(10_000), &[10; MAC_BYTES]));
+        let mut others = (0..=u8::MAX).map(|byte| [byte]);
+        let other = others.find(|other| cookies.bucket(other) != cookies.bucket(b"one address"));
+        assert!(cookies.admits(at(10_000), &other.expect("not all meet")));
     }
 }

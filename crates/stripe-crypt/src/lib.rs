@@ -13,7 +13,7 @@
 //! | what | where | source |
 //! |---|---|---|
 //! | the pattern, and what it is made of | `noise`, `primitives` | Noise, revision 34, by `snow` |
-//! | cookies | `cookie` | Donenfeld, WireGuard (2017), section 5.3 |
+//! | cookies, and whose an initiation is | `cookie`, `responder` | Donenfeld, WireGuard (2017), section 5.3 |
 //! | both sides of a handshake, pairs of keys | `peer` | the same, sections 5.4 and 6 |
 //! | nonces and windows | `pair`, `numbers`, `replay` | RFC 9001, section 5.3; RFC 6479 |
 //!
@@ -34,11 +34,13 @@ mod pair;
 mod peer;
 mod primitives;
 mod replay;
+mod responder;
 mod times;
 mod wire;
 
 pub use discard::{Discard, Discards};
 pub use keys::{BadKey, KEY_BYTES, NoRandomness, PresharedKey, PrivateKey, PublicKey};
 pub use peer::{Counts, Peer, PeerPlan};
+pub use responder::{Initiation, Read, Responder};
 pub use times::Times;
-pub use wire::is_handshake;
+pub use wire::{is_handshake, is_initiation};

@@ -14,7 +14,7 @@ use snow::params::NoiseParams;
 use snow::{Builder, HandshakeState};
 use zeroize::Zeroizing;
 
-use crate::keys::{PresharedKey, PrivateKey, PublicKey};
+use crate::keys::{KEY_BYTES, PresharedKey, PrivateKey, PublicKey};
 use crate::primitives::{Primitives, cipher};
 use crate::wire::{
     INITIATION_BYTES, MAC1_AT, NOISE_AT, PAYLOAD_BYTES, Payload, RESPONSE_BYTES, RESPONSE_MAC_AT,
@@ -41,12 +41,11 @@ pub(crate) struct Keys {
     pub(crate) opening: LessSafeKey,
 }
 
-fn builder(identity: &Identity) -> Builder<'_> {
+fn builder(private: &PrivateKey) -> Builder<'_> {
     let params: NoiseParams = NAME.parse().expect("a name that snow knows");
     let set = Builder::with_resolver(params, Box::new(Primitives))
         .prologue(PROLOGUE)
-        .and_then(|builder| builder.local_private_key(&identity.private.0))
-        .and_then(|builder| builder.psk(PSK_PLACE, &identity.preshared.0));
+        .and_then(|builder| builder.local_private_key(&private.0));
     set.expect("each is set once")
 }
 
@@ -56,18 +55,24 @@ pub(crate) fn initiate(
     payload: Payload,
     message: &mut [u8; INITIATION_BYTES],
 ) -> Option<HandshakeState> {
-    let builder = builder(identity).remote_public_key(&identity.peer.0).expect("it is set once");
-    let mut state = builder.build_initiator().expect("all keys are there");
+    let set = builder(&identity.private)
+        .psk(PSK_PLACE, &identity.preshared.0)
+        .and_then(|builder| builder.remote_public_key(&identity.peer.0));
+    let mut state = set.expect("each is set once").build_initiator().expect("all keys are there");
     state.write_message(&payload.to_bytes(), &mut message[NOISE_AT..MAC1_AT]).ok()?;
     Some(state)
 }
 
-/// Reads the first message: who sent it, and what it says.
+/// Reads the first message: who sent it, and what it says. It holds nothing of the preshared key, which
+/// is that of its sender.
 pub(crate) fn read_initiation(
-    identity: &Identity,
+    private: &PrivateKey,
     message: &[u8; INITIATION_BYTES],
 ) -> Option<(HandshakeState, PublicKey, [u8; PAYLOAD_BYTES])> {
-    let mut state = builder(identity).build_responder().expect("all keys are there");
+    let mut state = builder(private)
+        .psk(PSK_PLACE, &[0; KEY_BYTES])
+        .and_then(Builder::build_responder)
+        .expect("all keys are there");
     let mut payload = [0; PAYLOAD_BYTES];
     state.read_message(&message[NOISE_AT..MAC1_AT], &mut payload).ok()?;
     let from = PublicKey(state.get_remote_static()?.try_into().ok()?);
@@ -77,9 +82,11 @@ pub(crate) fn read_initiation(
 /// Writes the second message; nothing if the machine gives no randomness.
 pub(crate) fn respond(
     mut state: HandshakeState,
+    preshared: &PresharedKey,
     payload: Payload,
     message: &mut [u8; RESPONSE_BYTES],
 ) -> Option<Keys> {
+    state.set_psk(PSK_PLACE.into(), &preshared.0).expect("a key of that length");
     state.write_message(&payload.to_bytes(), &mut message[NOISE_AT..RESPONSE_MAC_AT]).ok()?;
     Some(keys(state))
 }

@@ -96,7 +96,8 @@ pub(crate) struct OpenedNumbers(Box<[[Opened; KINDS]]>);
 #[derive(Clone, Debug, Default)]
 struct Opened {
     session: u16,
-    window: Option<ReplayWindow>,
+    /// Room is taken where something comes.
+    window: Option<Box<ReplayWindow>>,
 }
 
 impl OpenedNumbers {
@@ -121,15 +122,21 @@ impl OpenedNumbers {
     pub(crate) fn mark(&mut self, header: Header) -> bool {
         let (kind, session) = place(header);
         let opened = &mut self.0[usize::from(header.channel) % CHANNELS][kind];
-        if opened.window.is_none() || session != opened.session {
-            // What is of an earlier session is over for the receiver as well.
-            opened.session = session;
-            opened.window = Some(ReplayWindow::from(header.number));
-            return true;
+        match &mut opened.window {
+            Some(window) if session == opened.session => {
+                window.nearest(header.number).is_some_and(|number| window.mark(number))
+            }
+            window => {
+                // What is of an earlier session is over for the receiver as well.
+                opened.session = session;
+                let anew = ReplayWindow::from(header.number);
+                match window {
+                    Some(window) => **window = anew,
+                    None => *window = Some(Box::new(anew)),
+                }
+                true
+            }
         }
-        opened.window.as_mut().is_some_and(|window| {
-            window.nearest(header.number).is_some_and(|number| window.mark(number))
-        })
     }
 }
 

@@ -91,6 +91,11 @@ impl Pair {
         buffer.extend_from_slice(check.as_ref());
     }
 
+    /// Whether a datagram with this header has not come before, as far as is known.
+    pub(crate) fn is_fresh(&self, header: Header) -> bool {
+        self.opened.is_fresh(header)
+    }
+
     /// Opens a datagram in its place, if it is authentic and has not come before: what is behind the
     /// header, and whether it is newer than all before of its kind on its channel.
     pub(crate) fn open<'a>(

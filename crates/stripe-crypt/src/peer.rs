@@ -5,12 +5,13 @@ mod answers;
 use gingham_stripe::{Header, Instant};
 use snow::HandshakeState;
 
-use crate::cookie::{Cookies, PublicMacs};
+use crate::cookie::PublicMacs;
 use crate::discard::{Discard, Discards};
 use crate::keys::{KEY_BYTES, NoRandomness, PresharedKey, PrivateKey, PublicKey};
 use crate::noise::{Identity, initiate};
 use crate::pair::{Pair, Processes};
 use crate::primitives::{CHECK_BYTES, fill};
+use crate::responder::Responder;
 use crate::times::Times;
 use crate::wire::{
     CONFIRM_BYTES, INDICES, INITIATION_BYTES, MAC1_AT, MAC2_AT, Mac, Payload, RESPONSE_BYTES, Type,
@@ -41,10 +42,9 @@ pub struct PeerPlan {
 pub struct Peer {
     identity: Identity,
     times: Times,
-    /// What those who talk to us must know, and those whom we talk to.
-    our_macs: PublicMacs,
+    /// What those whom we talk to must know.
     their_macs: PublicMacs,
-    cookies: Cookies,
+    responder: Responder,
     process: u64,
     now: Instant,
     /// Seals; opens.
@@ -117,11 +117,10 @@ impl Peer {
         let mut process = [0; 8];
         fill(&mut process)?;
         Ok(Self {
-            our_macs: PublicMacs::new(&public),
             their_macs: PublicMacs::new(&peer),
+            responder: Responder::new(&private, now)?,
             identity: Identity { private, public, peer, preshared },
             times: plan.times,
-            cookies: Cookies::new(now)?,
             process: u64::from_be_bytes(process),
             now,
             current: None,
@@ -180,7 +179,8 @@ impl Peer {
         opened
     }
 
-    fn try_open<'a>(
+    /// Opens a datagram that may be another peer's: what is not taken is not counted.
+    pub fn try_open<'a>(
         &mut self,
         datagram: &'a mut [u8],
     ) -> Result<(Header, &'a [u8], bool), Discard> {
@@ -190,6 +190,19 @@ impl Peer {
         let (behind, is_newest) = pair.ok_or(Discard::NoKey)?.open(header, datagram)?;
         self.hear(index);
         Ok((header, behind, is_newest))
+    }
+
+    /// Whether a datagram may be of this peer, as far as its header tells: there is such a key, and it
+    /// has not come before.
+    pub fn may_open(&self, datagram: &[u8]) -> bool {
+        let Ok((header, index)) = sealed(datagram) else { return false };
+        let pairs = [&self.current, &self.next, &self.previous].into_iter().flatten();
+        pairs.into_iter().any(|pair| pair.index == index && pair.is_fresh(header))
+    }
+
+    /// Who the other end is.
+    pub const fn public(&self) -> &PublicKey {
+        &self.identity.peer
     }
 
     /// Something authentic has come under the key of this index.

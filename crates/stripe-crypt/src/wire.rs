@@ -85,6 +85,11 @@ pub fn is_handshake(datagram: &[u8]) -> bool {
     datagram.first().is_some_and(|first| first & KIND == KIND)
 }
 
+/// Whether a datagram begins a handshake: who sends it is not known by where it comes from.
+pub fn is_initiation(datagram: &[u8]) -> bool {
+    is_handshake(datagram) && Type::of(datagram) == Ok(Type::Initiation)
+}
+
 fn check_version(first: u8) -> Result<(), Discard> {
     if first >> 4 == version() { Ok(()) } else { Err(Discard::OtherVersion) }
 }

@@ -1,13 +1,15 @@
 //! What is answered to the datagrams of a handshake.
 
+use gingham_stripe::Instant;
+
 use super::{Attempt, Outgoing, Peer};
 use crate::cookie::{is_same, mac2};
 use crate::discard::Discard;
-use crate::keys::NoRandomness;
-use crate::noise::{Keys, keys, read_initiation, read_response, respond};
+use crate::noise::{Keys, keys, read_response, respond};
 use crate::pair::{Made, Pair};
+use crate::responder::{Initiation, Read, Responder};
 use crate::wire::{
-    CONFIRM_BYTES, COOKIE_BYTES, INITIATION_BYTES, MAC1_AT, MAC2_AT, Mac, Payload, RESPONSE_BYTES,
+    CONFIRM_BYTES, COOKIE_BYTES, MAC_BYTES, MAC2_AT, Mac, Payload, RESPONSE_BYTES,
     RESPONSE_MAC_AT, Type,
 };
 
@@ -19,7 +21,7 @@ impl Peer {
         reply: &mut Vec<u8>,
     ) -> Result<(), Discard> {
         match Type::of(datagram)? {
-            Type::Initiation => self.take_initiation(from, whole(datagram)?, reply),
+            Type::Initiation => self.take_initiation(from, datagram, reply),
             Type::Response => self.take_response(whole(datagram)?),
             Type::Cookie => self.take_cookie(whole(datagram)?, reply),
             Type::Confirm => self.take_confirm(whole(datagram)?),
@@ -29,41 +31,79 @@ impl Peer {
     fn take_initiation(
         &mut self,
         from: &[u8],
-        message: &[u8; INITIATION_BYTES],
+        datagram: &[u8],
         reply: &mut Vec<u8>,
     ) -> Result<(), Discard> {
-        let mac1 = mac_at(message, MAC1_AT);
-        if !is_same(&self.our_macs.mac1(&message[..MAC1_AT], &[]), &mac1) {
-            return Err(Discard::BadMac);
+        let Self { responder, answered, .. } = self;
+        let again = |mac1: &Mac, reply: &mut Vec<u8>| repeat(answered.as_ref(), mac1, reply);
+        match responder.read(self.now, from, datagram, again, reply)? {
+            Read::Answered => Ok(()),
+            Read::Cookie => {
+                self.counts.cookies += 1;
+                Ok(())
+            }
+            Read::Begun(initiation) => {
+                self.take_begun(*initiation, reply)?;
+                if !reply.is_empty() {
+                    self.responder.took(from);
+                }
+                Ok(())
+            }
         }
-        if let Some((_, response)) = self.answered.as_ref().filter(|(known, _)| *known == mac1) {
-            // It came on another channel, or again: it makes no other keys.
-            reply.extend_from_slice(response);
-            return Ok(());
+    }
+
+    /// Answers an initiation of the other end that was read for all peers; what is written into
+    /// `reply`, which may be nothing, is to go back.
+    pub fn accept(
+        &mut self,
+        now: Instant,
+        initiation: Initiation,
+        reply: &mut Vec<u8>,
+    ) -> Result<(), Discard> {
+        self.advance(now);
+        let taken = self.take_begun(initiation, reply);
+        if let Err(discard) = taken {
+            self.counts.discards.count(discard);
         }
-        let cookie = self.cookies.of(self.now, from).map_err(without_randomness)?;
-        if !is_same(&mac2(&cookie, &message[..MAC2_AT]), &mac_at(message, MAC2_AT)) {
-            return self.give_cookie(&cookie, &mac1, reply);
+        taken
+    }
+
+    /// Writes the answer to the initiation that was answered last, if it has this `mac1`; whether it
+    /// has.
+    pub fn answer_again(&self, mac1: &[u8; MAC_BYTES], reply: &mut Vec<u8>) -> bool {
+        repeat(self.answered.as_ref(), mac1, reply)
+    }
+
+    /// Whether a datagram of a handshake, which is no initiation, is one that this peer waits for.
+    pub fn expects(&self, datagram: &[u8]) -> bool {
+        match (Type::of(datagram), &self.attempt) {
+            (Ok(Type::Response), Some(attempt)) => whole(datagram)
+                .is_ok_and(|message: &[u8; RESPONSE_BYTES]| is_answer(&self.responder, attempt, message)),
+            (Ok(Type::Cookie), Some(attempt)) => whole(datagram)
+                .is_ok_and(|message| self.their_macs.unwrap(&attempt.mac1(), message).is_some()),
+            (Ok(Type::Confirm), _) => whole(datagram).is_ok_and(|message| {
+                let next = self.next.as_ref().filter(|pair| pair.index == message[2]);
+                next.is_some_and(|pair| pair.is_confirm(message))
+            }),
+            _ => false,
         }
-        if !self.cookies.admits(self.now, &cookie) {
-            return Err(Discard::Busy);
-        }
-        let (state, peer, payload) =
-            read_initiation(&self.identity, message).ok_or(Discard::NotAuthentic)?;
-        if peer != self.identity.peer {
+    }
+
+    fn take_begun(&mut self, initiation: Initiation, reply: &mut Vec<u8>) -> Result<(), Discard> {
+        let Initiation { state, from, mac1, payload } = initiation;
+        if from != self.identity.peer {
             return Err(Discard::OtherPeer);
         }
-        let theirs = Payload::parse(&payload)?;
         if self.goes_first() {
             return Ok(());
         }
-        self.respond(state, &mac1, theirs, reply)
+        self.respond(state, mac1, payload, reply)
     }
 
     fn respond(
         &mut self,
         state: snow::HandshakeState,
-        mac1: &Mac,
+        mac1: Mac,
         theirs: Payload,
         reply: &mut Vec<u8>,
     ) -> Result<(), Discard> {
@@ -72,12 +112,12 @@ impl Peer {
         let mut response = [0; RESPONSE_BYTES];
         response[..4].copy_from_slice(&Type::Response.header());
         let ours = Payload { process: self.process, index };
-        let keys = respond(state, ours, &mut response).ok_or(Discard::Busy)?;
-        let mac = self.their_macs.mac1(&response[..RESPONSE_MAC_AT], mac1);
+        let keys = respond(state, &self.identity.preshared, ours, &mut response);
+        let keys = keys.ok_or(Discard::Busy)?;
+        let mac = self.their_macs.mac1(&response[..RESPONSE_MAC_AT], &mac1);
         response[RESPONSE_MAC_AT..].copy_from_slice(&mac);
         self.next = Some(self.pair(keys, index, theirs, false));
-        self.answered = Some((*mac1, response));
-        self.cookies.change(self.now).map_err(without_randomness)?;
+        self.answered = Some((mac1, response));
         // Unless it is heard of soon, we begin.
         self.wait();
         reply.extend_from_slice(&response);
@@ -89,20 +129,6 @@ impl Peer {
     fn goes_first(&self) -> bool {
         let is_first_try = self.attempt.is_some() && self.tries == 1 && self.now < self.again_at;
         is_first_try && self.identity.public > self.identity.peer
-    }
-
-    fn give_cookie(
-        &mut self,
-        cookie: &Mac,
-        mac1: &Mac,
-        reply: &mut Vec<u8>,
-    ) -> Result<(), Discard> {
-        let mut message = [0; COOKIE_BYTES];
-        message[..4].copy_from_slice(&Type::Cookie.header());
-        self.our_macs.wrap(cookie, mac1, &mut message).map_err(without_randomness)?;
-        reply.extend_from_slice(&message);
-        self.counts.cookies += 1;
-        Ok(())
     }
 
     /// What answers nothing that is under way is of a channel that was slower.
@@ -122,8 +148,7 @@ impl Peer {
 
     fn take_response(&mut self, message: &[u8; RESPONSE_BYTES]) -> Result<(), Discard> {
         let Some(attempt) = &mut self.attempt else { return Ok(()) };
-        let mac = self.our_macs.mac1(&message[..RESPONSE_MAC_AT], &attempt.mac1());
-        if !is_same(&mac, &mac_at(message, RESPONSE_MAC_AT)) {
+        if !is_answer(&self.responder, attempt, message) {
             return Err(Discard::BadMac);
         }
         let payload = read_response(&mut attempt.state, message).ok_or(Discard::OtherSecret)?;
@@ -166,11 +191,20 @@ fn whole<const N: usize>(datagram: &[u8]) -> Result<&[u8; N], Discard> {
     datagram.try_into().map_err(|_| Discard::Malformed)
 }
 
-fn mac_at(message: &[u8], at: usize) -> Mac {
-    *message[at..].first_chunk().expect("it has that length")
+/// Whether a response knows what it answers.
+fn is_answer(responder: &Responder, attempt: &Attempt, message: &[u8; RESPONSE_BYTES]) -> bool {
+    let mac = responder.mac1(&message[..RESPONSE_MAC_AT], &attempt.mac1());
+    let said = message[RESPONSE_MAC_AT..].first_chunk().expect("it has that length");
+    is_same(&mac, said)
 }
 
-/// Nobody is answered who has to be told something that nobody can guess.
-const fn without_randomness(_: NoRandomness) -> Discard {
-    Discard::Busy
+/// Writes what was answered last, if it was to this `mac1`.
+fn repeat(
+    answered: Option<&(Mac, [u8; RESPONSE_BYTES])>,
+    mac1: &Mac,
+    reply: &mut Vec<u8>,
+) -> bool {
+    let known = answered.filter(|(known, _)| known == mac1);
+    reply.extend(known.into_iter().flat_map(|(_, response)| response));
+    known.is_some()
 }
