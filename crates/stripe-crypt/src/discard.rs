@@ -72,6 +72,12 @@ impl Discards {
         self.0[discard as usize]
     }
 
+    /// These and others.
+    #[must_use]
+    pub fn with(&self, others: &Self) -> Self {
+        Self(std::array::from_fn(|place| self.0[place] + others.0[place]))
+    }
+
     /// All of them.
     pub fn total(&self) -> u64 {
         self.0.iter().sum()

@@ -43,4 +43,4 @@ pub use keys::{BadKey, KEY_BYTES, NoRandomness, PresharedKey, PrivateKey, Public
 pub use peer::{Counts, Peer, PeerPlan};
 pub use responder::{Initiation, Read, Responder};
 pub use times::Times;
-pub use wire::{is_handshake, is_initiation};
+pub use wire::{is_handshake, is_initiation, sealed_discard};

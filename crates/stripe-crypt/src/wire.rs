@@ -118,6 +118,11 @@ pub(crate) fn sealed(datagram: &[u8]) -> Result<(Header, u8), Discard> {
     Ok((header, (head[0] & INDEX) >> INDEX_SHIFT))
 }
 
+/// What is wrong with a datagram that is no handshake's, whosever it is.
+pub fn sealed_discard(datagram: &[u8]) -> Option<Discard> {
+    sealed(datagram).err()
+}
+
 /// What both ends say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Payload {

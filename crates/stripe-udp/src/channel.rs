@@ -20,6 +20,7 @@ use crate::error::Meaning;
 use crate::inbox::{Batch, Inbox};
 use crate::link::{Link, LinkPlan};
 use crate::outbox::Outbox;
+use crate::port::Ports;
 use crate::run::Run;
 use crate::socket::BufferPlan;
 use crate::tcp::Connection;
@@ -51,8 +52,12 @@ pub(crate) struct Channel {
 }
 
 impl Channel {
-    pub(crate) fn open(plan: LinkPlan, buffers: BufferPlan, now: Instant) -> io::Result<Self> {
-        let link = Link::open(plan, buffers)?;
+    pub(crate) fn open(
+        plan: LinkPlan,
+        (buffers, ports): (BufferPlan, &Ports),
+        now: Instant,
+    ) -> io::Result<Self> {
+        let link = Link::open(plan, buffers, ports)?;
         Ok(Self {
             inbox: Inbox::new(link.batches(), now),
             link,
@@ -68,13 +73,13 @@ impl Channel {
     pub(crate) fn relocate(
         &mut self,
         plan: LinkPlan,
-        buffers: BufferPlan,
+        (buffers, ports): (BufferPlan, &Ports),
         now: Instant,
     ) -> io::Result<()> {
         // What both places have alike, such as the port, the old link holds.
-        self.link.close();
+        self.link.release();
         self.again_at = now;
-        self.link = Link::open(plan, buffers)?;
+        self.link = Link::open(plan, buffers, ports)?;
         self.inbox = Inbox::new(self.link.batches(), now);
         Ok(())
     }
@@ -160,7 +165,15 @@ impl Channel {
     fn reopen(&mut self, now: Instant) {
         if !self.link.is_open() && self.again_at <= now {
             self.again_at = now.after(AGAIN);
-            self.counts.reopened += u64::from(self.link.reopen().is_ok());
+            self.counts.reopened += u64::from(self.link.reopen(now).is_ok());
+        }
+    }
+
+    /// The socket that it has in common with others is gone; whoever found out has noted it.
+    pub(crate) fn note_gone(&mut self, now: Instant) {
+        if self.again_at <= now {
+            self.again_at = now.after(AGAIN);
+            self.counts.gone += 1;
         }
     }
 
@@ -176,10 +189,13 @@ impl Channel {
     /// Takes from the kernel what has come, once what came before is taken; whether the channel is
     /// gone just now.
     pub(crate) fn receive(&mut self, moment: &Moment) -> bool {
-        if std::mem::take(&mut self.is_quiet) || !self.link.is_open() {
+        let is_own = self.link.shared().is_none();
+        if std::mem::take(&mut self.is_quiet) || !self.link.is_open() || !is_own {
             return false;
         }
-        let Err(error) = self.inbox.fill(&mut self.link, moment) else { return false };
+        let Self { inbox, link, .. } = self;
+        let filled = inbox.fill(|bytes, arrivals| link.receive(bytes, arrivals), moment);
+        let Err(error) = filled else { return false };
         let is_gone = Meaning::of(&error) == Meaning::Gone;
         self.counts.strange += u64::from(error.kind() == io::ErrorKind::InvalidData);
         if is_gone {
@@ -253,7 +269,8 @@ mod tests {
         let any = SocketAddr::from(([127, 0, 0, 1], 0));
         let plan = ChannelPlan { local: any, interface: None, mark: None, remote: any };
         let (now, buffers) = (now(), BufferPlan::default());
-        let mut channel = Channel::open(plan.into(), buffers, now).expect("a socket");
+        let mut channel =
+            Channel::open(plan.into(), (buffers, &Ports::default()), now).expect("a socket");
         channel.close(now);
         channel.reopen(now);
         assert_eq!((channel.link.is_open(), channel.counts.reopened), (false, 0));

@@ -3,6 +3,7 @@
 mod admission;
 mod handshakes;
 mod sending;
+mod shared;
 mod slots;
 
 use std::io;
@@ -10,9 +11,7 @@ use std::net::SocketAddr;
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
-use gingham_stripe::{
-    ChannelError, Epoch, Flight, Instant, Reception, Sending, Size, TAG_BYTES, Tag,
-};
+use gingham_stripe::{Epoch, Flight, Instant, Reception, Sending, Size, TAG_BYTES, Tag};
 use gingham_stripe_crypt::{Peer, PeerPlan};
 
 use crate::bare::Bare;
@@ -22,7 +21,8 @@ use crate::counts::ChannelCounts;
 use crate::encapsulation::Encapsulation;
 use crate::error::OpenError;
 use crate::framing::{Framing, OVERHEAD_BYTES_MAX};
-use crate::link::{Link, LinkKind, LinkPlan};
+use crate::link::{LinkKind, LinkPlan};
+use crate::port::Ports;
 use crate::run::{RUN_BYTES_MAX, Run};
 use crate::scheduler::SchedulerPlan;
 use crate::socket::BufferPlan;
@@ -31,8 +31,11 @@ use crate::tcp::Listener;
 use crate::wait::{Ready, Waiting, Wakeups};
 use handshakes::Sessions;
 
+pub(crate) use handshakes::{REPLIES_A_BATCH, address_bytes};
+pub(crate) use shared::{Origin, Took};
+
 /// Datagrams that are taken before anything goes: 4 ms at 10 Gbit/s.
-const DATAGRAMS_A_TURN: usize = 4_096;
+pub(crate) const DATAGRAMS_A_TURN: usize = 4_096;
 
 /// What an end is told.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -119,6 +122,8 @@ pub struct End {
     run: Run,
     waiting: Waiting,
     buffers: BufferPlan,
+    /// Those that it has in common with other ends, if it has.
+    ports: Ports,
     /// By how much a datagram is longer than what the protocol counts of it.
     check_bytes: usize,
     /// Packets that were longer than any channel takes.
@@ -135,7 +140,17 @@ impl End {
         channels: Vec<impl Into<LinkPlan>>,
         epoch: Epoch,
     ) -> Result<Self, OpenError> {
-        let channels: Vec<LinkPlan> = channels.into_iter().map(Into::into).collect();
+        let channels = channels.into_iter().map(Into::into).collect();
+        Self::open_on(plan, channels, epoch, Ports::default())
+    }
+
+    /// The same, on ports that it may have in common with other ends.
+    pub(crate) fn open_on(
+        plan: &EndPlan,
+        channels: Vec<LinkPlan>,
+        epoch: Epoch,
+        ports: Ports,
+    ) -> Result<Self, OpenError> {
         let now = now();
         let (kind, encapsulation) = encapsulation(plan, &channels, now)?;
         let check_bytes = encapsulation.data_bytes(&Tag::default(), 0).saturating_sub(TAG_BYTES);
@@ -156,7 +171,7 @@ impl End {
         let reset_to = encapsulation.peer().is_none().then_some(epoch);
         let striping = sessions.striping(reset_to, now)?;
         let open = |(channel, one)| {
-            let opened = Channel::open(one, plan.buffers, now);
+            let opened = Channel::open(one, (plan.buffers, &ports), now);
             opened.map(Some).map_err(|error| OpenError::Socket { channel, error })
         };
         let mut channels: Vec<_> =
@@ -172,6 +187,7 @@ impl End {
             run: Run::new(),
             waiting: Waiting::new(plan.granule).map_err(OpenError::Timer)?,
             buffers: plan.buffers,
+            ports,
             check_bytes,
             too_long: 0,
         })
@@ -205,15 +221,8 @@ impl End {
         let from = batch.from;
         let taken = handshakes::take(batch, channel, encapsulation, striping, sessions);
         one.counts.strange += taken.strange;
-        let before = one.link.remote();
-        if let Some(remote) = taken.moved_to.filter(|remote| before != Some(*remote)) {
-            one.follow(remote);
-            // Another port is another mapping on the same path (RFC 9000, section 9.4).
-            if before.is_some_and(|before| before.ip().to_canonical() != remote.ip().to_canonical())
-            {
-                // Refused where there is none, of which there is nothing to forget.
-                let _: Result<(), ChannelError> = striping.move_channel(channel);
-            }
+        if let Some(remote) = taken.moved_to {
+            handshakes::follow_remote(one, striping, channel, remote);
         }
         for reply in &taken.replies {
             if one.tell(now, from, reply) {
@@ -246,32 +255,17 @@ impl End {
     /// Waits until something is to be done, one of these is readable, or it is so late. Tells which
     /// of these may be.
     pub fn wait(&mut self, until: Option<Instant>, also: &[BorrowedFd<'_>]) -> io::Result<Ready> {
-        let links = self.channels.iter().flatten().map(|channel| &channel.link);
-        let listeners = self.listeners.iter().flat_map(Listener::fds);
-        let fds: Vec<_> = links.filter_map(Link::fd).chain(listeners).collect();
+        // It is counted while sockets are looked at.
+        let mut waiting = self.waiting;
+        let fds = self.fds();
         let (ours, fds) = (fds.len(), [&fds[..], also].concat());
-        let channels = self.channels.iter().flatten();
-        let writable: Vec<_> = channels.filter_map(Channel::awaited_fd).collect();
-        let timeout = self.links_timeout().min(self.timeout());
-        let until = until.map_or(timeout, |until| until.min(timeout));
-        let ready = self.waiting.wait(until, &fds, &writable)?;
-        let links = self.channels.iter_mut().flatten();
-        let with_fd = links.filter(|channel| channel.link.fd().is_some());
-        for (number, channel) in with_fd.enumerate() {
-            // What waits here, and not in the kernel, no socket tells.
-            channel.is_quiet = !ready.has(number) && !channel.link.holds_more();
-        }
+        let due_at = self.due_at();
+        let until = until.map_or(due_at, |until| until.min(due_at));
+        let ready = waiting.wait(until, &fds, &self.writable_fds());
+        self.waiting = waiting;
+        let ready = ready?;
+        self.set_ready(ready);
         Ok(ready.from(ours))
-    }
-
-    /// When a link wants to be asked though nothing comes.
-    fn links_timeout(&self) -> Instant {
-        let links = self.channels.iter().flatten().map(|channel| &channel.link);
-        let of = |link: &Link| {
-            if link.holds_more() { Some(Instant::ORIGIN) } else { link.next_at() }
-        };
-        let listeners = self.listeners.iter().filter_map(Listener::next_at);
-        links.filter_map(of).chain(listeners).min().unwrap_or(Instant::from_nanoseconds(u64::MAX))
     }
 
     /// How many channels there can be at once: their ids are below that.

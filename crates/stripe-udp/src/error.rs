@@ -12,6 +12,7 @@ use std::io;
 
 use gingham_fairq::SchedulerError;
 use gingham_stripe::{ChannelError, OptionsError};
+use gingham_stripe_crypt::PublicKey;
 use nix::errno::Errno;
 
 /// Why there is no end.
@@ -54,6 +55,9 @@ pub enum OpenError {
         /// What the kernel says.
         error: io::Error,
     },
+    /// Two ends have one peer.
+    #[error("peer {0}: there is an end for it already")]
+    SamePeer(PublicKey),
     /// The kernel does not wake this thread in time.
     #[error("timer slack: {0}")]
     Timer(#[source] io::Error),

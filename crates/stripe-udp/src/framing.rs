@@ -131,10 +131,16 @@ impl Framing {
         }
         Some((frame?, is_newest))
     }
+
+    /// The same of a datagram that may be another peer's: what is not taken is not counted.
+    pub(crate) fn try_open<'a>(&mut self, datagram: &'a mut [u8]) -> Option<(Frame<'a>, bool)> {
+        let (header, behind, is_newest) = self.peer.as_mut()?.try_open(datagram).ok()?;
+        Some((Frame::parse(header, behind)?, is_newest))
+    }
 }
 
 /// Whether this is a message that nobody has sealed. Packets in clear cannot be told.
-fn is_in_clear(datagram: &[u8]) -> bool {
+pub(crate) fn is_in_clear(datagram: &[u8]) -> bool {
     Header::parse(datagram).is_ok_and(|(header, behind)| {
         let frame = (header.content == Content::Message).then(|| Frame::parse(header, behind));
         match frame.flatten() {

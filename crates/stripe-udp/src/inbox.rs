@@ -11,7 +11,7 @@ use std::net::SocketAddr;
 use gingham_stripe::Instant;
 
 use crate::clock::Moment;
-use crate::link::{Arrival, Batches, Link, Payload};
+use crate::link::{Arrival, Batches, Payload};
 
 /// A batch.
 #[derive(Debug)]
@@ -37,7 +37,8 @@ impl<'a> Batch<'a> {
     }
 }
 
-/// What has come on a channel.
+/// What has come on a channel, or on a port of many.
+#[derive(Default)]
 pub(crate) struct Inbox {
     batch_bytes: usize,
     bytes: Vec<u8>,
@@ -73,10 +74,14 @@ impl Inbox {
         }
     }
 
-    /// Takes what the kernel has. What was here is over.
-    pub(crate) fn fill(&mut self, link: &mut Link, moment: &Moment) -> io::Result<()> {
+    /// Takes what the kernel has, as `receive` does. What was here is over.
+    pub(crate) fn fill(
+        &mut self,
+        receive: impl FnOnce(&mut [u8], &mut [Arrival]) -> io::Result<usize>,
+        moment: &Moment,
+    ) -> io::Result<()> {
         (self.next, self.filled) = (0, 0);
-        match link.receive(&mut self.bytes, &mut self.arrivals) {
+        match receive(&mut self.bytes, &mut self.arrivals) {
             Ok(filled) => self.filled = filled,
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
             Err(error) => return Err(error),

@@ -19,8 +19,9 @@ use socket2::Socket;
 
 use crate::error::gone;
 use crate::ethernet::{EthernetLink, EthernetPlan};
+use crate::port::{Ports, SharedPort, UdpLink};
 use crate::run::Run;
-use crate::socket::{BATCHES, BufferPlan, ChannelPlan, Opener, UdpLink};
+use crate::socket::{BATCHES, BufferPlan, ChannelPlan, Opener};
 use crate::tcp::{Connection, TcpLink, TcpPlan};
 
 /// Where a channel begins and ends.
@@ -134,10 +135,10 @@ macro_rules! either {
 }
 
 impl Link {
-    /// An open one.
-    pub(crate) fn open(plan: LinkPlan, buffers: BufferPlan) -> io::Result<Self> {
+    /// An open one, which may have its port in common with others.
+    pub(crate) fn open(plan: LinkPlan, buffers: BufferPlan, ports: &Ports) -> io::Result<Self> {
         Ok(match plan {
-            LinkPlan::Udp(plan) => Self::Udp(UdpLink::open(plan, buffers)?),
+            LinkPlan::Udp(plan) => Self::Udp(UdpLink::open(plan, buffers, ports)?),
             LinkPlan::Tcp(plan) => Self::Tcp(Box::new(TcpLink::open(plan)?)),
             LinkPlan::Ethernet(plan) => {
                 Self::Ethernet(Box::new(EthernetLink::open(plan, buffers)?))
@@ -146,9 +147,9 @@ impl Link {
     }
 
     /// Opens it anew, unless it comes to be by itself.
-    pub(crate) fn reopen(&mut self) -> io::Result<()> {
+    pub(crate) fn reopen(&mut self, now: Instant) -> io::Result<()> {
         match self {
-            Self::Udp(link) => link.reopen(),
+            Self::Udp(link) => link.reopen(now),
             Self::Tcp(_) => Err(gone()),
             Self::Ethernet(link) => link.reopen(),
         }
@@ -198,11 +199,24 @@ impl Link {
         either!(self, link => link.close());
     }
 
-    pub(crate) fn is_open(&self) -> bool {
-        self.fd().is_some()
+    /// It is of no use here any more. A port that it has in common with others stays.
+    pub(crate) fn release(&mut self) {
+        match self {
+            Self::Udp(link) => link.release(),
+            Self::Tcp(_) | Self::Ethernet(_) => self.close(),
+        }
     }
 
-    /// What becomes readable where something comes, as long as it is open.
+    pub(crate) fn is_open(&self) -> bool {
+        if let Self::Udp(link) = self { link.is_open() } else { self.fd().is_some() }
+    }
+
+    /// The port that it has in common with others, on which what comes is taken for all of them.
+    pub(crate) const fn shared(&self) -> Option<&SharedPort> {
+        if let Self::Udp(link) = self { link.shared() } else { None }
+    }
+
+    /// What becomes readable where something comes, as long as it is open and its own.
     pub(crate) fn fd(&self) -> Option<BorrowedFd<'_>> {
         either!(self, link => link.fd())
     }
@@ -228,6 +242,7 @@ impl Link {
     /// How what comes is taken.
     pub(crate) fn batches(&self) -> Batches {
         match self {
+            Self::Udp(link) if link.shared().is_some() => Batches { count: 0, bytes: 0 },
             Self::Udp(_) => BATCHES,
             Self::Tcp(link) => link.batches(),
             Self::Ethernet(link) => link.batches(),

@@ -1,4 +1,4 @@
-//! The socket of a channel: bound to an address or an interface, with batches both ways.
+//! A socket of channels: bound to an address or an interface, with batches both ways.
 //!
 //! Runs of datagrams of one length go as one (`UDP_SEGMENT`), and what the kernel has put together
 //! comes as one (`UDP_GRO`), many of those in a call (`recvmmsg`).
@@ -21,8 +21,7 @@ use quinn_udp::{RecvMeta, Transmit, UdpSockRef, UdpSocketState};
 use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::error::Meaning;
-use crate::link::{Arrival, Batches, Payload};
-use crate::run::Run;
+use crate::link::Batches;
 
 /// Where a channel begins and ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,12 +60,18 @@ impl ChannelPlan {
         if self.remote.ip().to_canonical().is_ipv4() { 20 + 8 } else { 40 + 8 }
     }
 
-    /// A socket that is bound as it says.
-    pub fn open(&self, buffers: &BufferPlan) -> io::Result<UdpSocket> {
+    /// Whether a socket here sends there.
+    pub(crate) fn check(&self) -> io::Result<()> {
         if self.local.is_ipv4() && self.remote.is_ipv6() {
             let message = format!("no IPv4 socket sends to {}", self.remote);
             return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
         }
+        Ok(())
+    }
+
+    /// A socket that is bound as it says.
+    pub fn open(&self, buffers: &BufferPlan) -> io::Result<UdpSocket> {
+        self.check()?;
         let domain = Domain::for_address(self.local);
         let socket = Socket::new(domain, Type::DGRAM, Some(Protocol::UDP))?;
         place(&socket, self.interface.as_deref(), self.mark)?;
@@ -141,124 +146,36 @@ impl fmt::Debug for Opener {
     }
 }
 
-/// A channel over UDP: its socket, as long as there is one.
-#[derive(Debug)]
-pub(crate) struct UdpLink {
-    plan: ChannelPlan,
-    buffers: BufferPlan,
-    opener: Option<Opener>,
-    open: Option<ChannelSocket>,
-}
-
-impl UdpLink {
-    pub(crate) fn open(mut plan: ChannelPlan, buffers: BufferPlan) -> io::Result<Self> {
-        let socket = ChannelSocket::new(plan.open(&buffers)?)?;
-        // Where any port will do, the one that it got: a socket that is opened anew is to have it,
-        // since the other end takes nothing from elsewhere.
-        plan.local.set_port(socket.local()?.port());
-        Ok(Self { plan, buffers, opener: None, open: Some(socket) })
-    }
-
-    pub(crate) fn reopen(&mut self) -> io::Result<()> {
-        let opened = match &self.opener {
-            Some(opener) => opener.open().map(UdpSocket::from),
-            None => self.plan.open(&self.buffers),
-        };
-        self.open = Some(ChannelSocket::new(opened?)?);
-        Ok(())
-    }
-
-    pub(crate) fn close(&mut self) {
-        self.open = None;
-    }
-
-    pub(crate) fn fd(&self) -> Option<BorrowedFd<'_>> {
-        self.open.as_ref().map(|open| open.socket.as_fd())
-    }
-
-    pub(crate) fn local(&self) -> Option<SocketAddr> {
-        self.open.as_ref()?.local().ok()
-    }
-
-    pub(crate) fn set_remote(&mut self, remote: SocketAddr) {
-        self.plan.remote = remote;
-    }
-
-    pub(crate) fn set_opener(&mut self, opener: Opener) {
-        self.opener = Some(opener);
-    }
-
-    pub(crate) fn segments_max(&self) -> usize {
-        self.open.as_ref().map_or(1, ChannelSocket::segments_max)
-    }
-
-    /// Sends the rest of a run as one.
-    pub(crate) fn send(&mut self, run: &Run, from: usize) -> io::Result<usize> {
-        let remote = self.remote().ok_or(io::ErrorKind::NotConnected)?;
-        let open = self.open.as_mut().ok_or(io::ErrorKind::NotConnected)?;
-        let rest = &run.bytes[from * run.segment_bytes..];
-        open.send(remote, rest, run.segment_bytes)?;
-        Ok(run.datagrams - from)
-    }
-
-    /// The address of the other end, where it is known.
-    pub(crate) fn remote(&self) -> Option<SocketAddr> {
-        Some(self.plan.remote).filter(|remote| !remote.ip().is_unspecified())
-    }
-
-    /// Sends one datagram to this address.
-    pub(crate) fn tell(&mut self, to: SocketAddr, message: &[u8]) -> io::Result<()> {
-        let open = self.open.as_mut().ok_or(io::ErrorKind::NotConnected)?;
-        open.send(to, message, message.len())
-    }
-
-    pub(crate) fn receive(&self, bytes: &mut [u8], arrivals: &mut [Arrival]) -> io::Result<usize> {
-        let open = self.open.as_ref().ok_or(io::ErrorKind::NotConnected)?;
-        let mut chunks = bytes.chunks_mut(BATCHES.bytes);
-        let mut buffers: [_; BATCHES.count] =
-            std::array::from_fn(|_| IoSliceMut::new(chunks.next().unwrap_or_default()));
-        let mut metas = [RecvMeta::default(); BATCHES.count];
-        let count = open.receive(&mut buffers, &mut metas)?;
-        for (arrival, meta) in arrivals.iter_mut().zip(&metas[..count]) {
-            *arrival = Arrival {
-                stamp: meta.timestamp,
-                bytes: meta.len,
-                stride: meta.stride.max(1),
-                payload: Payload::Packets,
-                is_ours: is_same(meta.addr, self.plan.remote),
-                from: Some(meta.addr),
-            };
-        }
-        Ok(count)
-    }
-}
-
-/// Whether two addresses are one, whatever labels or scopes the kernel adds.
-fn is_same(one: SocketAddr, other: SocketAddr) -> bool {
-    one.ip().to_canonical() == other.ip().to_canonical() && one.port() == other.port()
-}
-
 /// An open socket.
 #[derive(Debug)]
-struct ChannelSocket {
+pub(crate) struct ChannelSocket {
     socket: Socket,
     state: UdpSocketState,
 }
 
 impl ChannelSocket {
-    fn new(socket: UdpSocket) -> io::Result<Self> {
+    pub(crate) fn new(socket: UdpSocket) -> io::Result<Self> {
         let socket = Socket::from(socket);
         let state = UdpSocketState::new(UdpSockRef::from(&socket))?;
         Ok(Self { socket, state })
     }
 
+    pub(crate) fn fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+
     /// How many datagrams may go as one.
-    fn segments_max(&self) -> usize {
+    pub(crate) fn segments_max(&self) -> usize {
         self.state.max_gso_segments()
     }
 
     /// Sends datagrams of a length, of which the last may be shorter.
-    fn send(&mut self, to: SocketAddr, run: &[u8], segment_bytes: usize) -> io::Result<()> {
+    pub(crate) fn send(
+        &mut self,
+        to: SocketAddr,
+        run: &[u8],
+        segment_bytes: usize,
+    ) -> io::Result<()> {
         let sent = self.send_as_one(to, run, segment_bytes);
         if sent.is_ok() || run.len() <= segment_bytes || self.segments_max() > 1 {
             return sent;
@@ -285,12 +202,16 @@ impl ChannelSocket {
     }
 
     /// Takes what has come, as many batches as there are buffers.
-    fn receive(&self, buffers: &mut [IoSliceMut<'_>], metas: &mut [RecvMeta]) -> io::Result<usize> {
+    pub(crate) fn receive(
+        &self,
+        buffers: &mut [IoSliceMut<'_>],
+        metas: &mut [RecvMeta],
+    ) -> io::Result<usize> {
         self.state.recv(UdpSockRef::from(&self.socket), buffers, metas)
     }
 
     /// The address that it has.
-    fn local(&self) -> io::Result<SocketAddr> {
+    pub(crate) fn local(&self) -> io::Result<SocketAddr> {
         let address = self.socket.local_addr()?;
         address.as_socket().ok_or_else(|| io::ErrorKind::Unsupported.into())
     }
@@ -310,17 +231,5 @@ mod tests {
         assert_eq!(plan.bytes(), 300_000);
         assert_eq!(BufferPlan { bytes_per_second: u64::MAX, ..plan }.bytes(), 1_000_000);
         assert_eq!(BufferPlan { delay: Duration::ZERO, ..plan }.bytes(), BUFFER_BYTES_MIN);
-    }
-
-    #[test]
-    fn a_socket_that_is_opened_anew_has_the_port_that_it_had() {
-        let any = SocketAddr::from(([127, 0, 0, 1], 0));
-        let plan = ChannelPlan { local: any, interface: None, mark: None, remote: any };
-        let mut link = UdpLink::open(plan, BufferPlan::default()).expect("a socket");
-        let before = link.local();
-        link.close();
-        assert_eq!(link.local(), None);
-        link.reopen().expect("a socket");
-        assert_eq!((link.local(), before.is_some()), (before, true));
     }
 }

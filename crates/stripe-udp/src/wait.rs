@@ -30,7 +30,7 @@ pub const LATE: Duration = Duration::from_millis(1);
 const AT_ONCE: Duration = Duration::from_micros(20);
 
 /// Waiting, and what has been counted of it.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Waiting {
     granule: Duration,
     /// Whether something came during the rest before.

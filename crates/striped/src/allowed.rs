@@ -1,5 +1,10 @@
-//! Which addresses the other end may have inside the pipe: packets of others do not come out of it, and
-//! packets to others do not go into it.
+//! Which addresses each other end has inside: a packet out of a pipe comes from one of its peer's, and
+//! one into the bundle goes to the peer whose the address is, by the longest prefix.
+//!
+//! ```text
+//!   10.90.0.0/24 ── peer 0      a packet to 10.90.0.7 goes to peer 1, one to 10.90.0.8 to peer 0,
+//!   10.90.0.7/32 ── peer 1      one that peer 0 sends as 10.90.0.7 is dropped
+//! ```
 //!
 //! Source: Donenfeld, WireGuard (2017), section 2 (cryptokey routing).
 //!
@@ -8,51 +13,58 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::ops::Range;
 
-use crate::config::{Config, PeerTable, Prefix};
+use ipnet::IpNet;
+use prefix_trie::joint::JointPrefixMap;
+
+use crate::config::{Config, Prefix};
 
 const V4_SOURCE: Range<usize> = 12..16;
 const V4_DESTINATION: Range<usize> = 16..20;
 const V6_SOURCE: Range<usize> = 8..24;
 const V6_DESTINATION: Range<usize> = 24..40;
 
-/// Addresses of the other end.
+/// Whose addresses are whose.
 #[derive(Debug)]
 pub(crate) struct Allowed {
-    /// All, if there are none.
-    prefixes: Option<Vec<Prefix>>,
-    /// Packets that did not come out, for where they said that they came from.
-    pub(crate) refused_sources: u64,
-    /// Packets that did not go in, for where they were to go.
-    pub(crate) refused_destinations: u64,
+    /// All are the first peer's, if there are none.
+    owners: Option<JointPrefixMap<IpNet, usize>>,
 }
 
 impl Allowed {
-    /// As the file says; by default the networks of the interface and its routes. Without a key nobody is known.
+    /// As the file says; of one peer by default the networks of the interface and its routes. Without
+    /// a key nobody is known.
     pub(crate) fn new(config: &Config) -> Self {
+        let peers = &config.peers.list;
         let default = || [&config.addresses[..], &config.routes].concat();
-        let told = |peer: &PeerTable| peer.allowed_ips.clone().unwrap_or_else(default);
-        let prefixes = config.peer.as_ref().map(told);
-        Self { prefixes, refused_sources: 0, refused_destinations: 0 }
+        let told = peers.iter().map(|peer| peer.allowed_ips.clone().unwrap_or_else(default));
+        Self::of(&told.collect::<Vec<_>>())
     }
 
-    /// Whether a packet may come out.
-    pub(crate) fn passes_out(&mut self, packet: &[u8]) -> bool {
-        let passes = self.has(packet, V4_SOURCE, V6_SOURCE);
-        self.refused_sources += u64::from(!passes);
-        passes
+    /// Those of each peer.
+    fn of(prefixes: &[Vec<Prefix>]) -> Self {
+        let mut owners = JointPrefixMap::new();
+        for (peer, prefixes) in prefixes.iter().enumerate() {
+            for prefix in prefixes {
+                owners.insert(prefix.network().net(), peer);
+            }
+        }
+        Self { owners: (!prefixes.is_empty()).then_some(owners) }
     }
 
-    /// Whether a packet may go in.
-    pub(crate) fn passes_in(&mut self, packet: &[u8]) -> bool {
-        let passes = self.has(packet, V4_DESTINATION, V6_DESTINATION);
-        self.refused_destinations += u64::from(!passes);
-        passes
+    /// Whose the source of a packet is.
+    pub(crate) fn source(&self, packet: &[u8]) -> Option<usize> {
+        self.owner(packet, V4_SOURCE, V6_SOURCE)
     }
 
-    fn has(&self, packet: &[u8], v4: Range<usize>, v6: Range<usize>) -> bool {
-        let Some(prefixes) = &self.prefixes else { return true };
-        address(packet, v4, v6)
-            .is_some_and(|address| prefixes.iter().any(|prefix| prefix.contains(address)))
+    /// To whom a packet goes.
+    pub(crate) fn destination(&self, packet: &[u8]) -> Option<usize> {
+        self.owner(packet, V4_DESTINATION, V6_DESTINATION)
+    }
+
+    fn owner(&self, packet: &[u8], v4: Range<usize>, v6: Range<usize>) -> Option<usize> {
+        let Some(owners) = &self.owners else { return Some(0) };
+        let address = IpNet::from(address(packet, v4, v6)?);
+        owners.get_lpm(&address).map(|(_, owner)| *owner)
     }
 }
 
@@ -66,34 +78,77 @@ fn address(packet: &[u8], v4: Range<usize>, v6: Range<usize>) -> Option<IpAddr> 
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
-    fn allowed(prefixes: &[&str]) -> Allowed {
-        let prefix = |text: &&str| text.parse().expect("a prefix");
-        let prefixes = Some(prefixes.iter().map(prefix).collect());
-        Allowed { prefixes, refused_sources: 0, refused_destinations: 0 }
+    fn allowed(peers: &[&[&str]]) -> Allowed {
+        let prefixes = |texts: &&[&str]| -> Vec<Prefix> {
+            texts.iter().map(|text| text.parse().expect("a prefix")).collect()
+        };
+        Allowed::of(&peers.iter().map(prefixes).collect::<Vec<_>>())
+    }
+
+    fn v4(source: [u8; 4], destination: [u8; 4]) -> [u8; 20] {
+        let mut packet = [0x45; 20];
+        packet[V4_SOURCE].copy_from_slice(&source);
+        packet[V4_DESTINATION].copy_from_slice(&destination);
+        packet
     }
 
     #[test]
     fn each_way_the_address_of_the_other_end_counts() {
-        let mut allowed = allowed(&["10.90.0.0/24", "fd00::/64"]);
-        let mut v4 = [0x45; 20];
-        v4[V4_SOURCE].copy_from_slice(&[10, 90, 0, 2]);
-        v4[V4_DESTINATION].copy_from_slice(&[10, 90, 1, 1]);
-        assert_eq!((allowed.passes_out(&v4), allowed.passes_in(&v4)), (true, false));
+        let allowed = allowed(&[&["10.90.0.0/24", "fd00::/64"]]);
+        let packet = v4([10, 90, 0, 2], [10, 90, 1, 1]);
+        assert_eq!((allowed.source(&packet), allowed.destination(&packet)), (Some(0), None));
         let mut v6 = [0x60; 40];
         v6[V6_SOURCE].copy_from_slice(&Ipv6Addr::LOCALHOST.octets());
         v6[V6_DESTINATION][..8].copy_from_slice(&[0xfd, 0, 0, 0, 0, 0, 0, 0]);
-        assert_eq!((allowed.passes_out(&v6), allowed.passes_in(&v6)), (false, true));
-        for nothing in [&[][..], &v4[..15], &v6[..23], &[0; 40]] {
-            assert!(!allowed.passes_out(nothing));
+        assert_eq!((allowed.source(&v6), allowed.destination(&v6)), (None, Some(0)));
+        for nothing in [&[][..], &packet[..15], &v6[..23], &[0; 40]] {
+            assert_eq!(allowed.source(nothing), None);
         }
-        assert_eq!((allowed.refused_sources, allowed.refused_destinations), (5, 1));
+    }
+
+    #[test]
+    fn the_longest_prefix_goes_first() {
+        let peers: [&[&str]; 4] =
+            [&["10.90.0.1/24"], &["10.90.0.7/32"], &["0.0.0.0/0"], &["fd00::/8", "10.90.0.128/25"]];
+        let allowed = allowed(&peers);
+        let to = |last| allowed.destination(&v4([192, 0, 2, 1], [10, 90, 0, last]));
+        assert_eq!([7, 8, 127, 128].map(to), [Some(1), Some(0), Some(0), Some(3)]);
+        assert_eq!(allowed.source(&v4([192, 0, 2, 1], [0; 4])), Some(2));
+        // Of IPv6 nobody has all.
+        let mut v6 = [0x60; 40];
+        v6[V6_SOURCE].copy_from_slice(&Ipv6Addr::LOCALHOST.octets());
+        assert_eq!(allowed.source(&v6), None);
     }
 
     #[test]
     fn where_nobody_is_known_all_passes() {
-        let mut all = Allowed { prefixes: None, refused_sources: 0, refused_destinations: 0 };
-        assert!(all.passes_in(&[]) && all.passes_out(&[7]));
+        let all = Allowed { owners: None };
+        assert_eq!((all.destination(&[]), all.source(&[7])), (Some(0), Some(0)));
+    }
+
+    proptest! {
+        /// Against a look at each prefix in turn.
+        #[test]
+        fn the_owner_is_that_of_the_longest_that_holds_it(
+            prefixes in proptest::collection::btree_set((0_u32..16, 0_u8..=4), 1..40),
+            address in 0_u32..16,
+        ) {
+            // The first four bits of an address.
+            let nets: Vec<Prefix> = prefixes.iter().map(|(bits, length)| {
+                let first = Ipv4Addr::from(bits << 28);
+                format!("{first}/{length}").parse().expect("a prefix")
+            }).collect();
+            let peers: Vec<_> = nets.iter().map(|net| vec![*net]).collect();
+            let to = Ipv4Addr::from(address << 28);
+            let holding = nets.iter().filter(|net| net.contains(to.into()));
+            let longest = holding.map(Prefix::bits).max();
+            let owner = Allowed::of(&peers).destination(&v4([0; 4], to.octets()));
+            prop_assert_eq!(owner.map(|owner| nets[owner].bits()), longest);
+            prop_assert!(owner.is_none_or(|owner| nets[owner].contains(to.into())));
+        }
     }
 }

@@ -6,10 +6,10 @@ use std::path::Path;
 
 use gingham_input::{InputError, Overrides, Source};
 use gingham_stripe_crypt::PeerPlan;
-use gingham_stripe_udp::OVERHEAD_BYTES_MAX;
+use gingham_stripe_udp::{CHANNELS_MAX, OVERHEAD_BYTES_MAX};
 use nix::unistd::User;
 
-use crate::config::{Channel, Config};
+use crate::config::{Channel, ChannelAt, Config};
 use crate::ethernet;
 use crate::machine::{Machine, lacks_tun};
 use crate::peer;
@@ -24,18 +24,19 @@ const UNDERLAY_BYTES: [usize; 2] = [20 + 8, 40 + 8];
 /// The longest that a channel can be thought to carry where this machine does not know: Ethernet's.
 const PATH_MTU: usize = 1_500;
 
-/// A configuration that can be right, and its keys.
+/// A configuration that can be right, and the keys of its peers.
 #[derive(Debug)]
 pub(crate) struct Checked {
     pub(crate) config: Config,
-    pub(crate) peer: Option<PeerPlan>,
+    /// In the order of the file; none where nothing is sealed.
+    pub(crate) peers: Vec<PeerPlan>,
 }
 
 /// Reads a file that was checked.
 pub(crate) fn read(path: &Path) -> Result<Checked, Problem> {
     let source = Source::<Config>::load(path, &Overrides::default())?;
-    let peer = peer(&source)?;
-    Ok(Checked { config: source.scenario, peer })
+    let peers = peers(&source)?;
+    Ok(Checked { config: source.scenario, peers })
 }
 
 /// Reads a file and checks all that it says.
@@ -49,19 +50,18 @@ pub(crate) fn load(path: &Path) -> Result<Checked, Problem> {
         check_channels(&source, &machine)?;
         check_mtu(&source)?;
     }
-    let peer = peer(&source)?;
+    let peers = peers(&source)?;
     check_routes(&source)?;
     check_user(&source)?;
     if let Some(message) = lacks_tun() {
         return Err(source.refuse("name", message).into());
     }
-    Ok(Checked { config: source.scenario, peer })
+    Ok(Checked { config: source.scenario, peers })
 }
 
-/// Both ends' keys, where packets are sealed.
-fn peer(source: &Source<Config>) -> Result<Option<PeerPlan>, InputError> {
-    let is_sealed = !source.scenario.is_ethernet();
-    is_sealed.then(|| peer::load(source)).transpose()
+/// All keys, where packets are sealed.
+fn peers(source: &Source<Config>) -> Result<Vec<PeerPlan>, InputError> {
+    if source.scenario.is_ethernet() { Ok(Vec::new()) } else { peer::load(source) }
 }
 
 fn check_user(source: &Source<Config>) -> Result<(), InputError> {
@@ -107,23 +107,64 @@ fn check_device(source: &Source<Config>, machine: &Machine) -> Result<(), InputE
 
 fn check_channels(source: &Source<Config>, machine: &Machine) -> Result<(), InputError> {
     let config = &source.scenario;
-    if config.channels.is_empty() {
-        return Err(source.refuse("channel", "there is no channel"));
-    }
+    check_owners(source)?;
     if config.offload {
         return Err(source.refuse("offload", "only channels over Ethernet pass frames whole"));
     }
-    let mut places = BTreeMap::new();
-    for (number, channel) in config.channels.iter().enumerate() {
-        if channel.is_tcp() {
-            tcp::check(source, machine, number, channel)?;
+    let mut places: BTreeMap<_, Vec<ChannelAt<'_>>> = BTreeMap::new();
+    for at in config.channels_at() {
+        if at.channel.is_tcp() {
+            tcp::check(source, machine, &at)?;
             continue;
         }
-        let local = check_channel(source, machine, number, channel)?;
-        let place = (local, channel.interface.as_deref());
-        if let Some(other) = places.insert(place, number) {
-            let message = format!("channel[{other}] begins at {local} as well");
-            return Err(source.refuse(&key_of(number, local_key(channel)), message));
+        let local = check_channel(source, machine, &at)?;
+        let others = places.entry((local, at.channel.interface.as_deref())).or_default();
+        if let Some(other) = others.iter().find(|other| are_one(other, &at)) {
+            let message = format!("{other} begins at {local} as well");
+            return Err(source.refuse(&at.key(local_key(at.channel)), message));
+        }
+        others.push(at);
+    }
+    Ok(())
+}
+
+/// Whether two channels from one address cannot be told from one another: both are told where they end,
+/// and it is one way, or one peer.
+fn are_one(one: &ChannelAt<'_>, other: &ChannelAt<'_>) -> bool {
+    let says = one.channel.says_remote() && other.channel.says_remote();
+    let is_same_peer = one.peer == other.peer || one.peer.is_none() || other.peer.is_none();
+    says && (is_same_peer || one.channel.remote() == other.channel.remote())
+}
+
+/// Whether every peer has channels, and those of several can be those of all.
+fn check_owners(source: &Source<Config>) -> Result<(), InputError> {
+    let Config { channels, peers, .. } = &source.scenario;
+    if channels.is_empty() && peers.list.iter().all(|peer| peer.channels.is_empty()) {
+        return Err(source.refuse("channel", "there is no channel"));
+    }
+    for (number, peer) in peers.list.iter().enumerate() {
+        if channels.len() + peer.channels.len() > CHANNELS_MAX {
+            let message = format!("a peer has at most {CHANNELS_MAX} channels");
+            return Err(source.refuse(&peers.key(number, "channel"), message));
+        }
+        if channels.is_empty() && peer.channels.is_empty() {
+            let message =
+                format!("{} has no channel: [[channel]] are those of all", peers.title(number));
+            return Err(source.refuse(&peers.key(number, "channel"), message));
+        }
+    }
+    if peers.list.len() < 2 {
+        return Ok(());
+    }
+    for at in source.scenario.channels_at().filter(|at| at.peer.is_none()) {
+        if at.channel.says_remote() {
+            let message = "whose address is this? A channel of all peers has none: [[peer.channel]] \
+                           below the one whose it is";
+            return Err(source.refuse(&at.key("remote"), message));
+        }
+        if at.channel.listen().is_some() {
+            let message = "channels over TCP are one peer's: [[peer.channel]] with a port for each";
+            return Err(source.refuse(&at.key("listen"), message));
         }
     }
     Ok(())
@@ -132,10 +173,10 @@ fn check_channels(source: &Source<Config>, machine: &Machine) -> Result<(), Inpu
 fn check_channel(
     source: &Source<Config>,
     machine: &Machine,
-    number: usize,
-    channel: &Channel,
+    at: &ChannelAt<'_>,
 ) -> Result<SocketAddr, InputError> {
-    let refuse = |key: &str, message: String| Err(source.refuse(&key_of(number, key), message));
+    let channel = at.channel;
+    let refuse = |key: &str, message: String| Err(source.refuse(&at.key(key), message));
     if let Some(key) = channel.key_of_ethernet() {
         return refuse(key, format!("a channel over UDP has no `{key}`"));
     }
@@ -150,7 +191,7 @@ fn check_channel(
     };
     let local = channel.local(remote);
     if let Some(name) = channel.interface.as_deref().filter(|name| !machine.has_interface(name)) {
-        let error = source.refuse(&key_of(number, "interface"), format!("there is no `{name}`"));
+        let error = source.refuse(&at.key("interface"), format!("there is no `{name}`"));
         return Err(error.suggesting(name, "interfaces", &machine.interfaces));
     }
     if !channel.is_placed() {
@@ -174,20 +215,20 @@ fn check_channel(
     if remote.ip().is_unspecified() || remote.port() == 0 {
         return refuse("remote", "the other end of a channel has an address and a port".into());
     }
-    check_outside(source, number, remote)?;
+    check_outside(source, at, remote)?;
     Ok(local)
 }
 
 /// Whether the way to the other end is not through the interface itself.
 pub(crate) fn check_outside(
     source: &Source<Config>,
-    number: usize,
+    at: &ChannelAt<'_>,
     remote: SocketAddr,
 ) -> Result<(), InputError> {
     let inside = source.scenario.addresses.iter().find(|prefix| prefix.contains(remote.ip()));
     let Some(prefix) = inside else { return Ok(()) };
     let message = format!("{} is in the interface's own {prefix}", remote.ip());
-    Err(source.refuse(&key_of(number, "remote"), message))
+    Err(source.refuse(&at.key("remote"), message))
 }
 
 fn check_mtu(source: &Source<Config>) -> Result<(), InputError> {
@@ -198,18 +239,18 @@ fn check_mtu(source: &Source<Config>) -> Result<(), InputError> {
         let message = format!("{} is less than the {mtu_min} of {family}", config.mtu);
         return Err(source.refuse("mtu", message));
     }
-    for (number, channel) in config.channels.iter().enumerate() {
-        let Some(plan) = channel.plan(None) else { continue };
+    for at in config.channels_at() {
+        let Some(plan) = at.channel.plan(None) else { continue };
         let unreachable = |error| {
             let message = format!("there is no way to {}: {error}", plan.remote);
-            source.refuse(&key_of(number, "remote"), message)
+            source.refuse(&at.key("remote"), message)
         };
         let path_mtu = plan.path_mtu().map_err(unreachable)?.unwrap_or(PATH_MTU);
         let header_bytes = UNDERLAY_BYTES[usize::from(plan.remote.is_ipv6())] + OVERHEAD_BYTES_MAX;
         let mtu_max = path_mtu.saturating_sub(header_bytes);
         if usize::from(config.mtu) > mtu_max {
             let message = format!(
-                "{} is too long: channel[{number}] carries {path_mtu} bytes, {header_bytes} of them \
+                "{} is too long: {at} carries {path_mtu} bytes, {header_bytes} of them \
                  headers; at most {mtu_max}",
                 config.mtu
             );
@@ -222,8 +263,4 @@ fn check_mtu(source: &Source<Config>) -> Result<(), InputError> {
 /// What says where a channel begins.
 const fn local_key(channel: &Channel) -> &'static str {
     if channel.interface.is_some() { "interface" } else { "local" }
-}
-
-pub(crate) fn key_of(channel: usize, key: &str) -> String {
-    format!("channel.{channel}.{key}")
 }

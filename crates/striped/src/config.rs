@@ -27,7 +27,8 @@
 //! remote = "198.51.100.1:443"           # which has listen = "0.0.0.0:443" in place of both
 //! ```
 //!
-//! Of channels over Ethernet it says something else: [`ethernet`]; more of the other end [`peer`].
+//! Of channels over Ethernet it says something else: [`ethernet`]; more of the other end, and of several,
+//! [`peer`].
 
 mod ethernet;
 mod peer;
@@ -44,7 +45,9 @@ use serde::Deserialize;
 
 pub(crate) use ethernet::SchedulerName;
 use ethernet::{EtherTypesTable, Peer};
+pub(crate) use peer::ChannelAt;
 pub(crate) use peer::PeerTable;
+use peer::Peers;
 
 /// An end.
 #[derive(Clone, Debug, Deserialize)]
@@ -60,8 +63,9 @@ pub(crate) struct Config {
     /// The file of our key, which channels over UDP need.
     #[serde(rename = "private-key")]
     pub(crate) private_key: Option<String>,
-    /// The other end, which they need as well.
-    pub(crate) peer: Option<PeerTable>,
+    /// The other ends, of which they need one at least.
+    #[serde(default, rename = "peer")]
+    pub(crate) peers: Peers,
     /// Whether packets may go in clear, as they do over Ethernet.
     #[serde(default, rename = "allow-plaintext")]
     pub(crate) allow_plaintext: bool,
@@ -101,8 +105,8 @@ pub(crate) struct Config {
     /// Who carries packets, by name; whoever starts the daemon by default. It has no privilege in
     /// either case: another user keeps it from what is root's, such as files.
     pub(crate) user: Option<String>,
-    /// The channels, in the same order at both ends.
-    #[serde(rename = "channel")]
+    /// The channels of every other end, in the same order at both.
+    #[serde(default, rename = "channel")]
     pub(crate) channels: Vec<Channel>,
 }
 
@@ -288,7 +292,7 @@ impl TryFrom<String> for Endpoint {
 }
 
 /// An address and how many of its bits the network has.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct Prefix(IpNet);
 
@@ -321,6 +325,11 @@ impl Prefix {
 
     pub(crate) fn bits(&self) -> u8 {
         self.0.prefix_len()
+    }
+
+    /// It as others have it.
+    pub(crate) const fn net(&self) -> IpNet {
+        self.0
     }
 
     /// The network of this address: what is behind its bits is zero.

@@ -72,8 +72,8 @@ impl Tun {
     }
 
     /// What stands before a packet that is read or written.
-    pub(crate) const fn prefix_bytes(&self) -> usize {
-        if self.is_whole { VIRTIO_NET_HDR_LEN } else { 0 }
+    pub(crate) const fn prefix_bytes_of(config: &Config) -> usize {
+        if config.offload { VIRTIO_NET_HDR_LEN } else { 0 }
     }
 
     /// The number of the interface.

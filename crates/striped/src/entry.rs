@@ -14,7 +14,9 @@ use crate::packet::{Flow, ecn, mark};
 /// The queue.
 #[derive(Debug)]
 pub(crate) struct Entry {
-    queue: FqCodel<Vec<u8>>,
+    plan: FqCodelPlan,
+    /// Its memory is taken where a packet comes first.
+    queue: Option<Box<FqCodel<Vec<u8>>>>,
     /// Buffers of packets that have gone or were dropped.
     spare: Vec<Vec<u8>>,
     hasher: RandomState,
@@ -35,8 +37,8 @@ impl Entry {
             limit_bytes: u64::from(FqCodelPlan::LIMIT_PACKETS) * u64::from(longest_bytes),
             ..FqCodelPlan::default()
         };
-        let (queue, hasher) = (FqCodel::new(plan), RandomState::new());
-        Self { queue, spare: Vec::new(), hasher, prefix_bytes, strange: 0, now_ns: 0 }
+        let hasher = RandomState::new();
+        Self { plan, queue: None, spare: Vec::new(), hasher, prefix_bytes, strange: 0, now_ns: 0 }
     }
 
     /// It is so late.
@@ -60,34 +62,41 @@ impl Entry {
             ecn: ecn(packet),
             packet: buffer,
         };
-        let Self { queue, spare, now_ns, .. } = self;
+        let Self { plan, queue, spare, now_ns, .. } = self;
+        let queue = queue.get_or_insert_with(|| Box::new(FqCodel::new(*plan)));
         queue.enqueue(*now_ns, offered, |dropped| spare.push(dropped.packet));
     }
 
     /// The pipe has this round trip.
     pub(crate) fn set_round_trip(&mut self, round_trip: Duration) {
-        self.queue.set_target(CoDelPlan::target_before(round_trip));
+        let target_ns = CoDelPlan::target_before(round_trip);
+        self.plan.codel.target_ns = target_ns;
+        if let Some(queue) = &mut self.queue {
+            queue.set_target(target_ns);
+        }
     }
 
-    pub(crate) const fn counters(&self) -> &Counters {
-        self.queue.counters()
+    pub(crate) fn counters(&self) -> Counters {
+        self.queue.as_ref().map_or_else(Counters::default, |queue| *queue.counters())
     }
 
-    pub(crate) const fn backlog_packets(&self) -> u32 {
-        self.queue.backlog_packets()
+    pub(crate) fn backlog_packets(&self) -> u32 {
+        self.queue.as_ref().map_or(0, |queue| queue.backlog_packets())
     }
 }
 
 impl Source for Entry {
     fn next_bytes(&mut self) -> Option<usize> {
         let Self { queue, spare, now_ns, .. } = self;
-        let next = queue.peek(*now_ns, |dropped| spare.push(dropped.packet));
+        let next = queue.as_mut()?.peek(*now_ns, |dropped| spare.push(dropped.packet));
         next.map(|next| next.packet.len())
     }
 
     fn take(&mut self, buffer: &mut Vec<u8>) {
         let Self { queue, spare, now_ns, .. } = self;
-        let next = queue.dequeue(*now_ns, |dropped| spare.push(dropped.packet));
+        let next = queue
+            .as_mut()
+            .and_then(|queue| queue.dequeue(*now_ns, |dropped| spare.push(dropped.packet)));
         let mut next = next.expect("it was looked at");
         if next.marked {
             mark(&mut next.packet[self.prefix_bytes..]);

@@ -8,7 +8,6 @@ use gingham_stripe_udp::{
 };
 use nix::errno::Errno;
 
-use crate::check::key_of;
 use crate::config::{Channel, Config, SchedulerName};
 use crate::machine::Machine;
 
@@ -70,7 +69,8 @@ impl Config {
 pub(crate) fn check(source: &Source<Config>, machine: &Machine) -> Result<(), InputError> {
     let config = &source.scenario;
     check_ether_types(source)?;
-    let unused = [("private-key", config.private_key.is_some()), ("peer", config.peer.is_some())];
+    let unused =
+        [("private-key", config.private_key.is_some()), ("peer", !config.peers.list.is_empty())];
     if let Some((key, _)) = unused.into_iter().find(|(_, is_there)| *is_there) {
         return Err(source.refuse(key, "frames of Ethernet are not ciphered: no key is of use"));
     }
@@ -176,6 +176,10 @@ fn check_use(source: &Source<Config>, name: &str, interface: &Interface) -> Resu
         return Err(source.refuse(&format!("ether-types.{key}"), message));
     }
     Ok(())
+}
+
+fn key_of(channel: usize, key: &str) -> String {
+    format!("channel.{channel}.{key}")
 }
 
 fn no_socket(name: &str, error: &io::Error) -> String {

@@ -26,7 +26,7 @@ pub(crate) enum Request {
     Route(u32),
     /// The interface is to take packets of this length at most.
     SetMtu(u32),
-    /// A socket of this channel.
+    /// A socket of this channel, by its number among those of all peers.
     Open(u32),
 }
 
@@ -51,6 +51,13 @@ impl Request {
             _ => None,
         }
     }
+}
+
+/// A socket of a channel, by its number among all, from the half that may open one.
+pub(crate) fn reopened(line: &HalfLine, channel: usize) -> io::Result<OwnedFd> {
+    let number = u32::try_from(channel).expect("channels are few");
+    let given = line.ask(Request::Open(number))?;
+    given.ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
 }
 
 /// An end of the pair.

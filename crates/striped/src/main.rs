@@ -48,6 +48,8 @@ mod packet;
 #[cfg(target_os = "linux")]
 mod peer;
 #[cfg(target_os = "linux")]
+mod peers;
+#[cfg(target_os = "linux")]
 mod problem;
 #[cfg(target_os = "linux")]
 mod report;

@@ -143,7 +143,8 @@ impl Monitor {
                 self.routing.set_mtu(index, mtu).map(|()| None)
             }
             Request::Open(channel) => {
-                let channel = self.config.channels.get(channel as usize);
+                let named = self.config.channels_at().nth(channel as usize);
+                let channel = named.map(|at| at.channel);
                 let Config { mark, mtu, .. } = self.config;
                 let over_tcp = channel.and_then(|channel| channel.tcp_plan(mark, mtu.into()));
                 if let Some(plan) = over_tcp {

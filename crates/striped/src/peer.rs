@@ -1,14 +1,16 @@
-//! The other end: whether what a file says of it can be right, and what handshakes are told.
+//! The other ends: whether what a file says of them can be right, and what handshakes are told.
+
+use std::collections::BTreeMap;
 
 use gingham_input::{InputError, Source};
-use gingham_stripe_crypt::{PeerPlan, Times};
+use gingham_stripe_crypt::{PeerPlan, PrivateKey, Times};
 
 use crate::config::Config;
 use crate::key::{self, KEYGEN};
 
-/// Both ends' keys.
-pub(crate) fn load(source: &Source<Config>) -> Result<PeerPlan, InputError> {
-    let Config { private_key, peer, .. } = &source.scenario;
+/// The keys of all pairs of ends, in the order of the file.
+pub(crate) fn load(source: &Source<Config>) -> Result<Vec<PeerPlan>, InputError> {
+    let Config { private_key, peers, .. } = &source.scenario;
     let missing = |key, example| source.refuse(key, format!("`{key}` is missing: {example}"));
     let private_key = private_key.as_ref().ok_or_else(|| {
         missing(
@@ -16,24 +18,88 @@ pub(crate) fn load(source: &Source<Config>) -> Result<PeerPlan, InputError> {
             "private-key = \"bundle0.key\", which striped keygen bundle0.key makes",
         )
     })?;
-    let peer = peer.as_ref().ok_or_else(|| {
-        missing("peer", "[peer] with the public-key that striped pubkey FILE says at the other end")
-    })?;
-    let private: gingham_stripe_crypt::PrivateKey = key::read(&source.path_of(private_key), KEYGEN)
+    if peers.list.is_empty() {
+        let example = "[peer] with the public-key that striped pubkey FILE says at the other end";
+        return Err(missing("peer", example));
+    }
+    let private: PrivateKey = key::read(&source.path_of(private_key), KEYGEN)
         .map_err(|told| source.refuse("private-key", told))?;
-    let public = peer.public_key.0;
+    check_alike(source)?;
+    check_allowed(source)?;
+    (0..peers.list.len()).map(|number| plan(source, number, &private)).collect()
+}
+
+fn plan(
+    source: &Source<Config>,
+    number: usize,
+    private: &PrivateKey,
+) -> Result<PeerPlan, InputError> {
+    let peers = &source.scenario.peers;
+    let table = &peers.list[number];
+    let refuse = |key: &str, message: String| source.refuse(&peers.key(number, key), message);
+    let public = table.public_key.0;
     if public == private.public() {
         let message = "this is the key of this end; at the other one: striped pubkey FILE";
-        return Err(source.refuse("peer.public-key", message));
+        return Err(refuse("public-key", message.into()));
     }
-    let preshared = peer.preshared_key.as_ref().map(|file| {
+    let preshared = table.preshared_key.as_ref().map(|file| {
         key::read(&source.path_of(file), "(umask 077; openssl rand -hex 32) >")
-            .map_err(|told| source.refuse("peer.preshared-key", told))
+            .map_err(|told| refuse("preshared-key", told))
     });
-    let preshared = preshared.transpose()?;
-    if peer.allowed_ips.as_ref().is_some_and(Vec::is_empty) {
-        let message = "nothing may go either way: allowed-ips = [\"0.0.0.0/0\", \"::/0\"] is all";
-        return Err(source.refuse("peer.allowed-ips", message));
-    }
+    let (private, preshared) = (private.clone(), preshared.transpose()?);
     Ok(PeerPlan { private, peer: public, preshared, times: Times::default() })
+}
+
+/// Whether peers are told from one another by their keys and names.
+fn check_alike(source: &Source<Config>) -> Result<(), InputError> {
+    let peers = &source.scenario.peers;
+    for (number, peer) in peers.list.iter().enumerate() {
+        let before = &peers.list[..number];
+        let alike = before.iter().position(|one| one.public_key.0 == peer.public_key.0);
+        if let Some(other) = alike {
+            let message = format!("{} has this key as well", peers.title(other));
+            return Err(source.refuse(&peers.key(number, "public-key"), message));
+        }
+        let is_named =
+            |one: &&crate::config::PeerTable| one.name.is_some() && one.name == peer.name;
+        if let Some(other) = before.iter().position(|one| is_named(&one)) {
+            let message = format!("{} has this name as well", peers.title(other));
+            return Err(source.refuse(&peers.key(number, "name"), message));
+        }
+    }
+    Ok(())
+}
+
+/// Whether every address is one peer's at the most, and every peer has some.
+fn check_allowed(source: &Source<Config>) -> Result<(), InputError> {
+    let peers = &source.scenario.peers;
+    let mut claimed = BTreeMap::new();
+    for (number, peer) in peers.list.iter().enumerate() {
+        let key = peers.key(number, "allowed-ips");
+        let Some(prefixes) = &peer.allowed_ips else {
+            if peers.list.len() > 1 {
+                let message = "`allowed-ips` is missing: where there are several peers each says \
+                               which addresses are its own, allowed-ips = [\"10.90.0.7/32\"]";
+                return Err(source.refuse(&key, message));
+            }
+            continue;
+        };
+        if prefixes.is_empty() {
+            let message =
+                "nothing may go either way: allowed-ips = [\"0.0.0.0/0\", \"::/0\"] is all";
+            return Err(source.refuse(&key, message));
+        }
+        for (place, prefix) in prefixes.iter().enumerate() {
+            let network = prefix.network();
+            if let Some(other) = claimed.insert(network, number).filter(|other| *other != number) {
+                let message = format!(
+                    "{} claims {network} as well: an address is one peer's; a longer prefix goes \
+                     before a shorter one",
+                    peers.title(other)
+                );
+                return Err(source.refuse(&format!("{key}.{place}"), message));
+            }
+        }
+    }
+    Ok(())
 }

@@ -33,7 +33,7 @@ use netlink_packet_route::route::RouteMessage;
 use netlink_packet_route::rule::RuleMessage;
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 
-use crate::config::{Channel, Config, Prefix};
+use crate::config::{Config, Prefix};
 pub(crate) use check::check_routes;
 use messages::{is_ours, priority_of, route, rules, table_of_route, table_of_rule};
 use netlink::Netlink;
@@ -61,7 +61,8 @@ pub(crate) struct RoutePlan {
 
 impl RoutePlan {
     pub(crate) fn of(config: &Config) -> Self {
-        let mut remotes: Vec<_> = config.channels.iter().filter_map(Channel::remote).collect();
+        let mut remotes: Vec<_> =
+            config.channels_at().filter_map(|at| at.channel.remote()).collect();
         remotes.sort_unstable();
         remotes.dedup();
         Self {

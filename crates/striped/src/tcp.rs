@@ -3,23 +3,23 @@
 use gingham_input::{InputError, Source};
 use gingham_stripe_udp::ChannelPlan;
 
-use crate::check::{check_outside, key_of};
-use crate::config::{Channel, Config};
+use crate::check::check_outside;
+use crate::config::{ChannelAt, Config};
 use crate::machine::Machine;
 
 /// Whether a channel over TCP can be right on this machine.
 pub(crate) fn check(
     source: &Source<Config>,
     machine: &Machine,
-    number: usize,
-    channel: &Channel,
+    at: &ChannelAt<'_>,
 ) -> Result<(), InputError> {
-    let refuse = |key: &str, message: String| Err(source.refuse(&key_of(number, key), message));
+    let channel = at.channel;
+    let refuse = |key: &str, message: String| Err(source.refuse(&at.key(key), message));
     if let Some(key) = channel.key_of_ethernet() {
         return refuse(key, format!("a channel over TCP has no `{key}`"));
     }
     if let Some(name) = channel.interface.as_deref().filter(|name| !machine.has_interface(name)) {
-        let error = source.refuse(&key_of(number, "interface"), format!("there is no `{name}`"));
+        let error = source.refuse(&at.key("interface"), format!("there is no `{name}`"));
         return Err(error.suggesting(name, "interfaces", &machine.interfaces));
     }
     match (channel.listen(), channel.says_remote()) {
@@ -27,8 +27,8 @@ pub(crate) fn check(
             "listen",
             "one end listens and the other has its address as `remote`: not both here".into(),
         ),
-        (Some(_), false) => check_listener(source, machine, number, channel),
-        (None, true) => check_connector(source, machine, number, channel),
+        (Some(_), false) => check_listener(source, machine, at),
+        (None, true) => check_connector(source, machine, at),
         (None, false) => refuse(
             "remote",
             "`remote` is missing: remote = \"198.51.100.1:443\", or listen = \"0.0.0.0:443\" and \
@@ -41,10 +41,10 @@ pub(crate) fn check(
 fn check_listener(
     source: &Source<Config>,
     machine: &Machine,
-    number: usize,
-    channel: &Channel,
+    at: &ChannelAt<'_>,
 ) -> Result<(), InputError> {
-    let refuse = |key: &str, message: String| Err(source.refuse(&key_of(number, key), message));
+    let channel = at.channel;
+    let refuse = |key: &str, message: String| Err(source.refuse(&at.key(key), message));
     let Some(listen) = channel.listen() else { return Ok(()) };
     if channel.has_local() {
         return refuse("local", "`listen` says where the channel begins".into());
@@ -61,10 +61,10 @@ fn check_listener(
 fn check_connector(
     source: &Source<Config>,
     machine: &Machine,
-    number: usize,
-    channel: &Channel,
+    at: &ChannelAt<'_>,
 ) -> Result<(), InputError> {
-    let refuse = |key: &str, message: String| Err(source.refuse(&key_of(number, key), message));
+    let channel = at.channel;
+    let refuse = |key: &str, message: String| Err(source.refuse(&at.key(key), message));
     let Some(remote) = channel.remote() else { return Ok(()) };
     let local = channel.connect_from(remote);
     if !channel.is_placed() {
@@ -86,7 +86,7 @@ fn check_connector(
     if remote.ip().is_unspecified() || remote.port() == 0 {
         return refuse("remote", "the other end has an address and a port".into());
     }
-    check_outside(source, number, remote)?;
+    check_outside(source, at, remote)?;
     let way = ChannelPlan { local, interface: channel.interface.clone(), mark: None, remote };
     match way.path_mtu() {
         Ok(_) => Ok(()),

@@ -1,4 +1,4 @@
-//! The loop: packets from the interface into the pipe, and from the pipe to the interface.
+//! The loop: packets from the interface into the pipes, and from the pipes to the interface.
 //!
 //! ```text
 //!            ┌── until something comes, a pace lets something go, a signal ──┐
@@ -8,24 +8,21 @@
 
 use std::fmt::Display;
 use std::io::{self, stdin};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::AsFd;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use gingham_stripe::{Controlled, Epoch, Instant, Order};
-use gingham_stripe_udp::{End, EndPlan, LinkPlan, Opener, Ready, StripingPlan, now};
+use gingham_stripe::Instant;
+use gingham_stripe_udp::{Ready, now};
 use nix::sys::signal::Signal;
-use nix::time::{ClockId, clock_gettime};
 use nix::unistd::{User, getppid};
 
-use crate::allowed::Allowed;
 use crate::check::{Checked, read};
-use crate::config::{Channel, Config};
 use crate::device::Tun;
-use crate::entry::Entry;
 use crate::line::{HalfLine, Request};
 use crate::packet::{Answers, clamp};
+use crate::peers::Peers;
 use crate::problem::Problem;
 use crate::report;
 use crate::sandbox::{self, Kept};
@@ -37,11 +34,8 @@ const READS_A_TURN: usize = 64;
 /// What is waited for beside the channels, in this order.
 const INTERFACE: usize = 0;
 const SIGNALS: usize = 1;
-/// How often the queue hears of the round trip of the pipe, and the interface of its longest packet.
-const ROUND_TRIP_EVERY: Duration = Duration::from_millis(100);
-/// An epoch is a count of so many milliseconds: no end resets so often for long, and half of what
-/// 32 bits count, within which one is told from an earlier one, is four years.
-const EPOCH_MS: u128 = 64;
+/// How often queues hear of the round trips of their pipes, and the interface of its longest packet.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// Carries packets for the half that runs this one, until a signal ends it.
 pub(crate) fn carry(path: &Path) -> Result<(), Problem> {
@@ -61,7 +55,7 @@ pub(crate) fn carry(path: &Path) -> Result<(), Problem> {
     let config = &checked.config;
     let kept = if config.is_ethernet() {
         Kept::RawSockets
-    } else if config.channels.iter().any(Channel::is_tcp) {
+    } else if config.channels_at().any(|at| at.channel.is_tcp()) {
         Kept::Connections
     } else {
         Kept::Nothing
@@ -75,43 +69,32 @@ pub(crate) fn carry(path: &Path) -> Result<(), Problem> {
 }
 
 struct Tunnel {
-    end: End,
+    peers: Peers,
     tun: Tun,
-    entry: Entry,
     answers: Answers,
-    allowed: Allowed,
     line: Arc<HalfLine>,
     is_whole: bool,
-    /// What the interface may take at least and at most, and what it takes.
-    mtus: (u16, u16),
+    /// What the interface takes.
     mtu: u16,
-    round_trip_at: Instant,
+    looked_at: Instant,
 }
 
 impl Tunnel {
     fn open(checked: &Checked, line: &Arc<HalfLine>) -> Result<Self, Problem> {
         let config = &checked.config;
         let refused = |error: &dyn Display| Problem::environment(&config.name, error);
-        let plan = plan(checked).map_err(|error| refused(&error))?;
-        let mut end = End::open(&plan, links(config), epoch()).map_err(|error| refused(&error))?;
-        for channel in 0..end.channels() {
-            let line = Arc::clone(line);
-            end.set_opener(channel, Opener::new(move || reopened(&line, channel)));
-        }
+        let prefix_bytes = Tun::prefix_bytes_of(config);
+        let peers = Peers::open(checked, line, prefix_bytes).map_err(|error| refused(&error))?;
         let tun = Tun::new(config).map_err(|error| refused(&error))?;
-        let entry = Entry::new(plan.striping.longest_bytes, tun.prefix_bytes());
         let now = now();
         Ok(Self {
-            end,
+            peers,
             tun,
-            entry,
             answers: Answers::new(now),
-            allowed: Allowed::new(config),
             line: Arc::clone(line),
             is_whole: config.offload,
-            mtus: (config.mtu_min(), config.mtu),
             mtu: config.mtu,
-            round_trip_at: now,
+            looked_at: now,
         })
     }
 
@@ -126,46 +109,36 @@ impl Tunnel {
                     _ => return Ok(()),
                 }
             }
-            self.end.receive();
-            let longest_bytes = self.longest_bytes();
-            while let Some(mut packet) = self.end.next_packet() {
-                if !self.allowed.passes_out(&packet.bytes) {
-                    continue;
-                }
+            self.peers.ends.receive();
+            while let Some((mut packet, longest_bytes)) = self.peers.next_packet() {
                 clamp(&mut packet.bytes, longest_bytes.into());
                 self.tun.write(&packet.bytes);
             }
             self.tun.flush();
             self.read(ready.has(INTERFACE))?;
-            self.end.transmit(&mut self.entry);
-            ready = self.end.wait(None, &[self.tun.as_fd(), signals.as_fd()])?;
+            self.peers.transmit(now());
+            ready = self.peers.ends.wait(None, &[self.tun.as_fd(), signals.as_fd()])?;
         }
     }
 
-    /// Takes what waits at the interface, if anything may, into the queue.
+    /// Takes what waits at the interface, if anything may, into the queues.
     fn read(&mut self, is_ready: bool) -> io::Result<()> {
         let now = now();
-        self.entry.advance(now);
-        if self.round_trip_at <= now {
-            self.round_trip_at = now.after(ROUND_TRIP_EVERY);
+        if self.looked_at <= now {
+            self.looked_at = now.after(LOOK_EVERY);
+            self.peers.look();
             self.follow();
-            if let Some(round_trip) = self.end.round_trip_least() {
-                self.entry.set_round_trip(round_trip);
-            }
         }
-        let longest_bytes = self.longest_bytes();
-        let Self { tun, entry, answers, allowed, .. } = self;
+        let Self { tun, peers, answers, .. } = self;
         let reads = if is_ready { READS_A_TURN } else { 0 };
         for _ in 0..reads {
             let is_there = tun.read(|packet| {
-                if !allowed.passes_in(packet) {
-                    return;
-                }
+                let Some((peer, longest_bytes)) = peers.destination(packet) else { return };
                 if packet.len() > usize::from(longest_bytes) {
                     answers.refuse(now, packet, longest_bytes);
                 } else {
                     clamp(packet, longest_bytes.into());
-                    entry.enqueue(packet);
+                    peers.enqueue(now, peer, packet);
                 }
             })?;
             if !is_there {
@@ -179,16 +152,9 @@ impl Tunnel {
         Ok(())
     }
 
-    /// The longest packet that the bundle takes now. What goes whole goes however long.
-    fn longest_bytes(&self) -> u16 {
-        let longest_bytes = u16::try_from(self.end.longest_bytes()).unwrap_or(u16::MAX);
-        let (least, most) = self.mtus;
-        if self.is_whole { u16::MAX } else { longest_bytes.clamp(least, most) }
-    }
-
     /// The interface takes what the bundle does.
     fn follow(&mut self) {
-        let mtu = self.longest_bytes();
+        let mtu = self.peers.longest_bytes();
         if mtu != self.mtu && !self.is_whole {
             self.mtu = mtu;
             // Where that is refused, what is too long is answered all the same.
@@ -197,54 +163,6 @@ impl Tunnel {
     }
 
     fn report(&self, event: &str) {
-        report::print(&report::counters(
-            event,
-            &self.end,
-            &self.entry,
-            &self.answers,
-            &self.allowed,
-            self.tun.refused,
-        ));
+        report::print(&report::counters(event, &self.peers, &self.answers, self.tun.refused));
     }
-}
-
-/// What carries the channels.
-fn links(config: &Config) -> Vec<LinkPlan> {
-    let over_ethernet = config.ethernet_plans().into_iter().map(LinkPlan::from);
-    let plan = |channel: &Channel| {
-        let over_udp = channel.plan(config.mark).map(LinkPlan::from);
-        over_udp.or_else(|| channel.tcp_plan(config.mark, config.mtu.into()).map(LinkPlan::from))
-    };
-    config.channels.iter().filter_map(plan).chain(over_ethernet).collect()
-}
-
-/// A socket from the half that may open one.
-fn reopened(line: &HalfLine, channel: usize) -> io::Result<OwnedFd> {
-    let number = u32::try_from(channel).expect("channels are few");
-    let given = line.ask(Request::Open(number))?;
-    given.ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
-}
-
-fn plan(checked: &Checked) -> Result<EndPlan, String> {
-    if checked.config.is_ethernet() {
-        return checked.config.ethernet_plan();
-    }
-    let Config { mtu, order, control, .. } = checked.config;
-    let mut striping = match order.into() {
-        Order::Free => StripingPlan::free(mtu.into()),
-        Order::Strict => StripingPlan::strict(mtu.into()),
-    }
-    .repaired();
-    if let Some(plan) = &mut striping.sender.control {
-        plan.by = Controlled::from(control);
-    }
-    Ok(EndPlan { striping, peer: checked.peer.clone(), ..EndPlan::free(mtu.into()) })
-}
-
-/// Over Ethernet, where no handshake names a session: later than that of any start before, unless
-/// somebody puts the clock back.
-fn epoch() -> Epoch {
-    let since_1970 = clock_gettime(ClockId::CLOCK_REALTIME).expect("every Linux has this clock");
-    let count = Duration::from(since_1970).as_millis() / EPOCH_MS;
-    Epoch::new(u32::try_from(count % (1 << 32)).expect("below 2^32"))
 }

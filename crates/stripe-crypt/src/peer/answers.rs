@@ -9,8 +9,8 @@ use crate::noise::{Keys, keys, read_response, respond};
 use crate::pair::{Made, Pair};
 use crate::responder::{Initiation, Read, Responder};
 use crate::wire::{
-    CONFIRM_BYTES, COOKIE_BYTES, MAC_BYTES, MAC2_AT, Mac, Payload, RESPONSE_BYTES,
-    RESPONSE_MAC_AT, Type,
+    CONFIRM_BYTES, COOKIE_BYTES, MAC_BYTES, MAC2_AT, Mac, Payload, RESPONSE_BYTES, RESPONSE_MAC_AT,
+    Type,
 };
 
 impl Peer {
@@ -77,8 +77,11 @@ impl Peer {
     /// Whether a datagram of a handshake, which is no initiation, is one that this peer waits for.
     pub fn expects(&self, datagram: &[u8]) -> bool {
         match (Type::of(datagram), &self.attempt) {
-            (Ok(Type::Response), Some(attempt)) => whole(datagram)
-                .is_ok_and(|message: &[u8; RESPONSE_BYTES]| is_answer(&self.responder, attempt, message)),
+            (Ok(Type::Response), Some(attempt)) => {
+                whole(datagram).is_ok_and(|message: &[u8; RESPONSE_BYTES]| {
+                    is_answer(&self.responder, attempt, message)
+                })
+            }
             (Ok(Type::Cookie), Some(attempt)) => whole(datagram)
                 .is_ok_and(|message| self.their_macs.unwrap(&attempt.mac1(), message).is_some()),
             (Ok(Type::Confirm), _) => whole(datagram).is_ok_and(|message| {
@@ -199,11 +202,7 @@ fn is_answer(responder: &Responder, attempt: &Attempt, message: &[u8; RESPONSE_B
 }
 
 /// Writes what was answered last, if it was to this `mac1`.
-fn repeat(
-    answered: Option<&(Mac, [u8; RESPONSE_BYTES])>,
-    mac1: &Mac,
-    reply: &mut Vec<u8>,
-) -> bool {
+fn repeat(answered: Option<&(Mac, [u8; RESPONSE_BYTES])>, mac1: &Mac, reply: &mut Vec<u8>) -> bool {
     let known = answered.filter(|(known, _)| known == mac1);
     reply.extend(known.into_iter().flat_map(|(_, response)| response));
     known.is_some()

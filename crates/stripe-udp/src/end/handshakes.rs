@@ -2,10 +2,11 @@
 
 use std::net::SocketAddr;
 
-use gingham_stripe::{Epoch, Instant};
+use gingham_stripe::{ChannelError, Epoch, Instant};
 use gingham_stripe_crypt::{Counts, Discard, Peer, is_handshake};
 
 use super::End;
+use crate::channel::Channel;
 use crate::encapsulation::Encapsulation;
 use crate::error::OpenError;
 use crate::inbox::Batch;
@@ -13,7 +14,7 @@ use crate::scheduler::Scheduler;
 use crate::striping::{Before, Striping, StripingPlan};
 
 /// Answers to a batch, all of one address: more are of a flood.
-const REPLIES_A_BATCH: usize = 8;
+pub(crate) const REPLIES_A_BATCH: usize = 8;
 
 /// With what a session begins, and how many there have been.
 #[derive(Debug)]
@@ -113,6 +114,36 @@ pub(super) fn take(
     taken
 }
 
+/// A channel has its other end there from now on.
+pub(super) fn follow_remote(
+    one: &mut Channel,
+    striping: &mut Striping,
+    channel: usize,
+    remote: SocketAddr,
+) {
+    let before = one.link.remote();
+    if before == Some(remote) {
+        return;
+    }
+    one.follow(remote);
+    // Another port is another mapping on the same path (RFC 9000, section 9.4).
+    if before.is_some_and(|before| before.ip().to_canonical() != remote.ip().to_canonical()) {
+        // Refused where there is none, of which there is nothing to forget.
+        let _: Result<(), ChannelError> = striping.move_channel(channel);
+    }
+}
+
+/// An address as it stands in what a cookie is made of.
+pub(crate) fn address_bytes(from: SocketAddr) -> [u8; 18] {
+    let mut address = [0; 18];
+    match from.ip().to_canonical() {
+        std::net::IpAddr::V4(ip) => address[..4].copy_from_slice(&ip.octets()),
+        std::net::IpAddr::V6(ip) => address[..16].copy_from_slice(&ip.octets()),
+    }
+    address[16..].copy_from_slice(&from.port().to_be_bytes());
+    address
+}
+
 /// Takes a datagram of a handshake: what goes back, which may be nothing.
 pub(super) fn answer(
     peer: &mut Peer,
@@ -121,13 +152,8 @@ pub(super) fn answer(
     datagram: &[u8],
     (striping, sessions): (&mut Striping, &mut Sessions),
 ) -> Result<Vec<u8>, Discard> {
-    let (mut reply, mut address) = (Vec::new(), [0; 18]);
-    match from.ip().to_canonical() {
-        std::net::IpAddr::V4(ip) => address[..4].copy_from_slice(&ip.octets()),
-        std::net::IpAddr::V6(ip) => address[..16].copy_from_slice(&ip.octets()),
-    }
-    address[16..].copy_from_slice(&from.port().to_be_bytes());
-    let handled = peer.handle(at, &address, datagram, &mut reply);
+    let mut reply = Vec::new();
+    let handled = peer.handle(at, &address_bytes(from), datagram, &mut reply);
     sessions.follow(peer.sessions(), striping);
     handled.map(|()| reply)
 }

@@ -17,18 +17,27 @@ const TOO_LONG_A_TURN: usize = 1_000;
 impl End {
     /// Sends what is to be said and, as far as windows and paces let them go, copies and packets.
     pub fn transmit(&mut self, source: &mut impl Source) {
+        self.transmit_some(source, u64::MAX);
+    }
+
+    /// The same, until so many bytes of packets went at least; whether that was the reason to end.
+    pub(crate) fn transmit_some(&mut self, source: &mut impl Source, bytes_max: u64) -> bool {
         self.striping.advance(now());
         self.advance_links();
         self.drain();
         if !self.shake_hands() {
-            return;
+            return false;
         }
+        let before = self.striping.sending().bytes;
         self.send_messages();
         loop {
             self.send_copies();
             let went = self.send_run(source);
             if !self.send_messages() && !went {
-                return;
+                return false;
+            }
+            if self.striping.sending().bytes - before >= bytes_max {
+                return true;
             }
         }
     }

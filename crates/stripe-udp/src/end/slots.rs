@@ -28,14 +28,14 @@ impl End {
     /// A channel is there from now on: its socket is opened, and packets go on it once the other
     /// end has answered.
     pub fn add_channel(&mut self, id: usize, plan: impl Into<LinkPlan>) -> Result<(), SlotError> {
-        let (buffers, now) = (self.buffers, self.striping.advance(now()));
+        let (sockets, now) = ((self.buffers, &self.ports.clone()), self.striping.advance(now()));
         let plan = self.of_our_kind(id, plan)?;
         if self.slot(id)?.is_some() {
             return Err(ChannelError::AlreadyThere { id }.into());
         }
         let refused = |error| SlotError::Socket { id, error };
         let passes_all = plan.passes_all();
-        let channel = Channel::open(plan.clone(), buffers, now).map_err(refused)?;
+        let channel = Channel::open(plan.clone(), sockets, now).map_err(refused)?;
         admission::listen(&mut self.listeners, id, &plan).map_err(refused)?;
         self.channels[id] = Some(channel);
         self.set_slot(id, true, passes_all);
@@ -55,7 +55,7 @@ impl End {
     /// A channel begins or ends elsewhere from now on: it has another socket, and what was learned of
     /// it does not hold.
     pub fn move_channel(&mut self, id: usize, plan: impl Into<LinkPlan>) -> Result<(), SlotError> {
-        let (buffers, now) = (self.buffers, self.striping.advance(now()));
+        let (sockets, now) = ((self.buffers, &self.ports.clone()), self.striping.advance(now()));
         let plan = self.of_our_kind(id, plan)?;
         let refused = |error| SlotError::Socket { id, error };
         let passes_all = plan.passes_all();
@@ -65,7 +65,7 @@ impl End {
         admission::forget(&mut self.listeners, id);
         admission::listen(&mut self.listeners, id, &plan).map_err(refused)?;
         let one = self.slot(id)?.as_mut().ok_or(ChannelError::NotThere { id })?;
-        one.relocate(plan, buffers, now).map_err(refused)?;
+        one.relocate(plan, sockets, now).map_err(refused)?;
         self.set_slot(id, true, passes_all);
         Ok(self.striping.move_channel(id)?)
     }

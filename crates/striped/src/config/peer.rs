@@ -1,27 +1,143 @@
-//! What a file says of the other end.
+//! What a file says of the other end, or of several.
 //!
 //! ```toml
-//! [peer]
+//! [[peer]]                              # [peer] where there is one
+//! name = "office"                       # as reports call it; by default the public key
 //! public-key = "8f40c5adb68f25624ae5b214ea767a6ec94d829d3d7b5e1ad1ba6f3e2138285f"
-//! preshared-key = "bundle0.psk"         # beside this file; none by default
-//! allowed-ips = ["10.90.0.0/24"]        # the networks of the interface's addresses by default
+//! preshared-key = "office.psk"          # beside this file; none by default
+//! allowed-ips = ["10.90.0.1/32"]        # of one peer: the networks of the interface by default
+//!
+//! [[peer.channel]]                      # this one's own, behind those of all
+//! local = "192.0.2.7:7000"
+//! remote = "198.51.100.1:7000"
 //! ```
 
-use gingham_stripe_crypt::PublicKey;
-use serde::Deserialize;
+use std::fmt;
 
-use super::Prefix;
+use gingham_stripe_crypt::PublicKey;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+
+use super::{Channel, Config, Prefix};
 
 /// The other end.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct PeerTable {
+    /// As reports call it.
+    pub(crate) name: Option<String>,
     /// What it is known by.
     pub(crate) public_key: PublicKeyText,
     /// The file of what both ends know beside their keys, if they do.
     pub(crate) preshared_key: Option<String>,
-    /// Whom packets out of the pipe may come from, and whom those into it may go to.
+    /// Whom packets out of the pipe may come from, and which are sent to it.
     pub(crate) allowed_ips: Option<Vec<Prefix>>,
+    /// Its channels behind those that all have.
+    #[serde(default, rename = "channel")]
+    pub(crate) channels: Vec<Channel>,
+}
+
+impl PeerTable {
+    /// As reports call it.
+    pub(crate) fn name(&self) -> String {
+        self.name.clone().unwrap_or_else(|| self.public_key.0.to_string())
+    }
+}
+
+/// Other ends: one, or a list of them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Peers {
+    pub(crate) list: Vec<PeerTable>,
+    is_one: bool,
+}
+
+impl Peers {
+    /// What a message calls a key of one.
+    pub(crate) fn key(&self, number: usize, key: &str) -> String {
+        if self.is_one { format!("peer.{key}") } else { format!("peer.{number}.{key}") }
+    }
+
+    /// What a message calls one.
+    pub(crate) fn title(&self, number: usize) -> String {
+        if self.is_one { "peer".into() } else { format!("peer[{number}]") }
+    }
+}
+
+impl<'de> Deserialize<'de> for Peers {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct OneOrMany;
+        impl<'de> Visitor<'de> for OneOrMany {
+            type Value = Peers;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a table [peer], or several [[peer]]")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Peers, A::Error> {
+                let one = PeerTable::deserialize(MapAccessDeserializer::new(map))?;
+                Ok(Peers { list: vec![one], is_one: true })
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Peers, A::Error> {
+                let mut list = Vec::new();
+                while let Some(one) = items.next_element()? {
+                    list.push(one);
+                }
+                Ok(Peers { list, is_one: false })
+            }
+        }
+        deserializer.deserialize_any(OneOrMany)
+    }
+}
+
+/// A channel, and where the file says it.
+#[derive(Clone, Debug)]
+pub(crate) struct ChannelAt<'a> {
+    /// Whose alone it is; of all where there is none.
+    pub(crate) peer: Option<usize>,
+    pub(crate) channel: &'a Channel,
+    path: String,
+    title: String,
+}
+
+impl ChannelAt<'_> {
+    /// What a message calls a key of it.
+    pub(crate) fn key(&self, key: &str) -> String {
+        format!("{}.{key}", self.path)
+    }
+}
+
+impl fmt::Display for ChannelAt<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.title)
+    }
+}
+
+impl Config {
+    /// All channels: those of all peers, and then those of each. Their numbers are those by which
+    /// sockets are asked for.
+    pub(crate) fn channels_at(&self) -> impl Iterator<Item = ChannelAt<'_>> {
+        let of_all = self.channels.iter().enumerate().map(|(number, channel)| ChannelAt {
+            peer: None,
+            channel,
+            path: format!("channel.{number}"),
+            title: format!("channel[{number}]"),
+        });
+        let of_each = self.peers.list.iter().enumerate().flat_map(move |(peer, table)| {
+            table.channels.iter().enumerate().map(move |(number, channel)| ChannelAt {
+                peer: Some(peer),
+                channel,
+                path: self.peers.key(peer, &format!("channel.{number}")),
+                title: format!("{}.channel[{number}]", self.peers.title(peer)),
+            })
+        });
+        of_all.chain(of_each)
+    }
+
+    /// The channels of one peer, in the order of their ids, and the number of each among all.
+    pub(crate) fn channels_of(&self, peer: usize) -> impl Iterator<Item = (usize, &Channel)> {
+        let its = move |one: &ChannelAt<'_>| one.peer.is_none_or(|owner| owner == peer);
+        let all = self.channels_at().enumerate();
+        all.filter(move |(_, one)| its(one)).map(|(number, one)| (number, one.channel))
+    }
 }
 
 /// A public key.

@@ -3,7 +3,7 @@
 use gingham_input::{InputError, Source};
 
 use super::{PRIORITIES, PRIORITY_MAX, ROUTES_MAX, RoutePlan, Routing, is_of_kernel};
-use crate::config::Config;
+use crate::config::{ChannelAt, Config};
 use crate::problem::Problem;
 
 /// Checks all that a configuration says of routes.
@@ -23,7 +23,7 @@ pub(crate) fn check_routes(source: &Source<Config>) -> Result<(), Problem> {
 }
 
 fn check_numbers(source: &Source<Config>) -> Result<(), InputError> {
-    let Config { table, priority, mark, routes, channels, .. } = &source.scenario;
+    let Config { table, priority, mark, routes, .. } = &source.scenario;
     if is_of_kernel(*table) {
         let message = format!("table {table} is the kernel's; take one of your own, from 256 on");
         return Err(source.refuse("table", message));
@@ -39,13 +39,13 @@ fn check_numbers(source: &Source<Config>) -> Result<(), InputError> {
         let message = format!("{} are too many: there are rules for {ROUTES_MAX}", routes.len());
         return Err(source.refuse("routes", message));
     }
-    let is_inside = |number: &usize| {
-        let remote = channels[*number].remote();
+    let is_inside = |at: &ChannelAt<'_>| {
+        let remote = at.channel.remote();
         remote.is_some_and(|remote| routes.iter().any(|route| route.contains(remote.ip())))
     };
-    if let Some(number) = (0..channels.len()).find(is_inside).filter(|_| *mark == Some(0)) {
+    if let Some(at) = source.scenario.channels_at().find(is_inside).filter(|_| *mark == Some(0)) {
         let message = format!(
-            "channel[{number}] goes where a route of the bundle leads; without a mark it would go \
+            "{at} goes where a route of the bundle leads; without a mark it would go \
              through itself"
         );
         return Err(source.refuse("mark", message));

@@ -1,0 +1,205 @@
+//! An end among others: what comes on ports that they have in common is given to it a datagram at a
+//! time, and it says what of its own there is to look at.
+
+use std::net::SocketAddr;
+use std::os::fd::BorrowedFd;
+use std::rc::Rc;
+
+use gingham_stripe::Instant;
+use gingham_stripe_crypt::{Discard, Initiation, Peer, is_handshake};
+
+use super::End;
+use super::handshakes::{REPLIES_A_BATCH, answer, follow_remote};
+use crate::channel::Channel;
+use crate::encapsulation::Encapsulation;
+use crate::framing::Frame;
+use crate::link::{Link, Payload};
+use crate::port::{SharedPort, plain};
+use crate::tcp::Listener;
+use crate::wait::Ready;
+
+/// Where a datagram came from, and when.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Origin<'a> {
+    pub(crate) at: Instant,
+    pub(crate) port: &'a SharedPort,
+    pub(crate) from: SocketAddr,
+}
+
+/// What a datagram was to an end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Took {
+    /// None of its own.
+    Nothing,
+    /// Its own.
+    Its,
+    /// Its own, and it says that the end on the other side is there where it came from.
+    Place,
+}
+
+impl End {
+    /// Takes a datagram from where this end's other side was heard before. What goes back is added
+    /// to the replies.
+    pub(crate) fn take_datagram(
+        &mut self,
+        origin: Origin<'_>,
+        datagram: &mut [u8],
+        replies: &mut Vec<Vec<u8>>,
+    ) -> Took {
+        let Self { encapsulation, striping, sessions, .. } = self;
+        if let (Some(peer), true) = (encapsulation.peer_mut(), is_handshake(datagram)) {
+            let replied = answer(peer, origin.at, origin.from, datagram, (striping, sessions));
+            let Ok(reply) = replied else { return self.count_strange(origin) };
+            if !reply.is_empty() && replies.len() < REPLIES_A_BATCH {
+                replies.push(reply);
+            }
+            return Took::Its;
+        }
+        match encapsulation.open(Payload::Packets, datagram) {
+            Some((frame, is_newest)) => self.take_frame(origin, frame, is_newest),
+            None => self.count_strange(origin),
+        }
+    }
+
+    /// Takes a datagram from elsewhere, if it is this end's; what is not is not counted.
+    pub(crate) fn take_stray(
+        &mut self,
+        origin: Origin<'_>,
+        datagram: &mut [u8],
+        replies: &mut Vec<Vec<u8>>,
+    ) -> Took {
+        let Encapsulation::Datagrams(framing) = &mut self.encapsulation else {
+            return Took::Nothing;
+        };
+        if is_handshake(datagram) {
+            return self.take_datagram(origin, datagram, replies);
+        }
+        match framing.try_open(datagram) {
+            Some((frame, is_newest)) => self.take_frame(origin, frame, is_newest),
+            None => Took::Nothing,
+        }
+    }
+
+    /// Whether it is worth trying whether a datagram is this end's.
+    pub(crate) fn may_take(&self, datagram: &[u8]) -> bool {
+        self.encapsulation.peer().is_some_and(|peer| {
+            if is_handshake(datagram) { peer.expects(datagram) } else { peer.may_open(datagram) }
+        })
+    }
+
+    /// Answers an initiation of the other end.
+    pub(crate) fn accept(
+        &mut self,
+        now: Instant,
+        initiation: Initiation,
+        reply: &mut Vec<u8>,
+    ) -> Result<(), Discard> {
+        let Some(peer) = self.encapsulation.peer_mut() else { return Err(Discard::OtherPeer) };
+        let taken = peer.accept(now, initiation, reply);
+        let sessions = peer.sessions();
+        self.sessions.follow(sessions, &mut self.striping);
+        taken
+    }
+
+    /// With whom it shakes hands.
+    pub(crate) fn peer(&self) -> Option<&Peer> {
+        self.encapsulation.peer()
+    }
+
+    fn take_frame(&mut self, origin: Origin<'_>, frame: Frame<'_>, is_newest: bool) -> Took {
+        let Self { encapsulation, striping, sessions, channels, .. } = self;
+        let is_here = |one: &Channel| is_on(one, origin.port);
+        let channel = frame
+            .channel()
+            .filter(|channel| channels.get(*channel).and_then(Option::as_ref).is_some_and(is_here));
+        let Some(channel) = channel else { return self.count_strange(origin) };
+        if let Some(peer) = encapsulation.peer() {
+            sessions.follow(peer.sessions(), striping);
+        }
+        let Some(one) = &mut channels[channel] else { return Took::Nothing };
+        one.counts.came += 1;
+        if is_newest {
+            follow_remote(one, striping, channel, origin.from);
+        }
+        striping.take(origin.at, channel, frame);
+        if is_newest { Took::Place } else { Took::Its }
+    }
+
+    /// Counts what is of no channel at the first of the port.
+    fn count_strange(&mut self, origin: Origin<'_>) -> Took {
+        let mut channels = self.channels.iter_mut().flatten();
+        if let Some(one) = channels.find(|one| is_on(one, origin.port)) {
+            one.counts.strange += 1;
+        }
+        Took::Nothing
+    }
+
+    /// Where the other ends of its channels are, and by which ports.
+    pub(crate) fn remotes(&self) -> impl Iterator<Item = (u64, SocketAddr)> {
+        self.channels.iter().flatten().filter_map(|one| {
+            let id = one.link.shared()?.borrow().id;
+            Some((id, plain(one.link.remote()?)))
+        })
+    }
+
+    /// Whether the other end of a channel is there.
+    pub(crate) fn has_remote(&self, remote: SocketAddr) -> bool {
+        self.remotes().any(|(_, one)| one == remote)
+    }
+
+    /// A port that it has in common with others has no socket any more.
+    pub(crate) fn lose_port(&mut self, port: &SharedPort, now: Instant) {
+        for (number, one) in self.channels.iter_mut().enumerate() {
+            if let Some(one) = one.as_mut().filter(|one| is_on(one, port)) {
+                one.note_gone(now);
+                self.striping.lose(number);
+            }
+        }
+    }
+
+    /// All that has come until then was given.
+    pub(crate) fn settle(&mut self, now: Instant) {
+        self.striping.settle(now);
+    }
+
+    /// Whether something comes that is taken for this end alone.
+    pub(crate) fn has_own(&self) -> bool {
+        let is_own = |one: &Channel| one.link.shared().is_none();
+        !self.listeners.is_empty() || self.channels.iter().flatten().any(is_own)
+    }
+
+    /// What becomes readable where something comes for this end alone.
+    pub(crate) fn fds(&self) -> Vec<BorrowedFd<'_>> {
+        let links = self.channels.iter().flatten().map(|channel| &channel.link);
+        links.filter_map(Link::fd).chain(self.listeners.iter().flat_map(Listener::fds)).collect()
+    }
+
+    /// What is waited for to become writable.
+    pub(crate) fn writable_fds(&self) -> Vec<BorrowedFd<'_>> {
+        self.channels.iter().flatten().filter_map(Channel::awaited_fd).collect()
+    }
+
+    /// Of what becomes readable these may have something.
+    pub(crate) fn set_ready(&mut self, ready: Ready) {
+        let links = self.channels.iter_mut().flatten();
+        let with_fd = links.filter(|channel| channel.link.fd().is_some());
+        for (number, channel) in with_fd.enumerate() {
+            // What waits here, and not in the kernel, no socket tells.
+            channel.is_quiet = !ready.has(number) && !channel.link.holds_more();
+        }
+    }
+
+    /// When something is to be done though nothing comes.
+    pub(crate) fn due_at(&self) -> Instant {
+        let links = self.channels.iter().flatten().map(|channel| &channel.link);
+        let of = |link: &Link| {
+            if link.holds_more() { Some(Instant::ORIGIN) } else { link.next_at() }
+        };
+        let listeners = self.listeners.iter().filter_map(Listener::next_at);
+        links.filter_map(of).chain(listeners).fold(self.timeout(), Instant::min)
+    }
+}
+
+fn is_on(one: &Channel, port: &SharedPort) -> bool {
+    one.link.shared().is_some_and(|its| Rc::ptr_eq(its, port))
+}

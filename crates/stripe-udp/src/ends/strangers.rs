@@ -1,0 +1,268 @@
+//! What comes from where nobody was heard before: whose it is, its keys say.
+//!
+//! | what | is told by | costs at most |
+//! |---|---|---|
+//! | an initiation | cookie, then Noise, which names its sender | two MACs; a Diffie-Hellman 20 times a second and bucket |
+//! | an answer of a handshake | who waits for it, by its MAC | a trial an end |
+//! | a sealed datagram | who has such a key, by trial | a trial an end that has |
+//!
+//! Of trials there are [`TRIALS_PER_SECOND`], whatever comes. Who is not found so since somebody
+//! else uses them up is silent for a second, and then found by an initiation.
+//!
+//! Invariants: no state grows with the addresses that datagrams come from; the work that they cause
+//! is bounded in time.
+
+use std::collections::BTreeMap;
+
+use gingham_stripe::Instant;
+use gingham_stripe_crypt::{
+    Discard, Discards, PrivateKey, PublicKey, Read, Responder, is_handshake, sealed_discard,
+};
+
+use super::named;
+use super::places::Places;
+use crate::end::{End, Origin, REPLIES_A_BATCH, Took, address_bytes};
+use crate::error::OpenError;
+use crate::framing::is_in_clear;
+
+/// A trial deciphers a datagram: a microsecond or two of 1,400 bytes, so that these are two percent
+/// of a core at the most.
+const TRIALS_PER_SECOND: u64 = 10_000;
+/// All ends of a thousand, for one that has moved.
+const TRIALS_AT_ONCE: u64 = 1_024;
+/// So many ends are looked through in the time of a trial.
+const ENDS_A_TRIAL: u64 = 32;
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// What has been counted of strangers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StrangerCounts {
+    /// Datagrams that were told by their keys to be an end's: it was heard from elsewhere.
+    pub found: u64,
+    /// Datagrams that were looked at by nobody, since so many had been.
+    pub untried: u64,
+    /// Cookies that were given.
+    pub cookies: u64,
+    /// What was of nobody.
+    pub discards: Discards,
+}
+
+/// Who is known from where, and who is not.
+#[derive(Debug)]
+pub(super) struct Strangers {
+    responder: Option<Responder>,
+    by_key: BTreeMap<PublicKey, usize>,
+    places: Places,
+    trials: Trials,
+    pub(super) counts: StrangerCounts,
+    /// Whose the batch is that is looked at, if that is known.
+    owner: Option<usize>,
+    /// One of its datagrams was tried.
+    is_tried: bool,
+    /// What goes back to where it came from.
+    pub(super) replies: Vec<Vec<u8>>,
+    /// A trial spoils what is tried.
+    scratch: Vec<u8>,
+}
+
+impl Strangers {
+    pub(super) fn new(private: Option<&PrivateKey>, now: Instant) -> Result<Self, OpenError> {
+        Ok(Self {
+            responder: private.map(|private| Responder::new(private, now)).transpose()?,
+            by_key: BTreeMap::new(),
+            places: Places::default(),
+            trials: Trials::default(),
+            counts: StrangerCounts::default(),
+            owner: None,
+            is_tried: false,
+            replies: Vec::new(),
+            scratch: Vec::new(),
+        })
+    }
+
+    /// An end is there, if there is none for its peer.
+    pub(super) fn add(&mut self, number: usize, end: &End) -> Result<(), OpenError> {
+        let Some(peer) = end.peer() else { return Ok(()) };
+        if self.by_key.contains_key(peer.public()) {
+            return Err(OpenError::SamePeer(*peer.public()));
+        }
+        self.by_key.insert(*peer.public(), number);
+        Ok(())
+    }
+
+    pub(super) fn remove(&mut self, number: usize, end: &End) {
+        if let Some(peer) = end.peer() {
+            self.by_key.remove(peer.public());
+        }
+        self.places.forget(number);
+    }
+
+    /// The addresses of an end's channels are its own.
+    pub(super) fn learn_remotes(&mut self, number: usize, end: &End) {
+        for (port, remote) in end.remotes() {
+            self.places.learn((port, remote), number, |one| end.has_remote(one));
+        }
+    }
+
+    /// A batch comes from there.
+    pub(super) fn begin(&mut self, origin: Origin<'_>) {
+        self.owner = self.places.owner(Places::place(origin));
+        self.is_tried = false;
+    }
+
+    /// Whose the batch is, if that is known.
+    pub(super) const fn owner(&self) -> Option<usize> {
+        self.owner
+    }
+
+    /// What goes back for a batch does.
+    pub(super) fn reply(&mut self, origin: Origin<'_>) {
+        for reply in self.replies.drain(..) {
+            // What is not sent is as lost as it may be on the way.
+            let _: std::io::Result<()> = origin.port.borrow_mut().tell(origin.from, &reply);
+        }
+    }
+
+    /// Takes an initiation: whose it is, if it is anybody's.
+    pub(super) fn take_initiation(
+        &mut self,
+        origin: Origin<'_>,
+        datagram: &[u8],
+        ends: &mut [Option<End>],
+    ) -> Option<usize> {
+        let (address, mut reply, mut again) = (address_bytes(origin.from), Vec::new(), None);
+        let answered = |mac1: &[u8; 16], reply: &mut Vec<u8>| {
+            let knows = |end: &End| end.peer().is_some_and(|peer| peer.answer_again(mac1, reply));
+            let mut knows = knows;
+            again = ends.iter().position(|end| end.as_ref().is_some_and(&mut knows));
+            again.is_some()
+        };
+        let responder = self.responder.as_mut()?;
+        let read = responder.read(origin.at, &address, datagram, answered, &mut reply);
+        let whose = match read {
+            Ok(Read::Answered) => again,
+            Ok(Read::Cookie) => {
+                self.counts.cookies += 1;
+                None
+            }
+            Ok(Read::Begun(initiation)) => {
+                let number = self.by_key.get(initiation.from()).copied();
+                let known = number.and_then(|number| named(ends, number));
+                let Some((number, end)) = known else {
+                    self.counts.discards.count(Discard::OtherPeer);
+                    return None;
+                };
+                // What is wrong with it that peer counts.
+                end.accept(origin.at, *initiation, &mut reply).ok()?;
+                if !reply.is_empty() {
+                    responder.took(&address);
+                }
+                Some(number)
+            }
+            Err(discard) => {
+                self.counts.discards.count(discard);
+                None
+            }
+        };
+        if !reply.is_empty() && self.replies.len() < REPLIES_A_BATCH {
+            self.replies.push(reply);
+        }
+        let (number, end) = named(ends, whose?)?;
+        self.learn(origin, number, end);
+        Some(number)
+    }
+
+    /// Takes a datagram from where nobody was heard: whose it is, if it is anybody's. Of a batch one is
+    /// tried, unless that is somebody's.
+    pub(super) fn take_stray(
+        &mut self,
+        origin: Origin<'_>,
+        datagram: &[u8],
+        ends: &mut [Option<End>],
+    ) -> Option<usize> {
+        let is_handshake = is_handshake(datagram);
+        let wrong = if is_handshake { None } else { wrong(datagram) };
+        if let Some(discard) = wrong {
+            self.counts.discards.count(discard);
+            return None;
+        }
+        let all = ends.len() as u64;
+        // To ask who waits for an answer takes a MAC each.
+        let looks = if is_handshake { all } else { all.div_ceil(ENDS_A_TRIAL) };
+        if std::mem::replace(&mut self.is_tried, true) || !self.trials.take(origin.at, looks) {
+            self.counts.untried += 1;
+            return None;
+        }
+        let mut discard = Discard::NoKey;
+        for number in 0..ends.len() {
+            let Some((_, end)) = named(ends, number) else { continue };
+            if !end.may_take(datagram) {
+                continue;
+            }
+            if !self.trials.take(origin.at, 1) {
+                self.counts.untried += 1;
+                return None;
+            }
+            discard = Discard::NotAuthentic;
+            self.scratch.clear();
+            self.scratch.extend_from_slice(datagram);
+            match end.take_stray(origin, &mut self.scratch, &mut self.replies) {
+                Took::Nothing => continue,
+                Took::Its => {}
+                Took::Place => {
+                    self.counts.found += 1;
+                    self.learn(origin, number, end);
+                }
+            }
+            self.is_tried = false;
+            return Some(number);
+        }
+        self.counts.discards.count(discard);
+        None
+    }
+
+    fn learn(&mut self, origin: Origin<'_>, number: usize, end: &End) {
+        self.places.learn(Places::place(origin), number, |one| end.has_remote(one));
+        self.owner = Some(number);
+    }
+}
+
+/// What is wrong with a datagram that is no handshake's, whosever it is.
+fn wrong(datagram: &[u8]) -> Option<Discard> {
+    if is_in_clear(datagram) { Some(Discard::InClear) } else { sealed_discard(datagram) }
+}
+
+/// What may be tried: a bucket that fills with time.
+#[derive(Debug, Default)]
+struct Trials {
+    /// When it is full again, in nanoseconds.
+    full_at: u64,
+}
+
+impl Trials {
+    fn take(&mut self, now: Instant, trials: u64) -> bool {
+        let (now, one) = (now.nanoseconds(), SECOND_NS / TRIALS_PER_SECOND);
+        let full_at = self.full_at.max(now) + trials * one;
+        let is_there = full_at <= now + TRIALS_AT_ONCE * one;
+        if is_there {
+            self.full_at = full_at;
+        }
+        is_there
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trials_are_bounded_in_time() {
+        let at = |milliseconds: u64| Instant::from_nanoseconds(milliseconds * 1_000_000);
+        let mut trials = Trials::default();
+        let mut taken = |now| (0..100_000).filter(|_| trials.take(now, 1)).count();
+        assert_eq!([taken(at(0)), taken(at(1)), taken(at(11)), taken(at(60_000))], {
+            [1_024, 10, 100, 1_024]
+        });
+        assert!(trials.take(at(90_000), 1_024) && !trials.take(at(90_000), 1));
+    }
+}

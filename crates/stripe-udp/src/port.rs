@@ -1,0 +1,337 @@
+//! Where datagrams of UDP come and go: a socket, of one channel or of many.
+//!
+//! ```text
+//!   a pipe alone     channel 0 ── port        channel 1 ── port
+//!   many pipes       pipe 0, channel 0 ──┐
+//!                    pipe 1, channel 0 ──┼── port     who sends is told by what it holds ([`Ends`])
+//!                    pipe 1, channel 1 ──┘
+//! ```
+//!
+//! [`Ends`]: crate::Ends
+//!
+//! Invariant: of ports in common there is one an address, interface and mark.
+
+use std::cell::RefCell;
+use std::io::{self, IoSliceMut};
+use std::net::{SocketAddr, UdpSocket};
+use std::os::fd::BorrowedFd;
+use std::rc::Rc;
+use std::time::Duration;
+
+use gingham_stripe::Instant;
+use quinn_udp::RecvMeta;
+
+use crate::link::{Arrival, Payload};
+use crate::run::Run;
+use crate::socket::{BATCHES, BufferPlan, ChannelPlan, ChannelSocket, Opener};
+
+/// A socket is opened anew no sooner than so long after it was tried last.
+const AGAIN: Duration = Duration::from_millis(100);
+
+/// A socket, as long as there is one.
+#[derive(Debug)]
+pub(crate) struct Port {
+    /// Of the channel that had it first.
+    plan: ChannelPlan,
+    buffers: BufferPlan,
+    opener: Option<Opener>,
+    open: Option<ChannelSocket>,
+    again_at: Instant,
+    /// What tells it from others.
+    pub(crate) id: u64,
+}
+
+/// A port that channels have in common.
+pub(crate) type SharedPort = Rc<RefCell<Port>>;
+
+impl Port {
+    fn open(mut plan: ChannelPlan, buffers: BufferPlan, id: u64) -> io::Result<Self> {
+        let socket = ChannelSocket::new(plan.open(&buffers)?)?;
+        // Where any port will do, the one that it got: a socket that is opened anew is to have it,
+        // since the other end takes nothing from elsewhere.
+        plan.local.set_port(socket.local()?.port());
+        let again_at = Instant::ORIGIN;
+        Ok(Self { plan, buffers, opener: None, open: Some(socket), again_at, id })
+    }
+
+    /// Whether a channel of this plan may have it.
+    fn is_for(&self, plan: &ChannelPlan) -> bool {
+        let Self { plan: ChannelPlan { local, interface, mark, .. }, .. } = self;
+        (*local, interface, *mark) == (plan.local, &plan.interface, plan.mark)
+    }
+
+    pub(crate) fn reopen(&mut self, now: Instant) -> io::Result<()> {
+        if self.open.is_some() {
+            return Ok(());
+        }
+        if now < self.again_at {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        self.again_at = now.after(AGAIN);
+        let opened = match &self.opener {
+            Some(opener) => opener.open().map(UdpSocket::from),
+            None => self.plan.open(&self.buffers),
+        };
+        self.open = Some(ChannelSocket::new(opened?)?);
+        Ok(())
+    }
+
+    pub(crate) fn close(&mut self) {
+        self.open = None;
+    }
+
+    pub(crate) const fn is_open(&self) -> bool {
+        self.open.is_some()
+    }
+
+    pub(crate) fn fd(&self) -> Option<BorrowedFd<'_>> {
+        self.open.as_ref().map(ChannelSocket::fd)
+    }
+
+    fn local(&self) -> Option<SocketAddr> {
+        self.open.as_ref()?.local().ok()
+    }
+
+    fn segments_max(&self) -> usize {
+        self.open.as_ref().map_or(1, ChannelSocket::segments_max)
+    }
+
+    /// Sends datagrams of a length, of which the last may be shorter.
+    fn send(&mut self, to: SocketAddr, bytes: &[u8], segment_bytes: usize) -> io::Result<()> {
+        let open = self.open.as_mut().ok_or(io::ErrorKind::NotConnected)?;
+        open.send(to, bytes, segment_bytes)
+    }
+
+    /// Sends one datagram.
+    pub(crate) fn tell(&mut self, to: SocketAddr, message: &[u8]) -> io::Result<()> {
+        self.send(to, message, message.len())
+    }
+
+    /// Takes what has come, a batch a buffer: how many. Whether it is of a channel is not known here.
+    pub(crate) fn receive(&self, bytes: &mut [u8], arrivals: &mut [Arrival]) -> io::Result<usize> {
+        let open = self.open.as_ref().ok_or(io::ErrorKind::NotConnected)?;
+        let mut chunks = bytes.chunks_mut(BATCHES.bytes);
+        let mut buffers: [_; BATCHES.count] =
+            std::array::from_fn(|_| IoSliceMut::new(chunks.next().unwrap_or_default()));
+        let mut metas = [RecvMeta::default(); BATCHES.count];
+        let count = open.receive(&mut buffers, &mut metas)?;
+        for (arrival, meta) in arrivals.iter_mut().zip(&metas[..count]) {
+            *arrival = Arrival {
+                stamp: meta.timestamp,
+                bytes: meta.len,
+                stride: meta.stride.max(1),
+                payload: Payload::Packets,
+                is_ours: false,
+                from: Some(meta.addr),
+            };
+        }
+        Ok(count)
+    }
+}
+
+/// The ports that channels have in common, where they have any.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Ports(Option<Rc<RefCell<Known>>>);
+
+#[derive(Debug, Default)]
+struct Known {
+    ports: Vec<SharedPort>,
+    count: u64,
+}
+
+impl Ports {
+    /// None yet.
+    pub(crate) fn in_common() -> Self {
+        Self(Some(Rc::default()))
+    }
+
+    /// All that there are. Those that nobody has any more are forgotten.
+    pub(crate) fn list(&self) -> Vec<SharedPort> {
+        let Some(known) = &self.0 else { return Vec::new() };
+        let mut known = known.borrow_mut();
+        known.ports.retain(|port| Rc::strong_count(port) > 1);
+        known.ports.clone()
+    }
+
+    fn hold(&self, plan: ChannelPlan, buffers: BufferPlan) -> io::Result<Held> {
+        let Some(known) = &self.0 else { return Ok(Held::Own(Port::open(plan, buffers, 0)?)) };
+        let mut known = known.borrow_mut();
+        let same = known.ports.iter().find(|port| port.borrow().is_for(&plan));
+        if let Some(port) = same {
+            return Ok(Held::Shared(Rc::clone(port)));
+        }
+        known.count += 1;
+        let port = Rc::new(RefCell::new(Port::open(plan, buffers, known.count)?));
+        known.ports.push(Rc::clone(&port));
+        Ok(Held::Shared(port))
+    }
+}
+
+/// A port, of whoever.
+#[derive(Debug)]
+enum Held {
+    Own(Port),
+    Shared(SharedPort),
+}
+
+/// A channel over UDP: where it begins and ends.
+#[derive(Debug)]
+pub(crate) struct UdpLink {
+    held: Held,
+    /// Unspecified where it is not known.
+    remote: SocketAddr,
+}
+
+impl UdpLink {
+    pub(crate) fn open(plan: ChannelPlan, buffers: BufferPlan, ports: &Ports) -> io::Result<Self> {
+        plan.check()?;
+        let remote = plan.remote;
+        Ok(Self { held: ports.hold(plan, buffers)?, remote })
+    }
+
+    fn with<R>(&self, of: impl FnOnce(&Port) -> R) -> R {
+        match &self.held {
+            Held::Own(port) => of(port),
+            Held::Shared(port) => of(&port.borrow()),
+        }
+    }
+
+    fn with_mut<R>(&mut self, of: impl FnOnce(&mut Port) -> R) -> R {
+        match &mut self.held {
+            Held::Own(port) => of(port),
+            Held::Shared(port) => of(&mut port.borrow_mut()),
+        }
+    }
+
+    pub(crate) fn reopen(&mut self, now: Instant) -> io::Result<()> {
+        self.with_mut(|port| port.reopen(now))
+    }
+
+    /// The socket is gone, for all channels that have it.
+    pub(crate) fn close(&mut self) {
+        self.with_mut(Port::close);
+    }
+
+    /// This channel has no use for it.
+    pub(crate) fn release(&mut self) {
+        if let Held::Own(port) = &mut self.held {
+            port.close();
+        }
+    }
+
+    pub(crate) fn is_open(&self) -> bool {
+        self.with(Port::is_open)
+    }
+
+    /// That of its own socket.
+    pub(crate) fn fd(&self) -> Option<BorrowedFd<'_>> {
+        match &self.held {
+            Held::Own(port) => port.fd(),
+            Held::Shared(_) => None,
+        }
+    }
+
+    /// The port that it has in common with others, if it has.
+    pub(crate) const fn shared(&self) -> Option<&SharedPort> {
+        match &self.held {
+            Held::Own(_) => None,
+            Held::Shared(port) => Some(port),
+        }
+    }
+
+    pub(crate) fn local(&self) -> Option<SocketAddr> {
+        self.with(Port::local)
+    }
+
+    pub(crate) const fn set_remote(&mut self, remote: SocketAddr) {
+        self.remote = remote;
+    }
+
+    pub(crate) fn set_opener(&mut self, opener: Opener) {
+        self.with_mut(|port| port.opener = Some(opener));
+    }
+
+    pub(crate) fn segments_max(&self) -> usize {
+        self.with(Port::segments_max)
+    }
+
+    /// Sends the rest of a run as one.
+    pub(crate) fn send(&mut self, run: &Run, from: usize) -> io::Result<usize> {
+        let remote = self.remote().ok_or(io::ErrorKind::NotConnected)?;
+        let rest = &run.bytes[from * run.segment_bytes..];
+        self.with_mut(|port| port.send(remote, rest, run.segment_bytes))?;
+        Ok(run.datagrams - from)
+    }
+
+    /// The address of the other end, where it is known.
+    pub(crate) fn remote(&self) -> Option<SocketAddr> {
+        Some(self.remote).filter(|remote| !remote.ip().is_unspecified())
+    }
+
+    /// Sends one datagram to this address.
+    pub(crate) fn tell(&mut self, to: SocketAddr, message: &[u8]) -> io::Result<()> {
+        self.with_mut(|port| port.tell(to, message))
+    }
+
+    pub(crate) fn receive(&self, bytes: &mut [u8], arrivals: &mut [Arrival]) -> io::Result<usize> {
+        let count = self.with(|port| port.receive(bytes, arrivals))?;
+        for arrival in &mut arrivals[..count] {
+            arrival.is_ours = arrival.from.is_some_and(|from| is_same(from, self.remote));
+        }
+        Ok(count)
+    }
+}
+
+/// Whether two addresses are one, whatever labels or scopes the kernel adds.
+pub(crate) fn is_same(one: SocketAddr, other: SocketAddr) -> bool {
+    plain(one) == plain(other)
+}
+
+/// An address without labels and scopes.
+pub(crate) fn plain(address: SocketAddr) -> SocketAddr {
+    SocketAddr::new(address.ip().to_canonical(), address.port())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(port: u16) -> ChannelPlan {
+        let any = SocketAddr::from(([127, 0, 0, 1], port));
+        ChannelPlan { local: any, interface: None, mark: None, remote: any }
+    }
+
+    #[test]
+    fn a_socket_that_is_opened_anew_has_the_port_that_it_had() {
+        let mut link = UdpLink::open(plan(0), BufferPlan::default(), &Ports::default());
+        let link = link.as_mut().expect("a socket");
+        let before = link.local();
+        link.close();
+        assert_eq!(link.local(), None);
+        link.reopen(Instant::ORIGIN).expect("a socket");
+        assert_eq!((link.local(), before.is_some()), (before, true));
+    }
+
+    #[test]
+    fn channels_of_one_address_have_one_socket_as_long_as_there_are_any() {
+        let ports = Ports::in_common();
+        let open =
+            |port| UdpLink::open(plan(port), BufferPlan::default(), &ports).expect("a socket");
+        let mut first = open(0);
+        let number = first.local().expect("an address").port();
+        let second = open(number);
+        assert_eq!((ports.list().len(), second.local()), (1, first.local()));
+        // It is gone for both, and there again for both, which is not tried too often.
+        first.close();
+        assert!(!second.is_open());
+        first.reopen(Instant::ORIGIN).expect("a socket");
+        assert!(second.is_open());
+        first.close();
+        assert!(first.reopen(Instant::ORIGIN.after(AGAIN / 2)).is_err());
+        first.reopen(Instant::ORIGIN.after(AGAIN)).expect("a socket");
+        drop(first);
+        assert_eq!(ports.list().len(), 1);
+        drop(second);
+        assert!(ports.list().is_empty() && UdpSocket::bind(plan(number).local).is_ok());
+    }
+}

@@ -1,0 +1,210 @@
+//! The other ends of a bundle: each has a pipe, a queue before it, and addresses.
+//!
+//! ```text
+//!   interface ──► whose is the destination? ──► queue 0 ──► pipe 0 ══╗
+//!                                           └─► queue 1 ──► pipe 1 ══╬══ ports in common
+//!   interface ◄── is the source its own?    ◄── either pipe ◄════════╝
+//! ```
+//!
+//! Over Ethernet there is one, of whom nothing is known.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use gingham_stripe::{Controlled, Epoch, Instant, Order};
+use gingham_stripe_udp::{End, EndPlan, Ends, LinkPlan, Opener, Packet, Sources, StripingPlan};
+use nix::time::{ClockId, clock_gettime};
+
+use crate::allowed::Allowed;
+use crate::check::Checked;
+use crate::config::{Channel, Config};
+use crate::entry::Entry;
+use crate::line::{HalfLine, reopened};
+
+/// An epoch is a count of so many milliseconds: no end resets so often for long, and half of what
+/// 32 bits count, within which one is told from an earlier one, is four years.
+const EPOCH_MS: u128 = 64;
+
+/// All of them.
+#[derive(Debug)]
+pub(crate) struct Peers {
+    pub(crate) ends: Ends,
+    queues: Queues,
+    allowed: Allowed,
+    /// What the longest packet of a pipe may be, at least and at most.
+    longest: (u16, u16),
+    /// Packets that did not go in, since they were to go to nobody.
+    pub(crate) refused_destinations: u64,
+}
+
+/// By the numbers of the ends.
+#[derive(Debug)]
+struct Queues(Vec<Peer>);
+
+impl Sources for Queues {
+    type One = Entry;
+
+    fn of(&mut self, end: usize) -> &mut Entry {
+        &mut self.0[end].entry
+    }
+}
+
+/// What there is of an other end beside its pipe.
+#[derive(Debug)]
+pub(crate) struct Peer {
+    /// As reports call it, where it has a name or a key.
+    pub(crate) name: Option<String>,
+    pub(crate) entry: Entry,
+    /// Packets that did not come out, for where they said that they came from.
+    pub(crate) refused_sources: u64,
+    /// The longest packet that its pipe takes now.
+    longest_bytes: u16,
+}
+
+impl Peers {
+    /// Opens the pipes that a file describes, for packets with so many bytes before each.
+    pub(crate) fn open(
+        checked: &Checked,
+        line: &Arc<HalfLine>,
+        prefix_bytes: usize,
+    ) -> Result<Self, String> {
+        let Checked { config, peers } = checked;
+        let refused = |error: &dyn std::fmt::Display| error.to_string();
+        let private = peers.first().map(|peer| &peer.private);
+        let granule = EndPlan::free(config.mtu.into()).granule;
+        let mut ends = Ends::new(private, granule).map_err(|error| refused(&error))?;
+        let mut queues = Vec::new();
+        for number in 0..peers.len().max(1) {
+            let mut plan = plan(config)?;
+            plan.peer = peers.get(number).cloned();
+            let channels = links(config, number);
+            let opened =
+                ends.add(&plan, channels.iter().map(|one| one.1.clone()).collect(), epoch());
+            let place = opened.map_err(|error| refused(&error))?;
+            debug_assert_eq!(place, number, "they are opened in the order of the file");
+            for (channel, (asked, _)) in channels.into_iter().enumerate() {
+                let line = Arc::clone(line);
+                let opener = Opener::new(move || reopened(&line, asked));
+                if let Some(end) = ends.end_mut(number) {
+                    end.set_opener(channel, opener);
+                }
+            }
+            queues.push(Peer {
+                name: config.peers.list.get(number).map(crate::config::PeerTable::name),
+                entry: Entry::new(plan.striping.longest_bytes, prefix_bytes),
+                refused_sources: 0,
+                longest_bytes: config.mtu,
+            });
+        }
+        let longest = (config.mtu_min(), config.mtu);
+        let longest = if config.offload { (u16::MAX, u16::MAX) } else { longest };
+        Ok(Self {
+            ends,
+            queues: Queues(queues),
+            allowed: Allowed::new(config),
+            longest,
+            refused_destinations: 0,
+        })
+    }
+
+    /// Each of them, and its pipe.
+    pub(crate) fn list(&self) -> impl Iterator<Item = (&Peer, &End)> {
+        let ends = (0..self.queues.0.len()).filter_map(|number| self.ends.end(number));
+        self.queues.0.iter().zip(ends)
+    }
+
+    /// The next packet that came out of a pipe, as its peer may send it, and how long those may be that
+    /// go back.
+    pub(crate) fn next_packet(&mut self) -> Option<(Packet, u16)> {
+        while let Some((number, packet)) = self.ends.next_packet() {
+            let peer = &mut self.queues.0[number];
+            if self.allowed.source(&packet.bytes) == Some(number) {
+                return Some((packet, peer.longest_bytes));
+            }
+            peer.refused_sources += 1;
+        }
+        None
+    }
+
+    /// To whom a packet of the interface goes, and how long it may be.
+    pub(crate) fn destination(&mut self, packet: &[u8]) -> Option<(usize, u16)> {
+        let number = self.allowed.destination(packet);
+        let Some(number) = number else {
+            self.refused_destinations += 1;
+            return None;
+        };
+        Some((number, self.queues.0[number].longest_bytes))
+    }
+
+    /// A packet goes to a peer.
+    pub(crate) fn enqueue(&mut self, now: Instant, number: usize, packet: &[u8]) {
+        let entry = &mut self.queues.0[number].entry;
+        entry.advance(now);
+        entry.enqueue(packet);
+        self.ends.touch(number);
+    }
+
+    /// Sends what may go.
+    pub(crate) fn transmit(&mut self, now: Instant) {
+        for number in self.ends.active() {
+            self.queues.0[*number].entry.advance(now);
+        }
+        self.ends.transmit(&mut self.queues);
+    }
+
+    /// Looks at what has been found of pipes: how long their packets may be, and their round trips.
+    pub(crate) fn look(&mut self) {
+        let (least, most) = self.longest;
+        for (number, peer) in self.queues.0.iter_mut().enumerate() {
+            let Some(end) = self.ends.end(number) else { continue };
+            let longest_bytes = u16::try_from(end.longest_bytes()).unwrap_or(u16::MAX);
+            peer.longest_bytes = longest_bytes.clamp(least, most);
+            if let Some(round_trip) = end.round_trip_least() {
+                peer.entry.set_round_trip(round_trip);
+            }
+        }
+    }
+
+    /// The longest packet that any pipe takes now. What goes whole goes however long.
+    pub(crate) fn longest_bytes(&self) -> u16 {
+        let all = self.queues.0.iter().map(|peer| peer.longest_bytes);
+        all.max().unwrap_or(self.longest.1)
+    }
+}
+
+/// What carries the channels of a peer, and by which number a socket of each is asked for.
+fn links(config: &Config, peer: usize) -> Vec<(usize, LinkPlan)> {
+    if config.is_ethernet() {
+        return config.ethernet_plans().into_iter().map(LinkPlan::from).enumerate().collect();
+    }
+    let plan = |channel: &Channel| {
+        let over_udp = channel.plan(config.mark).map(LinkPlan::from);
+        over_udp.or_else(|| channel.tcp_plan(config.mark, config.mtu.into()).map(LinkPlan::from))
+    };
+    let plans = config.channels_of(peer);
+    plans.filter_map(|(number, channel)| Some((number, plan(channel)?))).collect()
+}
+
+fn plan(config: &Config) -> Result<EndPlan, String> {
+    if config.is_ethernet() {
+        return config.ethernet_plan();
+    }
+    let Config { mtu, order, control, .. } = *config;
+    let mut striping = match order.into() {
+        Order::Free => StripingPlan::free(mtu.into()),
+        Order::Strict => StripingPlan::strict(mtu.into()),
+    }
+    .repaired();
+    if let Some(plan) = &mut striping.sender.control {
+        plan.by = Controlled::from(control);
+    }
+    Ok(EndPlan { striping, ..EndPlan::free(mtu.into()) })
+}
+
+/// Over Ethernet, where no handshake names a session: later than that of any start before, unless
+/// somebody puts the clock back.
+fn epoch() -> Epoch {
+    let since_1970 = clock_gettime(ClockId::CLOCK_REALTIME).expect("every Linux has this clock");
+    let count = Duration::from(since_1970).as_millis() / EPOCH_MS;
+    Epoch::new(u32::try_from(count % (1 << 32)).expect("below 2^32"))
+}
