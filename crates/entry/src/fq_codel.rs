@@ -124,6 +124,22 @@ pub struct Counters {
     pub sojourn_max_ns: u64,
 }
 
+impl Counters {
+    /// What two queues counted together, one after the other.
+    #[must_use]
+    pub fn with(&self, others: &Self) -> Self {
+        Self {
+            enqueued_packets: self.enqueued_packets + others.enqueued_packets,
+            dequeued_packets: self.dequeued_packets + others.dequeued_packets,
+            marked_packets: self.marked_packets + others.marked_packets,
+            dropped_target_packets: self.dropped_target_packets + others.dropped_target_packets,
+            dropped_limit_packets: self.dropped_limit_packets + others.dropped_limit_packets,
+            sojourn_sum_ns: self.sojourn_sum_ns + others.sojourn_sum_ns,
+            sojourn_max_ns: self.sojourn_max_ns.max(others.sojourn_max_ns),
+        }
+    }
+}
+
 /// The queue.
 #[derive(Debug)]
 pub struct FqCodel<P> {

@@ -27,7 +27,7 @@ use gingham_stripe::{Epoch, Instant};
 use gingham_stripe_crypt::{PrivateKey, is_initiation};
 
 use crate::clock::{Moment, now};
-use crate::end::{DATAGRAMS_A_TURN, End, EndPlan, Origin, Source, Took};
+use crate::end::{DATAGRAMS_A_TURN, End, EndPlan, Origin, Source};
 use crate::error::{Meaning, OpenError};
 use crate::inbox::Inbox;
 use crate::link::LinkPlan;
@@ -254,14 +254,10 @@ impl Ends {
 
     fn take_datagram(&mut self, origin: Origin<'_>, datagram: &mut [u8]) {
         let Self { strangers, ends, .. } = self;
-        let known = strangers.owner();
         let whose = if is_initiation(datagram) {
             strangers.take_initiation(origin, datagram, ends)
-        } else if let Some((number, end)) = known.and_then(|number| named(ends, number)) {
-            let took = end.take_datagram(origin, datagram, &mut strangers.replies);
-            (took != Took::Nothing).then_some(number)
         } else {
-            strangers.take_stray(origin, datagram, ends)
+            strangers.take(origin, datagram, ends)
         };
         if let Some(number) = whose {
             self.touch(number);
@@ -296,6 +292,9 @@ impl Ends {
             active.retain(|number| {
                 let Some(end) = &mut self.ends[*number] else { return false };
                 let has_more = end.transmit_some(sources.of(*number), QUANTUM_BYTES);
+                if !has_more {
+                    end.rest();
+                }
                 self.due_at[*number] = if has_more { Instant::ORIGIN } else { end.due_at() };
                 self.is_active[*number] = has_more;
                 has_more

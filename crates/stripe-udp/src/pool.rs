@@ -45,6 +45,11 @@ impl Pool {
         Buffer { bytes, pool: self.clone() }
     }
 
+    /// What is free goes back to the system.
+    pub(crate) fn shrink(&self) {
+        self.0.borrow_mut().buffers = Vec::new();
+    }
+
     fn put_back(&self, mut bytes: Vec<u8>) {
         let mut free = self.0.borrow_mut();
         if free.buffers.len() < free.buffers_max {

@@ -30,6 +30,9 @@ use crate::scheduler::Scheduler;
 /// round trip after which a copy is still waited for.
 const KEPT_BYTES_MAX: usize = 64 << 20;
 
+/// An end that sent and got nothing for so long gives memory back: longer than any round trip.
+const REST: Duration = Duration::from_secs(1);
+
 /// Where channels reorder, and only there, what is missing is waited for, 20 ms at most; as many
 /// packets may be behind it as 1 Gbit/s brings meanwhile, of 1,400 bytes.
 const RESTORE: OrderOptions =
@@ -165,6 +168,8 @@ pub(crate) struct Striping {
     /// What copies are made of, where lost packets are sent again.
     kept: Option<RetransmissionBuffer<Buffer>>,
     pool: Pool,
+    /// When a packet was copied last, if any was since none was kept.
+    used_at: Option<Instant>,
     longest_bytes: u32,
     has_tags: bool,
     now: Instant,
@@ -204,6 +209,7 @@ impl Striping {
             ordering: Ordering::new(plan.order()?, channels),
             kept: plan.sender.repair.map(kept),
             pool: Pool::new(longest_bytes),
+            used_at: None,
             longest_bytes: plan.longest_bytes,
             has_tags: plan.has_tags(),
             now,
@@ -224,6 +230,9 @@ impl Striping {
     /// A frame has come on a socket.
     pub(crate) fn take(&mut self, at: Instant, channel: usize, frame: Frame<'_>) {
         let (now, epoch) = (self.advance(at), self.receiver.epoch());
+        if let Frame::Data(..) | Frame::Packet { .. } = frame {
+            self.used_at = Some(now);
+        }
         // What an end does not use it counts; what is too long is refused by its length.
         let _: Result<(), Discard> = match frame {
             Frame::Data(tag, packet) => {
@@ -328,8 +337,19 @@ impl Striping {
         Ok((channel, Tag::default()))
     }
 
+    /// Where no packet went or came for long, no memory is kept for any.
+    pub(crate) fn rest(&mut self) {
+        let Some(used_at) = self.used_at else { return };
+        if used_at.after(REST) <= self.now && self.sender.is_at_rest() {
+            self.used_at = None;
+            self.kept.iter_mut().for_each(RetransmissionBuffer::clear);
+            self.pool.shrink();
+        }
+    }
+
     /// It is kept, in case that it is lost.
     pub(crate) fn keep(&mut self, tag: Tag, bytes: &[u8]) {
+        self.used_at = Some(self.now);
         if let Some(kept) = &mut self.kept {
             kept.keep(tag.sequence, self.pool.copy(bytes));
         }

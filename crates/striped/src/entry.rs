@@ -11,12 +11,18 @@ use gingham_stripe_udp::{Source, ip_bytes};
 
 use crate::packet::{Flow, ecn, mark};
 
+/// A queue into which nothing came for a second is of no use: most gaps within a flow are shorter.
+const REST_NS: u64 = 1_000_000_000;
+
 /// The queue.
 #[derive(Debug)]
 pub(crate) struct Entry {
     plan: FqCodelPlan,
-    /// Its memory is taken where a packet comes first.
+    /// Its memory is taken where a packet comes, and given back where none did for long.
     queue: Option<Box<FqCodel<Vec<u8>>>>,
+    /// What was counted before.
+    past: Counters,
+    used_at_ns: u64,
     /// Buffers of packets that have gone or were dropped.
     spare: Vec<Vec<u8>>,
     hasher: RandomState,
@@ -38,7 +44,17 @@ impl Entry {
             ..FqCodelPlan::default()
         };
         let hasher = RandomState::new();
-        Self { plan, queue: None, spare: Vec::new(), hasher, prefix_bytes, strange: 0, now_ns: 0 }
+        Self {
+            plan,
+            queue: None,
+            past: Counters::default(),
+            used_at_ns: 0,
+            spare: Vec::new(),
+            hasher,
+            prefix_bytes,
+            strange: 0,
+            now_ns: 0,
+        }
     }
 
     /// It is so late.
@@ -62,9 +78,20 @@ impl Entry {
             ecn: ecn(packet),
             packet: buffer,
         };
+        self.used_at_ns = self.now_ns;
         let Self { plan, queue, spare, now_ns, .. } = self;
         let queue = queue.get_or_insert_with(|| Box::new(FqCodel::new(*plan)));
         queue.enqueue(*now_ns, offered, |dropped| spare.push(dropped.packet));
+    }
+
+    /// Where nothing waits, and no packet came for long, no memory is kept for any.
+    pub(crate) fn rest(&mut self, now: Instant) {
+        self.advance(now);
+        let is_at_rest = self.used_at_ns.saturating_add(REST_NS) <= self.now_ns;
+        if let Some(queue) = self.queue.take_if(|queue| is_at_rest && queue.is_empty()) {
+            self.past = self.past.with(queue.counters());
+            self.spare = Vec::new();
+        }
     }
 
     /// The pipe has this round trip.
@@ -77,7 +104,7 @@ impl Entry {
     }
 
     pub(crate) fn counters(&self) -> Counters {
-        self.queue.as_ref().map_or_else(Counters::default, |queue| *queue.counters())
+        self.queue.as_ref().map_or(self.past, |queue| self.past.with(queue.counters()))
     }
 
     pub(crate) fn backlog_packets(&self) -> u32 {
@@ -103,5 +130,32 @@ impl Source for Entry {
         }
         buffer.extend_from_slice(&next.packet);
         spare.push(next.packet);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_queue_at_rest_gives_its_memory_back_and_not_what_it_counted() {
+        let at = |milliseconds: u64| Instant::from_nanoseconds(milliseconds * 1_000_000);
+        let mut entry = Entry::new(1_400, 0);
+        let mut packet = [0; 100];
+        (packet[0], packet[3]) = (0x45, 100);
+        for second in 0..3 {
+            entry.advance(at(10_000 * second));
+            entry.enqueue(&packet);
+            entry.rest(at(10_000 * second + 5_000));
+            assert!(entry.queue.is_some(), "it holds a packet");
+            entry.take(&mut Vec::new());
+            entry.enqueue(&packet);
+            entry.take(&mut Vec::new());
+            entry.rest(at(10_000 * second + 5_999));
+            assert!(entry.queue.is_some());
+            entry.rest(at(10_000 * second + 6_000));
+            assert!(entry.queue.is_none());
+            assert_eq!(entry.counters().dequeued_packets, 2 * (second + 1));
+        }
     }
 }

@@ -153,7 +153,7 @@ impl Peers {
     }
 
     /// Looks at what has been found of pipes: how long their packets may be, and their round trips.
-    pub(crate) fn look(&mut self) {
+    pub(crate) fn look(&mut self, now: Instant) {
         let (least, most) = self.longest;
         for (number, peer) in self.queues.0.iter_mut().enumerate() {
             let Some(end) = self.ends.end(number) else { continue };
@@ -162,6 +162,7 @@ impl Peers {
             if let Some(round_trip) = end.round_trip_least() {
                 peer.entry.set_round_trip(round_trip);
             }
+            peer.entry.rest(now);
         }
     }
 

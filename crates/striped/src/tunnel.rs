@@ -126,7 +126,7 @@ impl Tunnel {
         let now = now();
         if self.looked_at <= now {
             self.looked_at = now.after(LOOK_EVERY);
-            self.peers.look();
+            self.peers.look(now);
             self.follow();
         }
         let Self { tun, peers, answers, .. } = self;

@@ -14,7 +14,7 @@ use crate::channel::Channel;
 use crate::encapsulation::Encapsulation;
 use crate::framing::Frame;
 use crate::link::{Link, Payload};
-use crate::port::{SharedPort, plain};
+use crate::port::{SharedPort, is_same, plain};
 use crate::tcp::Listener;
 use crate::wait::Ready;
 
@@ -118,7 +118,7 @@ impl End {
         }
         let Some(one) = &mut channels[channel] else { return Took::Nothing };
         one.counts.came += 1;
-        if is_newest {
+        if is_newest && !one.link.remote().is_some_and(|before| is_same(before, origin.from)) {
             follow_remote(one, striping, channel, origin.from);
         }
         striping.take(origin.at, channel, frame);
@@ -160,6 +160,11 @@ impl End {
     /// All that has come until then was given.
     pub(crate) fn settle(&mut self, now: Instant) {
         self.striping.settle(now);
+    }
+
+    /// Where nothing was sent for long, memory goes back.
+    pub(crate) fn rest(&mut self) {
+        self.striping.rest();
     }
 
     /// Whether something comes that is taken for this end alone.

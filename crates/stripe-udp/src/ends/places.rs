@@ -15,10 +15,19 @@ const SPARE_MAX: usize = 8;
 /// A port of ours, and an address that sends to it.
 type Place = (u64, SocketAddr);
 
+/// Whose a place is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Owner {
+    pub(super) end: usize,
+    /// Something came from there that was not its own: a translation of addresses may have given the
+    /// place to another.
+    pub(super) is_doubtful: bool,
+}
+
 /// Whose place is where.
 #[derive(Debug, Default)]
 pub(super) struct Places {
-    owners: BTreeMap<Place, usize>,
+    owners: BTreeMap<Place, Owner>,
     /// Of each end, the oldest first.
     places: Vec<VecDeque<Place>>,
 }
@@ -28,16 +37,23 @@ impl Places {
         (origin.port.borrow().id, plain(origin.from))
     }
 
-    pub(super) fn owner(&self, place: Place) -> Option<usize> {
+    pub(super) fn owner(&self, place: Place) -> Option<Owner> {
         self.owners.get(&place).copied()
+    }
+
+    /// Something came from there that was its owner's own, or was not.
+    pub(super) fn set_doubtful(&mut self, place: Place, is_doubtful: bool) {
+        if let Some(owner) = self.owners.get_mut(&place) {
+            owner.is_doubtful = is_doubtful;
+        }
     }
 
     /// An end's other side is there from now on, and no other's. `is_used` says whether an address is
     /// that of a channel of the end.
     pub(super) fn learn(&mut self, place: Place, end: usize, is_used: impl Fn(SocketAddr) -> bool) {
-        match self.owners.insert(place, end) {
-            Some(before) if before == end => return,
-            Some(before) => self.places[before].retain(|one| *one != place),
+        match self.owners.insert(place, Owner { end, is_doubtful: false }) {
+            Some(before) if before.end == end => return,
+            Some(before) => self.places[before.end].retain(|one| *one != place),
             None => {}
         }
         if self.places.len() <= end {
@@ -78,13 +94,17 @@ mod tests {
             places.learn(place(port), 3, used);
         }
         let known = |places: &Places| -> Vec<u16> {
-            (0..20).filter(|port| places.owner(place(*port)) == Some(3)).collect()
+            let is_its = |port: &u16| places.owner(place(*port)).is_some_and(|one| one.end == 3);
+            (0..20).filter(is_its).collect()
         };
         assert_eq!(known(&places), [0, 12, 13, 14, 15, 16, 17, 18, 19]);
+        places.set_doubtful(place(15), true);
+        assert!(places.owner(place(15)).is_some_and(|one| one.is_doubtful));
         places.learn(place(15), 0, used);
-        assert_eq!(places.owner(place(15)), Some(0));
+        let others = Some(Owner { end: 0, is_doubtful: false });
+        assert_eq!(places.owner(place(15)), others);
         places.forget(3);
-        assert_eq!((places.owners.len(), places.owner(place(15))), (1, Some(0)));
+        assert_eq!((places.owners.len(), places.owner(place(15))), (1, others));
         places.forget(0);
         assert!(places.owners.is_empty());
     }

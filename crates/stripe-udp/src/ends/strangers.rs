@@ -20,7 +20,7 @@ use gingham_stripe_crypt::{
 };
 
 use super::named;
-use super::places::Places;
+use super::places::{Owner, Places};
 use crate::end::{End, Origin, REPLIES_A_BATCH, Took, address_bytes};
 use crate::error::OpenError;
 use crate::framing::is_in_clear;
@@ -56,7 +56,7 @@ pub(super) struct Strangers {
     trials: Trials,
     pub(super) counts: StrangerCounts,
     /// Whose the batch is that is looked at, if that is known.
-    owner: Option<usize>,
+    owner: Option<Owner>,
     /// One of its datagrams was tried.
     is_tried: bool,
     /// What goes back to where it came from.
@@ -110,9 +110,36 @@ impl Strangers {
         self.is_tried = false;
     }
 
-    /// Whose the batch is, if that is known.
-    pub(super) const fn owner(&self) -> Option<usize> {
-        self.owner
+    /// Takes a datagram that is no initiation: whose it is, if it is anybody's.
+    pub(super) fn take(
+        &mut self,
+        origin: Origin<'_>,
+        datagram: &mut [u8],
+        ends: &mut [Option<End>],
+    ) -> Option<usize> {
+        let Some(owner) = self.owner else { return self.take_stray(origin, datagram, ends) };
+        let Some((number, end)) = named(ends, owner.end) else {
+            return self.take_stray(origin, datagram, ends);
+        };
+        // To open it spoils it for others.
+        let its = if owner.is_doubtful {
+            self.scratch.clear();
+            self.scratch.extend_from_slice(datagram);
+            &mut self.scratch
+        } else {
+            &mut *datagram
+        };
+        let took = end.take_datagram(origin, its, &mut self.replies);
+        let is_doubtful = took == Took::Nothing;
+        if is_doubtful != owner.is_doubtful {
+            self.places.set_doubtful(Places::place(origin), is_doubtful);
+            self.owner = Some(Owner { is_doubtful, ..owner });
+        }
+        match took {
+            Took::Nothing if owner.is_doubtful => self.take_stray(origin, datagram, ends),
+            Took::Nothing => None,
+            Took::Its | Took::Place => Some(number),
+        }
     }
 
     /// What goes back for a batch does.
@@ -174,7 +201,7 @@ impl Strangers {
 
     /// Takes a datagram from where nobody was heard: whose it is, if it is anybody's. Of a batch one is
     /// tried, unless that is somebody's.
-    pub(super) fn take_stray(
+    fn take_stray(
         &mut self,
         origin: Origin<'_>,
         datagram: &[u8],
@@ -223,7 +250,7 @@ impl Strangers {
 
     fn learn(&mut self, origin: Origin<'_>, number: usize, end: &End) {
         self.places.learn(Places::place(origin), number, |one| end.has_remote(one));
-        self.owner = Some(number);
+        self.owner = Some(Owner { end: number, is_doubtful: false });
     }
 }
 

@@ -65,6 +65,13 @@ impl<S: Numbered> Sender<S> {
         self.idle.pause.max(self.options.markers.interval)
     }
 
+    /// Whether nothing was sent for so long that all is accounted for: nothing is asked for again of
+    /// what was sent until then.
+    pub fn is_at_rest(&self) -> bool {
+        let packets = self.sending.packets + self.sending.repairs;
+        self.idle.rests(&self.options.markers) && packets == self.idle.packets
+    }
+
     /// Markers go by time.
     pub(super) fn mark_by_time(&mut self, now: Instant) {
         let plan = &self.options.markers;
@@ -75,6 +82,9 @@ impl<S: Numbered> Sender<S> {
             self.idle.quiet += 1;
         } else {
             self.idle.pause = self.idle.pause.saturating_mul(2).min(plan.pause_max());
+            if let Some(repairs) = &mut self.repairs {
+                repairs.rest();
+            }
         }
         self.mark_all(now);
         self.presence.look_by(now.after(self.look_pause()));

@@ -26,12 +26,13 @@
 //!
 //! Source: none; the paper leaves repair to the layers above.
 //!
-//! Invariants: bounded memory, taken at set-up; no packet is sent again more than `tries_max`
+//! Invariants: bounded memory, taken as it is of use; no packet is sent again more than `tries_max`
 //! times.
 
 mod choice;
 #[cfg(test)]
 mod corruption;
+mod history;
 
 use core::time::Duration;
 use std::collections::VecDeque;
@@ -40,6 +41,7 @@ use super::Sender;
 use crate::message::small;
 use crate::tag::ahead;
 use crate::{Discard, Instant, Nack, Numbered, RepairOf, SendError, Tag};
+use history::SentHistory;
 
 /// The most copies on a channel with no packet or marker between them.
 const COPIES_AT_ONCE: u32 = 4;
@@ -89,28 +91,6 @@ struct Sent {
 /// A channel, and a number there.
 type Place = (u8, u32);
 
-/// The last packets of a channel, the newest at `next - 1`.
-#[derive(Clone, Debug)]
-struct SentHistory {
-    ring: Vec<Sent>,
-    next: u32,
-    /// How many have been sent, at most the length of the ring.
-    count: usize,
-}
-
-impl SentHistory {
-    /// The place of a number: the ring has a power of two of them.
-    const fn place(&self, channel_sequence: u32) -> usize {
-        channel_sequence as usize & (self.ring.len() - 1)
-    }
-
-    fn at(&mut self, channel_sequence: u32) -> Option<&mut Sent> {
-        let age = usize::try_from(ahead(self.next, channel_sequence)).ok()?;
-        let place = self.place(channel_sequence);
-        (1..=self.count).contains(&age).then(|| &mut self.ring[place])
-    }
-}
-
 /// What was asked for again, of all channels.
 #[derive(Clone, Debug)]
 pub(super) struct Repairs {
@@ -132,10 +112,8 @@ struct Asked {
 
 impl Repairs {
     pub(super) fn new(plan: RepairPlan, channels: usize) -> Self {
-        // A power of two, so that numbers keep their places across the wrap.
-        let ring = vec![Sent::default(); plan.packets.next_power_of_two()];
-        let history = SentHistory { ring, next: 0, count: 0 };
-        let queue = VecDeque::with_capacity(plan.packets);
+        let history = SentHistory::new(plan.packets);
+        let queue = VecDeque::new();
         let room = vec![COPIES_AT_ONCE; channels];
         Self { plan, channels: vec![history; channels], queue, room }
     }
@@ -147,17 +125,16 @@ impl Repairs {
         (sequence, length_bytes): (u32, u32),
         of: Option<Place>,
     ) {
-        let history = &mut self.channels[channel];
-        let place = history.place(channel_sequence);
-        history.ring[place] = Sent {
-            sequence,
-            length_bytes,
-            is_copy: of.is_some(),
-            other: of.unwrap_or_default(),
-            ..Sent::default()
-        };
-        history.next = channel_sequence.wrapping_add(1);
-        history.count = history.count.saturating_add(1).min(history.ring.len());
+        self.channels[channel].push(
+            channel_sequence,
+            Sent {
+                sequence,
+                length_bytes,
+                is_copy: of.is_some(),
+                other: of.unwrap_or_default(),
+                ..Sent::default()
+            },
+        );
     }
 
     /// These packets of a channel are missing, and waited for until then. Of one whose last copy is
@@ -253,6 +230,12 @@ impl Repairs {
             }
         }
         (None, late)
+    }
+
+    /// Nothing of what was sent is missing anywhere.
+    pub(super) fn rest(&mut self) {
+        self.queue = VecDeque::new();
+        self.channels.iter_mut().for_each(SentHistory::clear);
     }
 
     /// A new epoch: what was sent before is not asked for any more.

@@ -18,26 +18,46 @@ use crate::PACKETS_MAX;
 /// ```
 #[derive(Clone, Debug)]
 pub struct RetransmissionBuffer<P> {
-    /// A power of two of them.
+    /// A power of two of them, which grows with use.
     ring: Vec<Option<(u32, P)>>,
+    most: usize,
 }
+
+/// What is in flight on a slow channel, as in `repairs::history`.
+const FIRST: usize = 64;
 
 impl<P> RetransmissionBuffer<P> {
     /// Room for so many packets, at least one, rounded up to a power of two; at most for what 64
     /// channels can be asked to send again.
     pub fn new(packets: usize) -> Self {
-        Self {
-            ring: (0..packets.min(PACKETS_MAX * CHANNELS_MAX).next_power_of_two())
-                .map(|_| None)
-                .collect(),
-        }
+        let most = packets.min(PACKETS_MAX * CHANNELS_MAX).next_power_of_two();
+        Self { ring: empty(most.min(FIRST)), most }
     }
 
     /// Keeps a packet, and gives back the one that makes room for it.
     pub fn keep(&mut self, sequence: u32, packet: P) -> Option<P> {
+        while self.ring.len() < self.most && self.is_taken(sequence) {
+            let before = core::mem::take(&mut self.ring);
+            self.ring = empty(2 * before.len());
+            // Those that had places of their own have so again.
+            for (number, packet) in before.into_iter().flatten() {
+                let place = self.place(number);
+                self.ring[place] = Some((number, packet));
+            }
+        }
         let place = self.place(sequence);
         let old = self.ring[place].replace((sequence, packet));
         old.map(|(_, packet)| packet)
+    }
+
+    /// Whether another packet has the place of this one.
+    fn is_taken(&self, sequence: u32) -> bool {
+        self.ring[self.place(sequence)].as_ref().is_some_and(|(number, _)| *number != sequence)
+    }
+
+    /// Nothing is kept any more.
+    pub fn clear(&mut self) {
+        self.ring = empty(self.most.min(FIRST));
     }
 
     /// The packet with this number, if it is still kept.
@@ -48,5 +68,31 @@ impl<P> RetransmissionBuffer<P> {
 
     const fn place(&self, sequence: u32) -> usize {
         sequence as usize & (self.ring.len() - 1)
+    }
+}
+
+fn empty<P>(packets: usize) -> Vec<Option<(u32, P)>> {
+    (0..packets).map(|_| None).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_are_kept_whatever_room_there_was_and_also_where_numbers_go_round() {
+        for first in [0, u32::MAX - 300] {
+            let mut kept = RetransmissionBuffer::new(200);
+            for number in 0..1_000_u32 {
+                let given_back = kept.keep(first.wrapping_add(number), number);
+                assert_eq!(given_back, number.checked_sub(256));
+                let least = number.saturating_sub(255);
+                assert!(
+                    (least..=number).all(|one| kept.get(first.wrapping_add(one)) == Some(&one))
+                );
+            }
+            kept.clear();
+            assert_eq!((kept.ring.len(), kept.get(first.wrapping_add(999))), (FIRST, None));
+        }
     }
 }

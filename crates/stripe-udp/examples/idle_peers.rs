@@ -1,0 +1,97 @@
+//! Many peers of one server that have nothing to say: what they cost it is measured at the server.
+//!
+//! ```sh
+//! cargo run --example idle_peers -- --peers 256 --keys                  # their public keys, a line each
+//! cargo run --example idle_peers -- --peers 256 --server KEY --address 127.0.0.1:7000 --time 60
+//! ```
+//!
+//! Their private keys are numbers: they are for measurements alone.
+
+#[cfg(target_os = "linux")]
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    linux::main()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn main() {}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::error::Error;
+    use std::io::{Write, stdout};
+    use std::net::{Ipv4Addr, SocketAddr};
+    use std::thread::sleep;
+    use std::time::Duration;
+
+    use clap::Parser;
+    use gingham_stripe::Epoch;
+    use gingham_stripe_crypt::{PeerPlan, PrivateKey, PublicKey, Times};
+    use gingham_stripe_udp::{ChannelPlan, End, EndPlan, Source, now};
+
+    /// Between two looks at what has come.
+    const LATE: Duration = Duration::from_millis(20);
+
+    /// Many idle peers
+    #[derive(Parser)]
+    struct Arguments {
+        /// How many
+        #[arg(long)]
+        peers: u64,
+        /// Print their public keys, and nothing else
+        #[arg(long)]
+        keys: bool,
+        /// The public key of the server
+        #[arg(long)]
+        server: Option<String>,
+        /// Where it listens
+        #[arg(long, default_value = "127.0.0.1:7000")]
+        address: SocketAddr,
+        /// Channels of each
+        #[arg(long, default_value_t = 2)]
+        channels: usize,
+        /// For how long, in seconds
+        #[arg(long, default_value_t = 60)]
+        time: u64,
+    }
+
+    struct Nothing;
+
+    impl Source for Nothing {
+        fn next_bytes(&mut self) -> Option<usize> {
+            None
+        }
+        fn take(&mut self, _: &mut Vec<u8>) {}
+    }
+
+    pub(super) fn main() -> Result<(), Box<dyn Error>> {
+        let arguments = Arguments::parse();
+        // The lowest three bits of a key are not used (RFC 7748, section 5).
+        let key = |number: u64| format!("{:064x}", (number + 1) << 8).parse::<PrivateKey>();
+        let keys = (0..arguments.peers).map(key).collect::<Result<Vec<_>, _>>()?;
+        if arguments.keys {
+            for key in &keys {
+                writeln!(stdout(), "{}", key.public())?;
+            }
+            return Ok(());
+        }
+        let server: PublicKey = arguments.server.ok_or("whose peers are they?")?.parse()?;
+        let local = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
+        let channel = ChannelPlan { local, interface: None, mark: None, remote: arguments.address };
+        let open = |private| {
+            let peer = PeerPlan { private, peer: server, preshared: None, times: Times::default() };
+            let plan = EndPlan { peer: Some(peer), ..EndPlan::free(1_400) };
+            End::open(&plan, vec![channel.clone(); arguments.channels], Epoch::new(1))
+        };
+        let mut ends = keys.into_iter().map(open).collect::<Result<Vec<_>, _>>()?;
+        let until = now().after(Duration::from_secs(arguments.time));
+        while now() < until {
+            for end in &mut ends {
+                end.receive();
+                end.transmit(&mut Nothing);
+            }
+            // As far away as another town.
+            sleep(LATE);
+        }
+        Ok(())
+    }
+}

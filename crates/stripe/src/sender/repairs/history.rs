@@ -1,0 +1,95 @@
+//! What was sent on a channel, as far as it may be asked for again: as much memory as was of use.
+//!
+//! Invariants: the ring has a power of two of places, so that numbers keep theirs across the wrap; it
+//! is never longer than was told.
+
+use super::Sent;
+use crate::tag::ahead;
+
+/// What is in flight on a slow channel: 64 packets of 1,400 bytes are 9 ms of 80 Mbit/s.
+const FIRST: usize = 64;
+
+/// The last packets of a channel, the newest at `next - 1`.
+#[derive(Clone, Debug)]
+pub(super) struct SentHistory {
+    pub(super) ring: Vec<Sent>,
+    pub(super) next: u32,
+    /// How many have been sent, at most the length of the ring.
+    pub(super) count: usize,
+    most: usize,
+}
+
+impl SentHistory {
+    /// Of so many packets at most, and of somewhat more if that is no power of two.
+    pub(super) fn new(packets: usize) -> Self {
+        let most = packets.next_power_of_two();
+        Self { ring: vec![Sent::default(); most.min(FIRST)], next: 0, count: 0, most }
+    }
+
+    /// The place of a number.
+    const fn place(&self, channel_sequence: u32) -> usize {
+        channel_sequence as usize & (self.ring.len() - 1)
+    }
+
+    pub(super) fn at(&mut self, channel_sequence: u32) -> Option<&mut Sent> {
+        let age = usize::try_from(ahead(self.next, channel_sequence)).ok()?;
+        let place = self.place(channel_sequence);
+        (1..=self.count).contains(&age).then(|| &mut self.ring[place])
+    }
+
+    /// A packet goes as this number.
+    pub(super) fn push(&mut self, channel_sequence: u32, sent: Sent) {
+        if self.count >= self.ring.len() && self.ring.len() < self.most {
+            self.grow();
+        }
+        let place = self.place(channel_sequence);
+        self.ring[place] = sent;
+        self.next = channel_sequence.wrapping_add(1);
+        self.count = self.count.saturating_add(1).min(self.ring.len());
+    }
+
+    /// Twice as much room: each packet goes where its number has its place then.
+    fn grow(&mut self) {
+        let length = self.ring.len();
+        self.ring.resize(2 * length, Sent::default());
+        for age in 1..=u32::try_from(length).unwrap_or(u32::MAX) {
+            let number = self.next.wrapping_sub(age);
+            let (before, place) = (number as usize & (length - 1), self.place(number));
+            self.ring[place] = self.ring[before];
+        }
+    }
+
+    /// Nothing is asked for any more of what was sent.
+    pub(super) fn clear(&mut self) {
+        self.count = 0;
+        if self.ring.len() > FIRST {
+            self.ring = vec![Sent::default(); self.most.min(FIRST)];
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_sent_is_found_as_long_as_it_is_told_also_where_numbers_go_round() {
+        for first in [0, u32::MAX - 100] {
+            let mut history = SentHistory::new(200);
+            for number in 0..600_u32 {
+                let sent = Sent { sequence: number, ..Sent::default() };
+                history.push(first.wrapping_add(number), sent);
+                let least = number.saturating_sub(255);
+                let mut at =
+                    |number: u32| history.at(first.wrapping_add(number)).map(|sent| sent.sequence);
+                assert_eq!((at(least), at(number)), (Some(least), Some(number)));
+                assert!(least == 0 || at(least - 1).is_none());
+                assert_eq!(at(number + 1), None);
+            }
+            history.clear();
+            assert_eq!((history.ring.len(), history.at(first.wrapping_add(599)).is_none()), {
+                (FIRST, true)
+            });
+        }
+    }
+}
