@@ -201,7 +201,7 @@ impl Peer {
     }
 
     /// Who the other end is.
-    pub const fn public(&self) -> &PublicKey {
+    pub const fn their_key(&self) -> &PublicKey {
         &self.identity.peer
     }
 

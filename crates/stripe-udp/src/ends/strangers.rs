@@ -83,16 +83,16 @@ impl Strangers {
     /// An end is there, if there is none for its peer.
     pub(super) fn add(&mut self, number: usize, end: &End) -> Result<(), OpenError> {
         let Some(peer) = end.peer() else { return Ok(()) };
-        if self.by_key.contains_key(peer.public()) {
-            return Err(OpenError::SamePeer(*peer.public()));
+        if self.by_key.contains_key(peer.their_key()) {
+            return Err(OpenError::SamePeer(*peer.their_key()));
         }
-        self.by_key.insert(*peer.public(), number);
+        self.by_key.insert(*peer.their_key(), number);
         Ok(())
     }
 
     pub(super) fn remove(&mut self, number: usize, end: &End) {
         if let Some(peer) = end.peer() {
-            self.by_key.remove(peer.public());
+            self.by_key.remove(peer.their_key());
         }
         self.places.forget(number);
     }
