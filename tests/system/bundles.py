@@ -41,14 +41,14 @@ ADDRESSES = {"left": "10.90.0.1", "right": "10.90.0.2"}
 def built(*options: str) -> Path:
     """Build the daemon as the tests of the crates build it, or with other options."""
     command = ["cargo", "build", "--locked", "--message-format", "json", *options]
-    told = subprocess.run(
+    done = subprocess.run(
         [*command, "--package", "gingham-striped", "--bins"],
         cwd=ROOT,
         capture_output=True,
         text=True,
         check=True,
     )
-    made = [json.loads(line).get("executable") for line in told.stdout.splitlines()]
+    made = [json.loads(line).get("executable") for line in done.stdout.splitlines()]
     return next(Path(path) for path in made if path)
 
 
@@ -93,9 +93,9 @@ def config(end: str, channels: int, peer: dict[str, Any] | None = None, **change
         "mtu": MTU,
         "private-key": f"{end}.key",
     }
-    told = {"public-key": KEYS[ENDS[other - 1]][1]} | (peer or {})
+    of_peer = {"public-key": KEYS[ENDS[other - 1]][1]} | (peer or {})
     lines = [f"{key} = {json.dumps(value)}" for key, value in (values | changes).items()]
-    lines += ["[peer]", *(f"{key} = {json.dumps(value)}" for key, value in told.items())]
+    lines += ["[peer]", *(f"{key} = {json.dumps(value)}" for key, value in of_peer.items())]
     for channel in range(channels):
         lines += ["[[channel]]", f'local = "10.80.{channel}.{number}:7000"']
         lines += [f'remote = "10.80.{channel}.{other}:7000"']
@@ -122,7 +122,7 @@ class Daemon:
         self.process.send_signal(signal.SIGTERM)
         out, error = self.process.communicate(timeout=TIMEOUT_S)
         assert self.process.returncode == 0, error
-        return dict(json.loads(out.splitlines()[-1]))
+        return told(out.splitlines()[-1])
 
     def carrier(self) -> int:
         """Return the process of the half that carries packets."""
@@ -133,7 +133,7 @@ class Daemon:
         """Return what it has counted so far."""
         self.process.send_signal(signal.SIGUSR1)
         assert self.process.stdout is not None
-        return dict(json.loads(self.process.stdout.readline()))
+        return told(self.process.stdout.readline())
 
     def is_carrying(self) -> bool:
         """Whether the other end has answered, on all channels."""
@@ -185,7 +185,20 @@ def daemons(
 
 def command(program: Path, namespace: str, path: Path) -> list[str]:
     """Return how an end is run."""
-    return ["ip", "netns", "exec", namespace, str(program), "up", str(path)]
+    runtime = str(runtime_of(path))
+    up = [str(program), "up", "--runtime-directory", runtime, str(path)]
+    return ["ip", "netns", "exec", namespace, *up]
+
+
+def runtime_of(path: Path) -> Path:
+    """Return where the daemon of a configuration is asked: both ends have the same names."""
+    return path.with_suffix(".run")
+
+
+def told(line: str) -> dict[str, Any]:
+    """Return an event of a daemon, with what it says of its first peer beside it."""
+    event: dict[str, Any] = json.loads(line)
+    return dict(next(iter(event.get("peers", [])), {})) | event
 
 
 def refusal(program: Path, namespace: str, path: Path) -> str:

@@ -5,7 +5,6 @@ Rates have the machine in them: both daemons go before all others.
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import signal
@@ -32,6 +31,7 @@ from tests.system.bundles import (
     transfer,
     written,
 )
+from tests.system.bundles import told as told_of
 from tests.system.conftest import LINES
 from tests.system.flows import connection
 from tests.system.pipes import Line, Programs, interfaces, network
@@ -234,7 +234,7 @@ def test_a_key_is_made_for_its_owner_alone(program: Path, tmp_path: Path) -> Non
 def _told(process: subprocess.Popen[str]) -> dict[str, Any]:
     process.send_signal(signal.SIGUSR1)
     assert process.stdout is not None
-    return dict(json.loads(process.stdout.readline()))
+    return told_of(process.stdout.readline())
 
 
 REMOTE = 'remote = "10.80.0.2:7000"\n'

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import subprocess
@@ -14,7 +13,7 @@ import pytest
 from gingham.studies._namespaces import SEARCH, TIMEOUT_S
 from tests import pages
 from tests.conftest import require_programs
-from tests.system.bundles import built
+from tests.system.bundles import built, told
 from tests.system.pipes import ROOT
 from tests.system.test_linkemu import require_root
 
@@ -43,7 +42,7 @@ def script(folder: Path) -> str:
 
 
 def events(printed: str) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in printed.splitlines() if line.startswith('{"event"')]
+    return [told(line) for line in printed.splitlines() if line.startswith('{"event"')]
 
 
 def test_the_laboratory_of_the_page_carries_over_both_links(tmp_path: Path) -> None:
@@ -66,9 +65,9 @@ def test_the_laboratory_of_the_page_carries_over_both_links(tmp_path: Path) -> N
     )
     assert len(ready) == 2, done.stdout
     # How fast is the machine's affair: both links carried, and nothing was given up.
-    for told in ended:
-        assert all(channel["came"] > 500 for channel in told["channels"]), told
-        assert told["given_up"] == 0, told
+    for end in ended:
+        assert all(channel["came"] > 500 for channel in end["channels"]), end
+        assert end["given_up"] == 0, end
     assert len(ended) == 2, done.stdout
     assert re.search(r"[1-9].* Mbits/sec +receiver", done.stdout), done.stdout
     names = subprocess.run(["ip", "netns"], capture_output=True, text=True, check=True).stdout

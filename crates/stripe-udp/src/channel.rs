@@ -13,6 +13,7 @@ use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
 use gingham_stripe::Instant;
+use nix::errno::Errno;
 
 use crate::clock::Moment;
 use crate::counts::ChannelCounts;
@@ -22,7 +23,7 @@ use crate::link::{Link, LinkPlan};
 use crate::outbox::Outbox;
 use crate::port::Ports;
 use crate::run::Run;
-use crate::socket::BufferPlan;
+use crate::socket::{BufferPlan, Opener};
 use crate::tcp::Connection;
 
 /// A link is tried again after so long: soon beside the second in which a probe goes at least.
@@ -44,6 +45,8 @@ pub(crate) enum Sent {
 pub(crate) struct Channel {
     pub(crate) link: Link,
     again_at: Instant,
+    /// What the kernel said when the link went, or could not be opened anew.
+    pub(crate) gone_by: Option<i32>,
     outbox: Outbox,
     inbox: Inbox,
     /// Nothing had come when it was waited for last, and it has not been asked since.
@@ -55,13 +58,15 @@ impl Channel {
     pub(crate) fn open(
         plan: LinkPlan,
         (buffers, ports): (BufferPlan, &Ports),
+        opener: Option<Opener>,
         now: Instant,
     ) -> io::Result<Self> {
-        let link = Link::open(plan, buffers, ports)?;
+        let link = Link::open(plan, (buffers, ports), opener)?;
         Ok(Self {
             inbox: Inbox::new(link.batches(), now),
             link,
             again_at: now,
+            gone_by: None,
             outbox: Outbox::default(),
             is_quiet: false,
             counts: ChannelCounts::default(),
@@ -74,12 +79,13 @@ impl Channel {
         &mut self,
         plan: LinkPlan,
         (buffers, ports): (BufferPlan, &Ports),
+        opener: Option<Opener>,
         now: Instant,
     ) -> io::Result<()> {
         // What both places have alike, such as the port, the old link holds.
         self.link.release();
         self.again_at = now;
-        self.link = Link::open(plan, buffers, ports)?;
+        self.link = Link::open(plan, (buffers, ports), opener)?;
         self.inbox = Inbox::new(self.link.batches(), now);
         Ok(())
     }
@@ -102,7 +108,7 @@ impl Channel {
         if let Err(error) = self.link.flush()
             && Meaning::of(&error) == Meaning::Gone
         {
-            self.close(now);
+            self.close(now, &error);
             return Sent::Gone;
         }
         while let Some((run, from)) = self.outbox.first() {
@@ -111,6 +117,7 @@ impl Channel {
                 Ok(taken) => {
                     self.counts.sends += 1;
                     self.counts.sent += taken as u64;
+                    self.counts.sent_bytes += run.bytes_of(from, taken) as u64;
                     self.outbox.took(taken);
                 }
                 Err(error) => match Meaning::of(&error) {
@@ -122,7 +129,7 @@ impl Channel {
                         return Sent::TooLong { datagram_bytes };
                     }
                     Meaning::Gone => {
-                        self.close(now);
+                        self.close(now, &error);
                         return Sent::Gone;
                     }
                 },
@@ -165,7 +172,10 @@ impl Channel {
     fn reopen(&mut self, now: Instant) {
         if !self.link.is_open() && self.again_at <= now {
             self.again_at = now.after(AGAIN);
-            self.counts.reopened += u64::from(self.link.reopen(now).is_ok());
+            match self.link.reopen(now) {
+                Ok(()) => self.counts.reopened += 1,
+                Err(error) => self.gone_by = error.raw_os_error().or(self.gone_by),
+            }
         }
     }
 
@@ -177,7 +187,21 @@ impl Channel {
         }
     }
 
-    fn close(&mut self, now: Instant) {
+    /// The network has changed: a link that is gone is tried at once.
+    pub(crate) fn look_anew(&mut self, now: Instant) {
+        self.again_at = now;
+        self.link.look_anew(now);
+        self.reopen(now);
+    }
+
+    /// What its link goes from is gone, whatever the kernel still thinks of it.
+    pub(crate) fn lose_link(&mut self, now: Instant) {
+        self.close(now, &Errno::EADDRNOTAVAIL.into());
+        self.link.look_anew(now);
+    }
+
+    fn close(&mut self, now: Instant, by: &io::Error) {
+        self.gone_by = by.raw_os_error();
         while self.outbox.first().is_some() {
             self.counts.unsent += self.outbox.drop_first();
         }
@@ -199,7 +223,7 @@ impl Channel {
         let is_gone = Meaning::of(&error) == Meaning::Gone;
         self.counts.strange += u64::from(error.kind() == io::ErrorKind::InvalidData);
         if is_gone {
-            self.close(moment.now);
+            self.close(moment.now, &error);
         } else {
             self.counts.refused += 1;
         }
@@ -227,12 +251,16 @@ impl Channel {
         }
         let told = self.link.tell(to, message);
         self.counts.sends += 1;
-        match told.as_ref().map_err(Meaning::of) {
-            Ok(()) => self.counts.sent += 1,
-            Err(Meaning::Full) => self.counts.full += 1,
-            Err(Meaning::Refused | Meaning::TooLong) => self.counts.refused += 1,
-            Err(Meaning::Gone) => {
-                self.close(now);
+        let Err(error) = told else {
+            self.counts.sent += 1;
+            self.counts.sent_bytes += message.len() as u64;
+            return false;
+        };
+        match Meaning::of(&error) {
+            Meaning::Full => self.counts.full += 1,
+            Meaning::Refused | Meaning::TooLong => self.counts.refused += 1,
+            Meaning::Gone => {
+                self.close(now, &error);
                 return true;
             }
         }
@@ -253,6 +281,7 @@ impl Channel {
         let is_ours = frames > 0 && (batch.is_ours || from_anywhere);
         let (counts, datagrams) = (&mut self.counts, frames.max(1));
         *if is_ours { &mut counts.came } else { &mut counts.strange } += datagrams as u64;
+        counts.came_bytes += if is_ours { batch.bytes() as u64 } else { 0 };
         counts.batches += 1;
         Some((datagrams, is_ours.then_some(batch)))
     }
@@ -269,9 +298,9 @@ mod tests {
         let any = SocketAddr::from(([127, 0, 0, 1], 0));
         let plan = ChannelPlan { local: any, interface: None, mark: None, remote: any };
         let (now, buffers) = (now(), BufferPlan::default());
-        let mut channel =
-            Channel::open(plan.into(), (buffers, &Ports::default()), now).expect("a socket");
-        channel.close(now);
+        let sockets = (buffers, &Ports::default());
+        let mut channel = Channel::open(plan.into(), sockets, None, now).expect("a socket");
+        channel.close(now, &Errno::ENOTCONN.into());
         channel.reopen(now);
         assert_eq!((channel.link.is_open(), channel.counts.reopened), (false, 0));
         channel.reopen(now.after(AGAIN));

@@ -5,6 +5,8 @@
 pub struct ChannelCounts {
     /// Datagrams that went.
     pub sent: u64,
+    /// Their bytes.
+    pub sent_bytes: u64,
     /// Calls that it took.
     pub sends: u64,
     /// Those that a queue of ours had no room for.
@@ -17,6 +19,8 @@ pub struct ChannelCounts {
     pub unsent: u64,
     /// Datagrams that came.
     pub came: u64,
+    /// Their bytes.
+    pub came_bytes: u64,
     /// Batches in which they came.
     pub batches: u64,
     /// Those that came from elsewhere, or were no frame.

@@ -2,6 +2,7 @@
 
 mod admission;
 mod handshakes;
+mod looks;
 mod sending;
 mod shared;
 mod slots;
@@ -30,6 +31,7 @@ use crate::striping::{Before, Packet, Striping, StripingPlan};
 use crate::tcp::Listener;
 use crate::wait::{Ready, Waiting, Wakeups};
 use handshakes::Sessions;
+pub use looks::ChannelWait;
 
 pub(crate) use handshakes::{REPLIES_A_BATCH, address_bytes};
 pub(crate) use shared::{Origin, Took};
@@ -165,13 +167,13 @@ impl End {
         let mut listeners = Vec::new();
         for (channel, one) in channels.iter().enumerate() {
             sessions.set_slot(channel, true, one.passes_all());
-            let listening = admission::listen(&mut listeners, channel, one);
+            let listening = admission::listen(&mut listeners, channel, one, None);
             listening.map_err(|error| OpenError::Socket { channel, error })?;
         }
         let reset_to = encapsulation.peer().is_none().then_some(epoch);
         let striping = sessions.striping(reset_to, now)?;
         let open = |(channel, one)| {
-            let opened = Channel::open(one, (plan.buffers, &ports), now);
+            let opened = Channel::open(one, (plan.buffers, &ports), None, now);
             opened.map(Some).map_err(|error| OpenError::Socket { channel, error })
         };
         let mut channels: Vec<_> =

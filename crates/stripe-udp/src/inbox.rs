@@ -31,6 +31,11 @@ impl<'a> Batch<'a> {
         self.bytes.len().div_ceil(self.stride)
     }
 
+    /// How many bytes these are.
+    pub(crate) const fn bytes(&self) -> usize {
+        self.bytes.len()
+    }
+
     /// One datagram after the other.
     pub(crate) fn datagrams(self) -> impl Iterator<Item = &'a mut [u8]> {
         self.bytes.chunks_mut(self.stride)

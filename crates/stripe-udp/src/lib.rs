@@ -49,7 +49,7 @@ mod wait;
 pub use bare::ip_bytes;
 pub use clock::now;
 pub use counts::ChannelCounts;
-pub use end::{End, EndPlan, Source};
+pub use end::{ChannelWait, End, EndPlan, Source};
 pub use ends::{Ends, Sources, StrangerCounts};
 pub use error::{OpenError, SlotError};
 pub use ethernet::{EtherTypeUse, EtherTypes, EthernetPlan, Interface, MacAddress};

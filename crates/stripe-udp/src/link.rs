@@ -135,11 +135,16 @@ macro_rules! either {
 }
 
 impl Link {
-    /// An open one, which may have its port in common with others.
-    pub(crate) fn open(plan: LinkPlan, buffers: BufferPlan, ports: &Ports) -> io::Result<Self> {
+    /// An open one, which may have its port in common with others; over UDP or TCP by a socket that this
+    /// gives, if it is there.
+    pub(crate) fn open(
+        plan: LinkPlan,
+        (buffers, ports): (BufferPlan, &Ports),
+        opener: Option<Opener>,
+    ) -> io::Result<Self> {
         Ok(match plan {
-            LinkPlan::Udp(plan) => Self::Udp(UdpLink::open(plan, buffers, ports)?),
-            LinkPlan::Tcp(plan) => Self::Tcp(Box::new(TcpLink::open(plan)?)),
+            LinkPlan::Udp(plan) => Self::Udp(UdpLink::open(plan, (buffers, ports), opener)?),
+            LinkPlan::Tcp(plan) => Self::Tcp(Box::new(TcpLink::open(plan, opener)?)),
             LinkPlan::Ethernet(plan) => {
                 Self::Ethernet(Box::new(EthernetLink::open(plan, buffers)?))
             }
@@ -178,6 +183,15 @@ impl Link {
     /// Whether it is on the way to be open: then it is writable.
     pub(crate) fn is_connecting(&self) -> bool {
         matches!(self, Self::Tcp(link) if link.is_connecting())
+    }
+
+    /// The network has changed: what would come to be later by itself is tried now.
+    pub(crate) fn look_anew(&mut self, now: Instant) {
+        match self {
+            Self::Udp(link) => link.look_anew(),
+            Self::Tcp(link) => link.look_anew(now),
+            Self::Ethernet(_) => {}
+        }
     }
 
     /// Whether something that came waits here, and not in the kernel.

@@ -41,17 +41,31 @@ pub(crate) struct Port {
     pub(crate) id: u64,
 }
 
+/// A socket, by whoever may open it.
+fn opened(
+    plan: &ChannelPlan,
+    buffers: &BufferPlan,
+    opener: Option<&Opener>,
+) -> io::Result<UdpSocket> {
+    opener.map_or_else(|| plan.open(buffers), |opener| opener.open().map(UdpSocket::from))
+}
+
 /// A port that channels have in common.
 pub(crate) type SharedPort = Rc<RefCell<Port>>;
 
 impl Port {
-    fn open(mut plan: ChannelPlan, buffers: BufferPlan, id: u64) -> io::Result<Self> {
-        let socket = ChannelSocket::new(plan.open(&buffers)?)?;
+    fn open(
+        mut plan: ChannelPlan,
+        buffers: BufferPlan,
+        opener: Option<Opener>,
+        id: u64,
+    ) -> io::Result<Self> {
+        let socket = ChannelSocket::new(opened(&plan, &buffers, opener.as_ref())?)?;
         // Where any port will do, the one that it got: a socket that is opened anew is to have it,
         // since the other end takes nothing from elsewhere.
         plan.local.set_port(socket.local()?.port());
         let again_at = Instant::ORIGIN;
-        Ok(Self { plan, buffers, opener: None, open: Some(socket), again_at, id })
+        Ok(Self { plan, buffers, opener, open: Some(socket), again_at, id })
     }
 
     /// Whether a channel of this plan may have it.
@@ -68,12 +82,14 @@ impl Port {
             return Err(io::ErrorKind::WouldBlock.into());
         }
         self.again_at = now.after(AGAIN);
-        let opened = match &self.opener {
-            Some(opener) => opener.open().map(UdpSocket::from),
-            None => self.plan.open(&self.buffers),
-        };
-        self.open = Some(ChannelSocket::new(opened?)?);
+        let opened = opened(&self.plan, &self.buffers, self.opener.as_ref())?;
+        self.open = Some(ChannelSocket::new(opened)?);
         Ok(())
+    }
+
+    /// The network has changed: it may be tried at once.
+    fn look_anew(&mut self) {
+        self.again_at = Instant::ORIGIN;
     }
 
     pub(crate) fn close(&mut self) {
@@ -153,15 +169,22 @@ impl Ports {
         known.ports.clone()
     }
 
-    fn hold(&self, plan: ChannelPlan, buffers: BufferPlan) -> io::Result<Held> {
-        let Some(known) = &self.0 else { return Ok(Held::Own(Port::open(plan, buffers, 0)?)) };
+    fn hold(
+        &self,
+        plan: ChannelPlan,
+        buffers: BufferPlan,
+        opener: Option<Opener>,
+    ) -> io::Result<Held> {
+        let Some(known) = &self.0 else {
+            return Ok(Held::Own(Port::open(plan, buffers, opener, 0)?));
+        };
         let mut known = known.borrow_mut();
         let same = known.ports.iter().find(|port| port.borrow().is_for(&plan));
         if let Some(port) = same {
             return Ok(Held::Shared(Rc::clone(port)));
         }
         known.count += 1;
-        let port = Rc::new(RefCell::new(Port::open(plan, buffers, known.count)?));
+        let port = Rc::new(RefCell::new(Port::open(plan, buffers, opener, known.count)?));
         known.ports.push(Rc::clone(&port));
         Ok(Held::Shared(port))
     }
@@ -183,10 +206,19 @@ pub(crate) struct UdpLink {
 }
 
 impl UdpLink {
-    pub(crate) fn open(plan: ChannelPlan, buffers: BufferPlan, ports: &Ports) -> io::Result<Self> {
+    pub(crate) fn open(
+        plan: ChannelPlan,
+        (buffers, ports): (BufferPlan, &Ports),
+        opener: Option<Opener>,
+    ) -> io::Result<Self> {
         plan.check()?;
         let remote = plan.remote;
-        Ok(Self { held: ports.hold(plan, buffers)?, remote })
+        Ok(Self { held: ports.hold(plan, buffers, opener)?, remote })
+    }
+
+    /// The network has changed: its socket may be tried at once.
+    pub(crate) fn look_anew(&mut self) {
+        self.with_mut(Port::look_anew);
     }
 
     fn with<R>(&self, of: impl FnOnce(&Port) -> R) -> R {
@@ -303,7 +335,7 @@ mod tests {
 
     #[test]
     fn a_socket_that_is_opened_anew_has_the_port_that_it_had() {
-        let mut link = UdpLink::open(plan(0), BufferPlan::default(), &Ports::default());
+        let mut link = UdpLink::open(plan(0), (BufferPlan::default(), &Ports::default()), None);
         let link = link.as_mut().expect("a socket");
         let before = link.local();
         link.close();
@@ -316,7 +348,7 @@ mod tests {
     fn channels_of_one_address_have_one_socket_as_long_as_there_are_any() {
         let ports = Ports::in_common();
         let open =
-            |port| UdpLink::open(plan(port), BufferPlan::default(), &ports).expect("a socket");
+            |port| UdpLink::open(plan(port), (BufferPlan::default(), &ports), None).expect("a socket");
         let mut first = open(0);
         let number = first.local().expect("an address").port();
         let second = open(number);

@@ -22,6 +22,12 @@ impl Run {
         Self { bytes: Vec::with_capacity(RUN_BYTES_MAX), ..Self::default() }
     }
 
+    /// How many bytes so many of its datagrams are, from one on.
+    pub(crate) fn bytes_of(&self, from: usize, count: usize) -> usize {
+        let end = |datagram: usize| self.bytes.len().min(datagram * self.segment_bytes);
+        end(from + count) - end(from)
+    }
+
     /// Whether one more of this length goes along.
     pub(crate) fn takes(&self, channel: usize, length: usize, datagrams_max: usize) -> bool {
         let is_like = self.channel == channel

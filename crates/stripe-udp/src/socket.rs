@@ -12,7 +12,7 @@
 
 use std::fmt;
 use std::io::{self, IoSliceMut};
-use std::net::{SocketAddr, UdpSocket};
+use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
@@ -44,15 +44,32 @@ impl ChannelPlan {
         if self.remote.ip().is_unspecified() {
             return Ok(None);
         }
+        let socket = self.connected()?;
+        let is_known = self.remote.is_ipv4();
+        let mtu = is_known.then(|| getsockopt(&socket, IpMtu)).transpose()?;
+        Ok(mtu.and_then(|mtu| usize::try_from(mtu).ok()))
+    }
+
+    /// The address from which datagrams go to the other end just now; nothing is sent.
+    pub fn source(&self) -> io::Result<IpAddr> {
+        if self.remote.ip().is_unspecified() {
+            return Err(io::ErrorKind::NotConnected.into());
+        }
+        let local = self.connected()?.local_addr()?.as_socket();
+        local
+            .map(|local| local.ip().to_canonical())
+            .ok_or_else(|| io::ErrorKind::Unsupported.into())
+    }
+
+    /// A socket that the kernel has asked for the way.
+    fn connected(&self) -> io::Result<Socket> {
         let mut local = self.local;
         local.set_port(0);
         let socket = Socket::new(Domain::for_address(local), Type::DGRAM, Some(Protocol::UDP))?;
         place(&socket, self.interface.as_deref(), self.mark)?;
         socket.bind(&local.into())?;
         socket.connect(&self.remote.into())?;
-        let is_known = self.remote.is_ipv4();
-        let mtu = is_known.then(|| getsockopt(&socket, IpMtu)).transpose()?;
-        Ok(mtu.and_then(|mtu| usize::try_from(mtu).ok()))
+        Ok(socket)
     }
 
     /// What IP and UDP put before a datagram, in bytes.

@@ -17,7 +17,7 @@ use gingham_stripe::{
     MESSAGE_BYTES_MAX, Message, Numbered, OptionsError, Order, OrderOptions, Ordered, Receiver,
     ReceiverOptions, Reception, Repair, RepairPlan, RepairRequests, ReportPlan,
     RetransmissionBuffer, SendError, Sender, SenderOptions, Sending, SharePlan, Size, SizePlan,
-    TAG_BYTES, TAG_BYTES_MAX, Tag, Transmit,
+    TAG_BYTES, TAG_BYTES_MAX, Tag, Transmit, Wait,
 };
 
 use crate::error::OpenError;
@@ -391,6 +391,11 @@ impl Striping {
     /// A channel has no socket any more: whether it is out.
     pub(crate) fn lose(&mut self, channel: usize) -> bool {
         self.sender.lose_channel(self.now, channel)
+    }
+
+    /// Why no packet goes on a channel just now, if none does.
+    pub(crate) fn wait_of(&self, channel: usize) -> Option<Wait> {
+        self.sender.wait_of(self.now, channel)
     }
 
     pub(crate) fn sending(&self) -> &Sending {

@@ -138,12 +138,12 @@ enum State {
 
 impl TcpLink {
     /// One that is closed, and begins to connect when it is asked first. That it can is tried here.
-    pub(crate) fn open(plan: TcpPlan) -> io::Result<Self> {
+    pub(crate) fn open(plan: TcpPlan, opener: Option<Opener>) -> io::Result<Self> {
         if let TcpEnd::Connects { .. } = plan.end {
-            plan.open()?;
+            opener.as_ref().map_or_else(|| plan.open(), Opener::open)?;
         }
         let state = State::Closed { again_at: Some(Instant::ORIGIN) };
-        Ok(Self { plan, state, backoff: Backoff::default(), opener: None })
+        Ok(Self { plan, state, backoff: Backoff::default(), opener })
     }
 
     pub(crate) fn set_opener(&mut self, opener: Opener) {
@@ -219,6 +219,14 @@ impl TcpLink {
 
     pub(crate) fn close(&mut self) {
         self.state = State::Closed { again_at: None };
+    }
+
+    /// One that is closed, or has been connecting since before something changed, begins now.
+    pub(crate) fn look_anew(&mut self, now: Instant) {
+        if !matches!(self.state, State::Open(_)) {
+            self.backoff = Backoff::default();
+            self.state = State::Closed { again_at: Some(now) };
+        }
     }
 
     pub(crate) const fn is_connecting(&self) -> bool {

@@ -66,7 +66,7 @@ pub use rounds::Rounds;
 pub use sender::{
     BbrPlan, ControlPlan, Controlled, Flight, MarkerPlan, Order, Repair, RepairPlan, Reported,
     RetransmissionBuffer, Sender, SenderOptions, Sending, Sent, SharePlan, Size, SizePlan,
-    SizeState, Transmit,
+    SizeState, Transmit, Wait,
 };
 pub use tag::{RepairOf, TAG_BYTES, TAG_BYTES_MAX, Tag, TagBytes};
 pub use time::Instant;

@@ -40,6 +40,7 @@ mod sizes;
 mod slots;
 mod transmit;
 mod units;
+mod waits;
 
 use core::time::Duration;
 
@@ -57,6 +58,7 @@ pub use retransmission_buffer::RetransmissionBuffer;
 pub use sent::Sent;
 pub use sizes::{Size, SizePlan, SizeState};
 pub use transmit::Transmit;
+pub use waits::Wait;
 
 use changes::Changes;
 use idle::Idle;

@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::{Parser, Subcommand};
+use clap::{Args, Parser, Subcommand};
+
+use crate::logging::LogOptions;
 
 /// A network interface made of several uplinks
 #[derive(Parser, Debug)]
@@ -14,13 +16,52 @@ pub(crate) struct Arguments {
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
-    /// Make the interface that a file describes, and carry its packets until a signal ends it
+    /// Make the interfaces that files describe, and carry their packets until a signal ends it
     ///
-    /// A line of JSON an event is printed: ready, and at the end (SIGTERM, SIGINT, SIGHUP) or when
-    /// asked for (SIGUSR1) what was counted.
+    /// A line of JSON an event is printed: ready, and at the end (SIGTERM, SIGINT, `striped down`) or
+    /// when asked for (SIGUSR1) what was counted. SIGHUP reads the files anew, as `striped reload`
+    /// does.
     Up {
-        /// The file, in TOML
-        config: PathBuf,
+        /// The files, in TOML, one a bundle
+        #[arg(required = true)]
+        configs: Vec<PathBuf>,
+        #[command(flatten)]
+        runtime: Runtime,
+        #[command(flatten)]
+        logs: LogOptions,
+    },
+    /// Say what `up` would do, and whether files can be right here; nothing is touched
+    Check {
+        /// The files, in TOML, one a bundle
+        #[arg(required = true)]
+        configs: Vec<PathBuf>,
+    },
+    /// Show what each channel does, and why it waits
+    Status {
+        #[command(flatten)]
+        bundles: Bundles,
+        #[command(flatten)]
+        runtime: Runtime,
+        /// As JSON, for scripts
+        #[arg(long)]
+        json: bool,
+        /// Again each second, until it is ended
+        #[arg(long)]
+        watch: bool,
+    },
+    /// Read the files of a daemon anew; with an error in one all stays as it is
+    Reload {
+        #[command(flatten)]
+        bundles: Bundles,
+        #[command(flatten)]
+        runtime: Runtime,
+    },
+    /// End a daemon, with all its bundles, and wait until it is gone
+    Down {
+        #[command(flatten)]
+        bundles: Bundles,
+        #[command(flatten)]
+        runtime: Runtime,
     },
     /// Write a new private key into a file, for its owner alone, and print its public key
     Keygen {
@@ -37,5 +78,30 @@ pub(crate) enum Command {
     Carry {
         /// The same file
         config: PathBuf,
+        #[command(flatten)]
+        logs: LogOptions,
     },
+}
+
+/// Which bundles are meant.
+#[derive(Args, Debug)]
+pub(crate) struct Bundles {
+    /// Bundles, by name or by file; all of the runtime directory where none is given
+    #[arg(value_name = "BUNDLE")]
+    pub(crate) names: Vec<String>,
+}
+
+/// Where daemons are asked.
+#[derive(Args, Debug)]
+pub(crate) struct Runtime {
+    /// The folder of control sockets, one a bundle
+    #[arg(long, env = "RUNTIME_DIRECTORY", default_value = "/run/striped", value_name = "DIR")]
+    runtime_directory: String,
+}
+
+impl Runtime {
+    /// The first, where systemd names several.
+    pub(crate) fn folder(&self) -> PathBuf {
+        self.runtime_directory.split(':').next().unwrap_or_default().into()
+    }
 }

@@ -1,15 +1,18 @@
 //! Whether a configuration can be right on this machine, before anything is touched.
 
+mod collisions;
+
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
-use std::path::Path;
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
 
 use gingham_input::{InputError, Overrides, Source};
 use gingham_stripe_crypt::PeerPlan;
-use gingham_stripe_udp::{CHANNELS_MAX, OVERHEAD_BYTES_MAX};
+use gingham_stripe_udp::{BufferPlan, CHANNELS_MAX, OVERHEAD_BYTES_MAX};
 use nix::unistd::User;
 
-use crate::config::{Channel, ChannelAt, Config};
+use crate::config::{Channel, ChannelAt, Config, Endpoint};
 use crate::ethernet;
 use crate::machine::{Machine, lacks_tun};
 use crate::peer;
@@ -32,6 +35,36 @@ pub(crate) struct Checked {
     pub(crate) peers: Vec<PeerPlan>,
 }
 
+/// A file, and what it says.
+#[derive(Debug)]
+pub(crate) struct Loaded {
+    pub(crate) path: PathBuf,
+    pub(crate) text: String,
+    pub(crate) source: Source<Config>,
+    pub(crate) checked: Checked,
+    /// The longest packet for which there is room since the start.
+    pub(crate) mtu_max: u16,
+}
+
+/// On what a configuration is held.
+pub(crate) struct Place<'a> {
+    /// The machine, but for what the daemon has made.
+    pub(crate) machine: Machine,
+    /// What is up in its place.
+    pub(crate) running: Option<&'a Config>,
+}
+
+impl Place<'_> {
+    /// Whether a socket of the daemon has an address already.
+    fn has_socket(&self, local: SocketAddr) -> bool {
+        let has = |at: ChannelAt<'_>| {
+            let over_udp = at.channel.plan(None).is_some_and(|plan| plan.local == local);
+            over_udp || at.channel.listen() == Some(local)
+        };
+        self.running.is_some_and(|running| running.channels_at().any(has))
+    }
+}
+
 /// Reads a file that was checked.
 pub(crate) fn read(path: &Path) -> Result<Checked, Problem> {
     let source = Source::<Config>::load(path, &Overrides::default())?;
@@ -39,24 +72,81 @@ pub(crate) fn read(path: &Path) -> Result<Checked, Problem> {
     Ok(Checked { config: source.scenario, peers })
 }
 
-/// Reads a file and checks all that it says.
-pub(crate) fn load(path: &Path) -> Result<Checked, Problem> {
-    let source = Source::<Config>::load(path, &Overrides::default())?;
-    let machine = Machine::read().map_err(|error| Problem::environment("interfaces", error))?;
-    check_device(&source, &machine)?;
+/// Reads files and checks all that they say, each for itself and together.
+pub(crate) fn load(paths: &[PathBuf]) -> Result<Vec<Loaded>, Problem> {
+    let machine = || Machine::read(&[]).map_err(|error| Problem::environment("interfaces", error));
+    let one = |path: &PathBuf| load_one(path, &Place { machine: machine()?, running: None });
+    let loaded = paths.iter().map(one).collect::<Result<Vec<_>, _>>()?;
+    collisions::check(&loaded)?;
+    Ok(loaded)
+}
+
+/// The same for bundles that are up.
+pub(crate) fn load_again(running: &[&Loaded]) -> Result<Vec<Loaded>, Problem> {
+    let names: Vec<_> = running.iter().map(|one| one.checked.config.name.as_str()).collect();
+    let one = |running: &&Loaded| {
+        let machine = Machine::read(&names);
+        let machine = machine.map_err(|error| Problem::environment("interfaces", error))?;
+        load_one(&running.path, &Place { machine, running: Some(&running.checked.config) })
+    };
+    let loaded = running.iter().map(one).collect::<Result<Vec<_>, _>>()?;
+    collisions::check(&loaded)?;
+    Ok(loaded)
+}
+
+fn load_one(path: &Path, place: &Place<'_>) -> Result<Loaded, Problem> {
+    let (folder, name) = (path.parent().unwrap_or(Path::new("")), path.display().to_string());
+    let text = String::from_utf8(gingham_input::read(path)?);
+    let source = match &text {
+        Ok(text) => Source::<Config>::parse(&name, text, folder, &Overrides::default())?,
+        Err(_) => Source::load(path, &Overrides::default())?,
+    };
+    check_device(&source, &place.machine)?;
     if source.scenario.is_ethernet() {
-        ethernet::check(&source, &machine)?;
+        ethernet::check(&source, place)?;
     } else {
-        check_channels(&source, &machine)?;
-        check_mtu(&source)?;
+        check_channels(&source, place)?;
+        check_mtu(&source, place)?;
     }
     let peers = peers(&source)?;
-    check_routes(&source)?;
+    check_routes(&source, place)?;
     check_user(&source)?;
+    check_metrics(&source, place)?;
     if let Some(message) = lacks_tun() {
         return Err(source.refuse("name", message).into());
     }
-    Ok(Checked { config: source.scenario, peers })
+    let checked = Checked { config: source.scenario.clone(), peers };
+    let (path, text) = (path.to_path_buf(), text.unwrap_or_default());
+    Ok(Loaded { path, text, mtu_max: checked.config.mtu, source, checked })
+}
+
+/// Whether metrics can be asked for where the file says.
+fn check_metrics(source: &Source<Config>, place: &Place<'_>) -> Result<(), InputError> {
+    let Config { metrics, metrics_beyond_loopback, .. } = &source.scenario;
+    let Some(Endpoint(at)) = metrics else { return Ok(()) };
+    if !at.ip().is_loopback() && !metrics_beyond_loopback {
+        let message = format!(
+            "{at} is asked by others than this machine, and who asks is not known: 127.0.0.1, or \
+             metrics-beyond-loopback = true"
+        );
+        return Err(source.refuse("metrics", message));
+    }
+    if place.running.is_some_and(|running| running.metrics == *metrics) {
+        return Ok(());
+    }
+    match TcpListener::bind(at) {
+        Ok(_) => Ok(()),
+        Err(error) => {
+            let cure = match error.kind() {
+                io::ErrorKind::AddrInUse => "take another port",
+                io::ErrorKind::AddrNotAvailable => {
+                    "an address of this machine, whose interface is up"
+                }
+                _ => "take another address",
+            };
+            Err(source.refuse("metrics", format!("{at}: {error}: {cure}")))
+        }
+    }
 }
 
 /// All keys, where packets are sealed.
@@ -105,8 +195,8 @@ fn check_device(source: &Source<Config>, machine: &Machine) -> Result<(), InputE
     Ok(())
 }
 
-fn check_channels(source: &Source<Config>, machine: &Machine) -> Result<(), InputError> {
-    let config = &source.scenario;
+fn check_channels(source: &Source<Config>, place: &Place<'_>) -> Result<(), InputError> {
+    let (config, machine) = (&source.scenario, &place.machine);
     check_owners(source)?;
     if config.offload {
         return Err(source.refuse("offload", "only channels over Ethernet pass frames whole"));
@@ -123,6 +213,7 @@ fn check_channels(source: &Source<Config>, machine: &Machine) -> Result<(), Inpu
             let message = format!("{other} begins at {local} as well");
             return Err(source.refuse(&at.key(local_key(at.channel)), message));
         }
+        check_port(source, place, &at)?;
         others.push(at);
     }
     Ok(())
@@ -142,11 +233,16 @@ fn check_owners(source: &Source<Config>) -> Result<(), InputError> {
     if channels.is_empty() && peers.list.iter().all(|peer| peer.channels.is_empty()) {
         return Err(source.refuse("channel", "there is no channel"));
     }
+    let own = peers.list.iter().map(|peer| peer.channels.len()).max().unwrap_or(0);
+    let (count, most) = (channels.len() + own, source.scenario.channels_max);
+    if count > most || most > CHANNELS_MAX {
+        let message = format!(
+            "a peer has {count} channels, of at most {most}: channels-max is from {count} to \
+             {CHANNELS_MAX}, alike at both ends"
+        );
+        return Err(source.refuse("channels-max", message));
+    }
     for (number, peer) in peers.list.iter().enumerate() {
-        if channels.len() + peer.channels.len() > CHANNELS_MAX {
-            let message = format!("a peer has at most {CHANNELS_MAX} channels");
-            return Err(source.refuse(&peers.key(number, "channel"), message));
-        }
         if channels.is_empty() && peer.channels.is_empty() {
             let message =
                 format!("{} has no channel: [[channel]] are those of all", peers.title(number));
@@ -168,6 +264,25 @@ fn check_owners(source: &Source<Config>) -> Result<(), InputError> {
         }
     }
     Ok(())
+}
+
+/// Whether no other program has the port.
+fn check_port(
+    source: &Source<Config>,
+    place: &Place<'_>,
+    at: &ChannelAt<'_>,
+) -> Result<(), InputError> {
+    let Some(plan) = at.channel.plan(None).filter(|plan| !place.has_socket(plan.local)) else {
+        return Ok(());
+    };
+    match plan.open(&BufferPlan::default()) {
+        Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
+            let message = format!("another program has {}: ss -lunp tells which", plan.local);
+            Err(source.refuse(&at.key(local_key(at.channel)), message))
+        }
+        // All else is told where it stands.
+        _ => Ok(()),
+    }
 }
 
 fn check_channel(
@@ -231,7 +346,7 @@ pub(crate) fn check_outside(
     Err(source.refuse(&at.key("remote"), message))
 }
 
-fn check_mtu(source: &Source<Config>) -> Result<(), InputError> {
+fn check_mtu(source: &Source<Config>, place: &Place<'_>) -> Result<(), InputError> {
     let config = &source.scenario;
     let mtu_min = config.mtu_min();
     if config.mtu < mtu_min {
@@ -239,8 +354,10 @@ fn check_mtu(source: &Source<Config>) -> Result<(), InputError> {
         let message = format!("{} is less than the {mtu_min} of {family}", config.mtu);
         return Err(source.refuse("mtu", message));
     }
+    // Where the bundle is up its routes hold, but not for what is marked.
+    let mark = place.running.and(config.mark);
     for at in config.channels_at() {
-        let Some(plan) = at.channel.plan(None) else { continue };
+        let Some(plan) = at.channel.plan(mark) else { continue };
         let unreachable = |error| {
             let message = format!("there is no way to {}: {error}", plan.remote);
             source.refuse(&at.key("remote"), message)

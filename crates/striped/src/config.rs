@@ -28,9 +28,10 @@
 //! ```
 //!
 //! Of channels over Ethernet it says something else: [`ethernet`]; more of the other end, and of several,
-//! [`peer`].
+//! [`peer`]; of metrics and logs [`operation`].
 
 mod ethernet;
+mod operation;
 mod peer;
 
 use std::fmt;
@@ -43,11 +44,12 @@ use gingham_stripe_udp::{ChannelPlan, TcpEnd, TcpPlan};
 use ipnet::IpNet;
 use serde::Deserialize;
 
+use crate::logging::{LogFormat, LogLevel};
+
 pub(crate) use ethernet::SchedulerName;
 use ethernet::{EtherTypesTable, Peer};
-pub(crate) use peer::ChannelAt;
-pub(crate) use peer::PeerTable;
 use peer::Peers;
+pub(crate) use peer::{ChannelAt, ChannelNumber, PeerTable};
 
 /// An end.
 #[derive(Clone, Debug, Deserialize)]
@@ -105,6 +107,20 @@ pub(crate) struct Config {
     /// Who carries packets, by name; whoever starts the daemon by default. It has no privilege in
     /// either case: another user keeps it from what is root's, such as files.
     pub(crate) user: Option<String>,
+    /// So many channels can be there at once, alike at both ends: room for those that a reload adds.
+    #[serde(default = "operation::default_channels_max", rename = "channels-max")]
+    pub(crate) channels_max: usize,
+    /// Where metrics are asked for, if they are.
+    pub(crate) metrics: Option<Endpoint>,
+    /// Whether others than this machine may ask for them.
+    #[serde(default, rename = "metrics-beyond-loopback")]
+    pub(crate) metrics_beyond_loopback: bool,
+    /// From which level on events are told.
+    #[serde(default, rename = "log-level")]
+    pub(crate) log_level: LogLevel,
+    /// How events look.
+    #[serde(default, rename = "log-format")]
+    pub(crate) log_format: LogFormat,
     /// The channels of every other end, in the same order at both.
     #[serde(default, rename = "channel")]
     pub(crate) channels: Vec<Channel>,
@@ -275,9 +291,9 @@ pub(crate) enum TransportName {
 }
 
 /// An address with a port.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(try_from = "String")]
-pub(crate) struct Endpoint(SocketAddr);
+pub(crate) struct Endpoint(pub(crate) SocketAddr);
 
 impl TryFrom<String> for Endpoint {
     type Error = String;
@@ -344,7 +360,7 @@ impl Prefix {
 }
 
 /// How channels are chosen.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum OrderName {
     /// The one on which a packet is there first.
@@ -364,7 +380,7 @@ impl From<OrderName> for Order {
 }
 
 /// What says how much may be in flight.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum ControlName {
     #[default]

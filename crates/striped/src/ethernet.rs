@@ -8,8 +8,8 @@ use gingham_stripe_udp::{
 };
 use nix::errno::Errno;
 
+use crate::check::Place;
 use crate::config::{Channel, Config, SchedulerName};
-use crate::machine::Machine;
 
 /// The longest packet of IP that is not a jumbogram, which goes where frames pass whole.
 const WHOLE_BYTES: u32 = 65_535;
@@ -66,8 +66,8 @@ impl Config {
 }
 
 /// Whether a file that speaks of Ethernet can be right on this machine.
-pub(crate) fn check(source: &Source<Config>, machine: &Machine) -> Result<(), InputError> {
-    let config = &source.scenario;
+pub(crate) fn check(source: &Source<Config>, place: &Place<'_>) -> Result<(), InputError> {
+    let (config, machine) = (&source.scenario, &place.machine);
     check_ether_types(source)?;
     let unused =
         [("private-key", config.private_key.is_some()), ("peer", !config.peers.list.is_empty())];
@@ -98,7 +98,7 @@ pub(crate) fn check(source: &Source<Config>, machine: &Machine) -> Result<(), In
         if let Some(other) = config.channels[..number].iter().position(is_taken) {
             return refuse("ethernet", format!("channel[{other}] is on `{name}` as well"));
         }
-        check_channel(source, number, channel, name)?;
+        check_channel(source, place, number, channel, name)?;
     }
     Ok(())
 }
@@ -120,6 +120,7 @@ fn check_ether_types(source: &Source<Config>) -> Result<(), InputError> {
 
 fn check_channel(
     source: &Source<Config>,
+    place: &Place<'_>,
     number: usize,
     channel: &Channel,
     name: &str,
@@ -156,7 +157,8 @@ fn check_channel(
         let message = format!("{quantum_bytes} is less than the longest packet, {least_bytes}");
         return refuse("quantum-bytes", message);
     }
-    check_use(source, name, &interface)
+    // A bundle that is up uses them itself.
+    if place.running.is_some() { Ok(()) } else { check_use(source, name, &interface) }
 }
 
 /// Whether nobody else takes the EtherTypes.

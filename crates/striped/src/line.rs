@@ -26,8 +26,10 @@ pub(crate) enum Request {
     Route(u32),
     /// The interface is to take packets of this length at most.
     SetMtu(u32),
-    /// A socket of this channel, by its number among those of all peers.
+    /// A socket of this channel, by its number ([`ChannelNumber`](crate::config::ChannelNumber)).
     Open(u32),
+    /// The line of orders.
+    Orders,
 }
 
 impl Request {
@@ -36,6 +38,7 @@ impl Request {
             Self::Route(number) => (0, number),
             Self::SetMtu(number) => (1, number),
             Self::Open(number) => (2, number),
+            Self::Orders => (3, 0),
         };
         let [a, b, c, d] = number.to_be_bytes();
         [kind, a, b, c, d]
@@ -48,6 +51,7 @@ impl Request {
             0 => Some(Self::Route(number)),
             1 => Some(Self::SetMtu(number)),
             2 => Some(Self::Open(number)),
+            3 => Some(Self::Orders),
             _ => None,
         }
     }
@@ -65,10 +69,9 @@ pub(crate) fn reopened(line: &HalfLine, channel: usize) -> io::Result<OwnedFd> {
 pub(crate) struct HalfLine(OwnedFd);
 
 impl HalfLine {
-    /// Both ends. Neither is there in a program that is run, unless it is given.
+    /// Both ends.
     pub(crate) fn pair() -> io::Result<(Self, OwnedFd)> {
-        let flags = SocketFlags::CLOEXEC;
-        let (one, other) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)?;
+        let (one, other) = pair()?;
         Ok((Self(one), other))
     }
 
@@ -92,8 +95,12 @@ impl HalfLine {
     /// request.
     pub(crate) fn next_request(&self) -> io::Result<Option<Request>> {
         let mut bytes = [0; REQUEST_BYTES];
-        let (count, _) = self.receive(&mut bytes)?;
-        Ok(Request::of_bytes(&bytes[..count]))
+        match self.receive(&mut bytes) {
+            Ok((count, _)) => Ok(Request::of_bytes(&bytes[..count])),
+            // It has ended with an answer unread.
+            Err(error) if error.kind() == io::ErrorKind::ConnectionReset => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// Answers the last request.
@@ -108,29 +115,53 @@ impl HalfLine {
     }
 
     fn send(&self, bytes: &[u8], descriptor: Option<BorrowedFd<'_>>) -> io::Result<()> {
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
-        let mut control = SendAncillaryBuffer::new(&mut space);
-        let descriptors = descriptor.as_slice();
-        if !descriptors.is_empty() {
-            let fits = control.push(SendAncillaryMessage::ScmRights(descriptors));
-            assert!(fits, "there is room for one");
-        }
-        sendmsg(&self.0, &[IoSlice::new(bytes)], &mut control, SendFlags::NOSIGNAL)?;
-        Ok(())
+        send(&self.0, bytes, descriptor, SendFlags::empty())
     }
 
     fn receive(&self, bytes: &mut [u8]) -> io::Result<(usize, Option<OwnedFd>)> {
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
-        let mut control = RecvAncillaryBuffer::new(&mut space);
-        let mut parts = [IoSliceMut::new(bytes)];
-        let flags = RecvFlags::CMSG_CLOEXEC;
-        let came = rustix::io::retry_on_intr(|| recvmsg(&self.0, &mut parts, &mut control, flags))?;
-        let descriptors = control.drain().find_map(|message| match message {
-            RecvAncillaryMessage::ScmRights(mut descriptors) => descriptors.next(),
-            _ => None,
-        });
-        Ok((came.bytes, descriptors))
+        receive(&self.0, bytes, RecvFlags::empty())
     }
+}
+
+/// Both ends of a pair. Neither is there in a program that is run, unless it is given.
+pub(crate) fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
+    Ok(socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?)
+}
+
+/// Sends a message, with a descriptor if there is one.
+pub(crate) fn send(
+    line: &OwnedFd,
+    bytes: &[u8],
+    descriptor: Option<BorrowedFd<'_>>,
+    flags: SendFlags,
+) -> io::Result<()> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut control = SendAncillaryBuffer::new(&mut space);
+    let descriptors = descriptor.as_slice();
+    if !descriptors.is_empty() {
+        let fits = control.push(SendAncillaryMessage::ScmRights(descriptors));
+        assert!(fits, "there is room for one");
+    }
+    sendmsg(line, &[IoSlice::new(bytes)], &mut control, flags | SendFlags::NOSIGNAL)?;
+    Ok(())
+}
+
+/// Takes the next message: how long it is, and the descriptor that came with it.
+pub(crate) fn receive(
+    line: &OwnedFd,
+    bytes: &mut [u8],
+    flags: RecvFlags,
+) -> io::Result<(usize, Option<OwnedFd>)> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut control = RecvAncillaryBuffer::new(&mut space);
+    let mut parts = [IoSliceMut::new(bytes)];
+    let flags = flags | RecvFlags::CMSG_CLOEXEC;
+    let came = rustix::io::retry_on_intr(|| recvmsg(line, &mut parts, &mut control, flags))?;
+    let descriptors = control.drain().find_map(|message| match message {
+        RecvAncillaryMessage::ScmRights(mut descriptors) => descriptors.next(),
+        _ => None,
+    });
+    Ok((came.bytes, descriptors))
 }
 
 impl AsFd for HalfLine {
@@ -148,10 +179,11 @@ mod tests {
 
     #[test]
     fn a_request_is_read_as_it_was_written() {
-        for request in [Request::Route(7), Request::SetMtu(1_400), Request::Open(u32::MAX)] {
+        let requests = [Request::SetMtu(1_400), Request::Open(u32::MAX), Request::Orders];
+        for request in requests.into_iter().chain([Request::Route(7)]) {
             assert_eq!(Request::of_bytes(&request.to_bytes()), Some(request));
         }
-        for bytes in [&[3, 0, 0, 0, 0][..], &[0; 4], &[]] {
+        for bytes in [&[4, 0, 0, 0, 0][..], &[0; 4], &[]] {
             assert_eq!(Request::of_bytes(bytes), None);
         }
     }

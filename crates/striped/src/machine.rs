@@ -16,9 +16,13 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    pub(crate) fn read() -> io::Result<Self> {
+    /// As it is but for these interfaces.
+    pub(crate) fn read(without: &[&str]) -> io::Result<Self> {
         let mut machine = Self::default();
         for one in getifaddrs()? {
+            if without.contains(&one.interface_name.as_str()) {
+                continue;
+            }
             machine.interfaces.push(one.interface_name);
             let address = one.address.and_then(|address| {
                 let v4 = address.as_sockaddr_in().map(|v4| IpAddr::from(v4.ip()));

@@ -26,7 +26,11 @@ mod allowed;
 #[cfg(target_os = "linux")]
 mod arguments;
 #[cfg(target_os = "linux")]
+mod changes;
+#[cfg(target_os = "linux")]
 mod check;
+#[cfg(target_os = "linux")]
+mod client;
 #[cfg(target_os = "linux")]
 mod config;
 #[cfg(target_os = "linux")]
@@ -40,9 +44,17 @@ mod key;
 #[cfg(target_os = "linux")]
 mod line;
 #[cfg(target_os = "linux")]
+mod logging;
+#[cfg(target_os = "linux")]
 mod machine;
 #[cfg(target_os = "linux")]
+mod metrics;
+#[cfg(target_os = "linux")]
 mod monitor;
+#[cfg(target_os = "linux")]
+mod observer;
+#[cfg(target_os = "linux")]
+mod orders;
 #[cfg(target_os = "linux")]
 mod packet;
 #[cfg(target_os = "linux")]
@@ -60,6 +72,10 @@ mod sandbox;
 #[cfg(target_os = "linux")]
 mod signals;
 #[cfg(target_os = "linux")]
+mod status;
+#[cfg(target_os = "linux")]
+mod table;
+#[cfg(target_os = "linux")]
 mod tcp;
 #[cfg(target_os = "linux")]
 mod tunnel;
@@ -71,8 +87,18 @@ fn main() -> ExitCode {
     use clap::Parser;
 
     let done = match arguments::Arguments::parse().command {
-        arguments::Command::Up { config } => monitor::up(&config),
-        arguments::Command::Carry { config } => tunnel::carry(&config),
+        arguments::Command::Up { configs, runtime, logs } => {
+            monitor::up(&configs, &runtime.folder(), logs)
+        }
+        arguments::Command::Carry { config, logs } => tunnel::carry(&config, logs),
+        arguments::Command::Check { configs } => client::check(&configs),
+        arguments::Command::Status { bundles, runtime, json, watch } => {
+            client::status(&bundles, &runtime.folder(), json, watch)
+        }
+        arguments::Command::Reload { bundles, runtime } => {
+            client::reload(&bundles, &runtime.folder())
+        }
+        arguments::Command::Down { bundles, runtime } => client::down(&bundles, &runtime.folder()),
         arguments::Command::Keygen { file } => key::generate(&file),
         arguments::Command::Pubkey { file } => key::tell_public(&file),
     };

@@ -1,171 +1,215 @@
 //! The small half: it alone may change the network, and reads no packet.
 //!
 //! ```text
-//!   this half, with CAP_NET_ADMIN          socket pair         the half that carries packets
+//!   this half, with CAP_NET_ADMIN          socket pairs        a half a bundle that carries packets
 //!     checks the configuration                                   makes the interface, opens sockets,
 //!     makes routes and rules      ◄── routes, a socket, MTU ──   gives up all that it may ([`sandbox`]),
 //!     takes all back              ─── done, or a descriptor ──►  carries
+//!     hears `striped status` ...  ─── orders ─────────────────►  says how it is, follows a new file
+//!     watches the network         ◄── ready, alive, done ─────
 //! ```
 //!
-//! It runs the other half, passes signals on to it, and takes back what was made when that ends,
-//! however it ends. Where this half dies the other one does too, and the interface with it; rules
-//! are taken back by the next start.
+//! It runs the other halves, passes signals on to them, and takes back what was made when they end,
+//! however they end: where one does, all do. Where this half dies the others do too, and the interfaces
+//! with them; rules are taken back by the next start.
 //!
-//! Invariant: a request gets what the configuration names, or nothing.
+//! Invariants: a request gets what the configuration names, or nothing; of what comes by the control
+//! socket it reads one byte.
 //!
 //! [`sandbox`]: crate::sandbox
 
-use std::io;
-use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::process::ExitStatusExt;
-use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Stdio};
+mod bundle;
+pub(crate) mod control;
+mod reload;
+mod service;
+mod watch;
 
-use gingham_stripe_udp::BufferPlan;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::path::PathBuf;
+use std::process::ExitStatus;
+
+use gingham_stripe_udp::now;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use nix::sys::signal::Signal;
+use tracing::{error, info};
 
 use crate::check::load;
-use crate::config::Config;
-use crate::line::{HalfLine, Request};
+use crate::logging::LogOptions;
+use crate::orders::{Order, Reply};
 use crate::problem::Problem;
-use crate::routes::{RoutePlan, Routing};
 use crate::sandbox;
 use crate::signals::Signals;
+use bundle::Bundle;
+use control::{Asked, Clients};
+use reload::Reloading;
+use service::Service;
+use watch::Watch;
 
-/// This program, whatever became of its file.
-const ITSELF: &str = "/proc/self/exe";
-
-/// Runs the half that carries packets until it ends.
-pub(crate) fn up(path: &Path) -> Result<(), Problem> {
-    let config = load(path)?.config;
+/// Runs the halves that carry packets until they end.
+pub(crate) fn up(
+    paths: &[PathBuf],
+    runtime: &std::path::Path,
+    logs: LogOptions,
+) -> Result<(), Problem> {
+    let loaded = load(paths)?;
+    if let Some(first) = loaded.first() {
+        logs.begin(&first.checked.config);
+    }
     let signals =
         Signals::new(&[Signal::SIGCHLD]).map_err(|error| Problem::environment("signals", error))?;
-    let refused = |error| Problem::environment("routes", error);
-    let routing = Routing::new(RoutePlan::of(&config)).map_err(refused)?;
-    routing.take_left().map_err(refused)?;
+    let watch = Watch::open().map_err(|error| Problem::environment("netlink", error))?;
+    let mut bundles = Vec::new();
+    for one in loaded {
+        bundles.push(Bundle::start(one, runtime, logs)?);
+    }
+    let is_other_user = bundles.iter().any(|one| one.loaded.checked.config.user.is_some());
     let halves = |error| Problem::environment("the half that carries packets", error);
-    let (line, child) = spawn(path).map_err(halves)?;
-    sandbox::keep_network(config.user.is_some()).map_err(halves)?;
-    let mut monitor = Monitor { config, line, child, routing, index: None, refusal: None };
-    let status = monitor.serve(&signals).map_err(halves)?;
-    match monitor.refusal {
-        Some(error) => Err(refused(error)),
-        None => outcome(status),
-    }
-}
-
-/// Runs the other half, with its end of the pair as its standard input.
-fn spawn(path: &Path) -> io::Result<(HalfLine, Child)> {
-    let (line, other) = HalfLine::pair()?;
-    let child = Command::new(ITSELF).arg("carry").arg(path).stdin(Stdio::from(other)).spawn()?;
-    Ok((line, child))
-}
-
-/// What became of the other half: it has said why it ends, unless it was ended.
-fn outcome(status: ExitStatus) -> Result<(), Problem> {
-    if status.success() {
-        return Ok(());
-    }
-    let told = status.code().and_then(|code| u8::try_from(code).ok()).map(Problem::Told);
-    Err(told.unwrap_or_else(|| {
-        let signal = status.signal().unwrap_or(0);
-        Problem::Environment(format!("the half that carries packets was ended by signal {signal}"))
-    }))
+    sandbox::keep_network(is_other_user).map_err(halves)?;
+    let service = Service::default();
+    let mut monitor = Monitor {
+        bundles,
+        watch,
+        service,
+        clients: Clients::default(),
+        reloading: None,
+        is_ending: false,
+    };
+    let ended = monitor.serve(&signals);
+    monitor.end().map_err(halves)?;
+    ended.map_err(halves)?;
+    monitor.bundles.iter_mut().try_for_each(Bundle::outcome)
 }
 
 struct Monitor {
-    config: Config,
-    line: HalfLine,
-    child: Child,
-    routing: Routing,
-    /// The interface.
-    index: Option<u32>,
-    /// Why there are no routes.
-    refusal: Option<io::Error>,
+    bundles: Vec<Bundle>,
+    watch: Watch,
+    service: Service,
+    clients: Clients,
+    reloading: Option<Reloading>,
+    is_ending: bool,
 }
 
 impl Monitor {
-    /// Serves the other half until it has ended.
-    fn serve(&mut self, signals: &Signals) -> io::Result<ExitStatus> {
+    /// Serves the other halves until one has ended.
+    fn serve(&mut self, signals: &Signals) -> io::Result<()> {
         loop {
-            let fds = [signals.as_fd(), self.line.as_fd()];
-            let mut fds = fds.map(|fd| PollFd::new(fd, PollFlags::POLLIN));
-            match poll(&mut fds, PollTimeout::NONE) {
-                Ok(_) | Err(Errno::EINTR) => {}
-                Err(errno) => return Err(errno.into()),
-            }
-            let is_asked = fds[1].any().unwrap_or(false);
+            self.wait(signals)?;
             while let Some(signal) = signals.next()? {
-                if signal != Signal::SIGCHLD {
-                    self.pass_on(signal);
-                } else if let Some(status) = self.child.try_wait()? {
-                    return Ok(status);
+                match signal {
+                    Signal::SIGCHLD => {}
+                    Signal::SIGHUP => {
+                        if let Err(problem) = self.reload() {
+                            error!("{problem}");
+                        }
+                    }
+                    Signal::SIGUSR1 => self.pass_on(signal),
+                    _ => self.begin_end(),
                 }
             }
-            if is_asked {
-                let Some(request) = self.line.next_request()? else {
-                    // It is about to end, or makes no sense.
-                    self.pass_on(Signal::SIGTERM);
-                    return self.child.wait();
-                };
-                let result = self.grant(request);
-                // Where nobody hears it, the other half is gone, which is noticed next.
-                let _: io::Result<()> = self.line.answer(result);
+            for bundle in &mut self.bundles {
+                if bundle.has_ended()? {
+                    return Ok(());
+                }
+                bundle.serve()?;
+            }
+            self.hear_replies()?;
+            let listeners: Vec<_> = self.bundles.iter().map(|one| &one.control).collect();
+            for (number, asked, client) in self.clients.take(&listeners) {
+                match asked {
+                    Asked::Status => self.bundles[number].order(&Order::Status(client)),
+                    Asked::Reload => match self.reload() {
+                        Ok(()) => self.clients.reloads(client),
+                        Err(problem) => control::answer(&client, &Err(problem)),
+                    },
+                    Asked::Down => {
+                        // Whoever asked hears of the end by the end of the connection.
+                        self.clients.stays(client);
+                        self.begin_end();
+                    }
+                }
+            }
+            self.watch.hear();
+            if self.watch.is_due(now()) {
+                self.look();
+            }
+            let is_alive = self.bundles.iter().all(|one| one.is_alive);
+            if self.service.is_due(now(), is_alive) {
+                for bundle in &mut self.bundles {
+                    bundle.is_alive = false;
+                    bundle.order(&Order::Ping);
+                }
+            }
+        }
+    }
+
+    fn wait(&self, signals: &Signals) -> io::Result<()> {
+        let mut fds: Vec<BorrowedFd<'_>> = vec![signals.as_fd(), self.watch.as_fd()];
+        fds.extend(self.bundles.iter().flat_map(Bundle::fds));
+        fds.extend(self.clients.fds());
+        let mut fds: Vec<_> =
+            fds.into_iter().map(|fd| PollFd::new(fd, PollFlags::POLLIN)).collect();
+        let at = [self.watch.due_at(), self.service.due_at(), self.clients.due_at()];
+        let left = at.into_iter().flatten().min().map(|at| {
+            let left_ns = at.nanoseconds().saturating_sub(now().nanoseconds());
+            PollTimeout::try_from(left_ns.div_ceil(1_000_000)).unwrap_or(PollTimeout::MAX)
+        });
+        match poll(&mut fds, left.unwrap_or(PollTimeout::NONE)) {
+            Ok(_) | Err(Errno::EINTR) => Ok(()),
+            Err(errno) => Err(errno.into()),
+        }
+    }
+
+    fn hear_replies(&mut self) -> io::Result<()> {
+        for number in 0..self.bundles.len() {
+            while let Some(reply) = self.bundles[number].next_reply()? {
+                match reply {
+                    Reply::Ready(_) => {
+                        self.bundles[number].is_ready = true;
+                        if self.bundles.iter().all(|one| one.is_ready) {
+                            info!(bundles = self.bundles.len(), "ready");
+                            service::ready(&self.bundles);
+                            self.look();
+                        }
+                    }
+                    Reply::Alive => self.bundles[number].is_alive = true,
+                    Reply::Reloaded => self.follow_reload(number, None),
+                    Reply::Refused(message) => self.follow_reload(number, Some(message)),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells the other halves what has changed in the network.
+    fn look(&mut self) {
+        for bundle in &mut self.bundles {
+            for order in bundle.changes() {
+                bundle.order(&order);
             }
         }
     }
 
     fn pass_on(&self, signal: Signal) {
-        if let Ok(id) = i32::try_from(self.child.id()) {
-            // It is not waited for yet, so the number is its own.
-            let _: nix::Result<()> = kill(Pid::from_raw(id), signal);
-        }
+        self.bundles.iter().for_each(|one| one.pass_on(signal));
     }
 
-    fn grant(&mut self, request: Request) -> io::Result<Option<OwnedFd>> {
-        match request {
-            Request::Route(index) if self.index.is_none() => {
-                self.index = Some(self.check(index)?);
-                let made = self.routing.add(index);
-                if let Err(error) = &made {
-                    self.refusal = Some(io::Error::new(error.kind(), error.to_string()));
-                }
-                made.map(|()| None)
-            }
-            Request::SetMtu(mtu) => {
-                let (index, mtu) = self.index.zip(u16::try_from(mtu).ok()).ok_or_else(refusal)?;
-                if !(self.config.mtu_min()..=self.config.mtu).contains(&mtu) {
-                    return Err(refusal());
-                }
-                self.routing.set_mtu(index, mtu).map(|()| None)
-            }
-            Request::Open(channel) => {
-                let named = self.config.channels_at().nth(channel as usize);
-                let channel = named.map(|at| at.channel);
-                let Config { mark, mtu, .. } = self.config;
-                let over_tcp = channel.and_then(|channel| channel.tcp_plan(mark, mtu.into()));
-                if let Some(plan) = over_tcp {
-                    return plan.open().map(Some);
-                }
-                let plan = channel.and_then(|channel| channel.plan(mark));
-                let socket = plan.ok_or_else(refusal)?.open(&BufferPlan::default())?;
-                Ok(Some(socket.into()))
-            }
-            Request::Route(_) => Err(refusal()),
+    fn begin_end(&mut self) {
+        if !self.is_ending {
+            self.is_ending = true;
+            info!("ends");
+            service::stopping();
         }
+        self.pass_on(Signal::SIGTERM);
     }
 
-    /// Whether the number is that of the interface which the configuration names.
-    fn check(&self, index: u32) -> io::Result<u32> {
-        let named = nix::net::if_::if_nametoindex(self.config.name.as_str())?;
-        if named == index { Ok(index) } else { Err(refusal()) }
+    /// Ends all that are still there, and waits until they have.
+    fn end(&mut self) -> io::Result<()> {
+        self.begin_end();
+        self.bundles.iter_mut().try_for_each(Bundle::end)
     }
 }
 
-/// What is asked for is not named.
-fn refusal() -> io::Error {
-    Errno::EPERM.into()
-}
+/// What became of the other half, once it has ended.
+type Ended = Option<ExitStatus>;

@@ -12,14 +12,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gingham_stripe::{Controlled, Epoch, Instant, Order};
-use gingham_stripe_udp::{End, EndPlan, Ends, LinkPlan, Opener, Packet, Sources, StripingPlan};
+use gingham_stripe_udp::{
+    End, EndPlan, Ends, LinkPlan, Opener, Packet, Sources, StripingPlan, now,
+};
 use nix::time::{ClockId, clock_gettime};
 
 use crate::allowed::Allowed;
 use crate::check::Checked;
-use crate::config::{Channel, Config};
+use crate::config::{Channel, ChannelNumber, Config};
 use crate::entry::Entry;
 use crate::line::{HalfLine, reopened};
+use crate::observer::{Crowd, Observer};
 
 /// An epoch is a count of so many milliseconds: no end resets so often for long, and half of what
 /// 32 bits count, within which one is told from an earlier one, is four years.
@@ -35,6 +38,7 @@ pub(crate) struct Peers {
     longest: (u16, u16),
     /// Packets that did not go in, since they were to go to nobody.
     pub(crate) refused_destinations: u64,
+    crowd: Crowd,
 }
 
 /// By the numbers of the ends.
@@ -59,6 +63,7 @@ pub(crate) struct Peer {
     pub(crate) refused_sources: u64,
     /// The longest packet that its pipe takes now.
     longest_bytes: u16,
+    pub(crate) observer: Observer,
 }
 
 impl Peers {
@@ -77,16 +82,14 @@ impl Peers {
         for number in 0..peers.len().max(1) {
             let mut plan = plan(config)?;
             plan.peer = peers.get(number).cloned();
-            let channels = links(config, number);
-            let opened =
-                ends.add(&plan, channels.iter().map(|one| one.1.clone()).collect(), epoch());
+            let links = links(config, number);
+            let channels = links.len();
+            let opened = ends.add(&plan, links, epoch());
             let place = opened.map_err(|error| refused(&error))?;
             debug_assert_eq!(place, number, "they are opened in the order of the file");
-            for (channel, (asked, _)) in channels.into_iter().enumerate() {
-                let line = Arc::clone(line);
-                let opener = Opener::new(move || reopened(&line, asked));
-                if let Some(end) = ends.end_mut(number) {
-                    end.set_opener(channel, opener);
+            if let Some(end) = ends.end_mut(number) {
+                for id in 0..channels {
+                    end.set_opener(id, opener(line, number, id));
                 }
             }
             queues.push(Peer {
@@ -94,16 +97,16 @@ impl Peers {
                 entry: Entry::new(plan.striping.longest_bytes, prefix_bytes),
                 refused_sources: 0,
                 longest_bytes: config.mtu,
+                observer: Observer::new(number, config.channels_max, now()),
             });
         }
-        let longest = (config.mtu_min(), config.mtu);
-        let longest = if config.offload { (u16::MAX, u16::MAX) } else { longest };
         Ok(Self {
             ends,
             queues: Queues(queues),
             allowed: Allowed::new(config),
-            longest,
+            longest: longest(config),
             refused_destinations: 0,
+            crowd: Crowd::default(),
         })
     }
 
@@ -153,16 +156,62 @@ impl Peers {
     }
 
     /// Looks at what has been found of pipes: how long their packets may be, and their round trips.
+    /// What has changed is told.
     pub(crate) fn look(&mut self, now: Instant) {
         let (least, most) = self.longest;
+        self.crowd.look(now, self.ends.strangers(), self.refused_destinations);
         for (number, peer) in self.queues.0.iter_mut().enumerate() {
             let Some(end) = self.ends.end(number) else { continue };
+            peer.observer.look(now, end, peer.refused_sources);
             let longest_bytes = u16::try_from(end.longest_bytes()).unwrap_or(u16::MAX);
             peer.longest_bytes = longest_bytes.clamp(least, most);
             if let Some(round_trip) = end.round_trip_least() {
                 peer.entry.set_round_trip(round_trip);
             }
             peer.entry.rest(now);
+        }
+    }
+
+    /// All that another file says of peers and channels holds from now on. Channels that come do so
+    /// before others go: the last one cannot. Why what does not hold does not.
+    pub(crate) fn follow(
+        &mut self,
+        before: &Config,
+        config: &Config,
+        line: &Arc<HalfLine>,
+    ) -> Result<(), String> {
+        self.allowed = Allowed::new(config);
+        self.longest = longest(config);
+        let mut refused = Vec::new();
+        for number in 0..self.queues.0.len() {
+            let (was, is) = (links(before, number), links(config, number));
+            let Some(end) = self.ends.end_mut(number) else { continue };
+            let mut note = |done: Result<(), String>| refused.extend(done.err());
+            for (id, plan) in is.iter().enumerate() {
+                if was.get(id) == Some(plan) && end.is_there(id) {
+                    continue;
+                }
+                let opener = Some(opener(line, number, id));
+                let done = if end.is_there(id) {
+                    end.move_channel_by(id, plan.clone(), opener)
+                } else {
+                    end.add_channel_by(id, plan.clone(), opener)
+                };
+                note(done.map_err(|error| error.to_string()));
+            }
+            for id in (is.len()..end.channels()).filter(|_| !config.is_ethernet()) {
+                if end.is_there(id) {
+                    note(end.remove_channel(id).map_err(|error| error.to_string()));
+                }
+            }
+        }
+        if refused.is_empty() { Ok(()) } else { Err(refused.join("; ")) }
+    }
+
+    /// Does something to every pipe.
+    pub(crate) fn each(&mut self, mut what: impl FnMut(&mut End)) {
+        for number in 0..self.queues.0.len() {
+            self.ends.end_mut(number).into_iter().for_each(&mut what);
         }
     }
 
@@ -173,24 +222,34 @@ impl Peers {
     }
 }
 
-/// What carries the channels of a peer, and by which number a socket of each is asked for.
-fn links(config: &Config, peer: usize) -> Vec<(usize, LinkPlan)> {
+/// What a socket of a channel is asked for by.
+fn opener(line: &Arc<HalfLine>, peer: usize, id: usize) -> Opener {
+    let (line, number) = (Arc::clone(line), ChannelNumber { peer, id }.number());
+    Opener::new(move || reopened(&line, number))
+}
+
+/// What the longest packet of a pipe may be, at least and at most.
+fn longest(config: &Config) -> (u16, u16) {
+    if config.offload { (u16::MAX, u16::MAX) } else { (config.mtu_min(), config.mtu) }
+}
+
+/// What carries the channels of a peer, by their ids.
+fn links(config: &Config, peer: usize) -> Vec<LinkPlan> {
     if config.is_ethernet() {
-        return config.ethernet_plans().into_iter().map(LinkPlan::from).enumerate().collect();
+        return config.ethernet_plans().into_iter().map(LinkPlan::from).collect();
     }
     let plan = |channel: &Channel| {
         let over_udp = channel.plan(config.mark).map(LinkPlan::from);
         over_udp.or_else(|| channel.tcp_plan(config.mark, config.mtu.into()).map(LinkPlan::from))
     };
-    let plans = config.channels_of(peer);
-    plans.filter_map(|(number, channel)| Some((number, plan(channel)?))).collect()
+    config.channels_of(peer).filter_map(|at| plan(at.channel)).collect()
 }
 
 fn plan(config: &Config) -> Result<EndPlan, String> {
     if config.is_ethernet() {
         return config.ethernet_plan();
     }
-    let Config { mtu, order, control, .. } = *config;
+    let Config { mtu, order, control, channels_max, .. } = *config;
     let mut striping = match order.into() {
         Order::Free => StripingPlan::free(mtu.into()),
         Order::Strict => StripingPlan::strict(mtu.into()),
@@ -199,7 +258,7 @@ fn plan(config: &Config) -> Result<EndPlan, String> {
     if let Some(plan) = &mut striping.sender.control {
         plan.by = Controlled::from(control);
     }
-    Ok(EndPlan { striping, ..EndPlan::free(mtu.into()) })
+    Ok(EndPlan { striping, channels_max: Some(channels_max), ..EndPlan::free(mtu.into()) })
 }
 
 /// Over Ethernet, where no handshake names a session: later than that of any start before, unless

@@ -1,7 +1,7 @@
 //! Why the program ends without having run: the user's words, or the machine. Exit codes are those
 //! of `gingham`.
 
-use std::fmt::Display;
+use std::fmt::{self, Display};
 use std::process::ExitCode;
 
 use gingham_input::InputError;
@@ -15,6 +15,8 @@ pub(crate) enum Problem {
     Environment(String),
     /// The other half has told it, and ended with this code.
     Told(u8),
+    /// A daemon that was asked has said it, with this code.
+    Asked(u8, String),
 }
 
 impl From<InputError> for Problem {
@@ -29,19 +31,31 @@ impl Problem {
         Self::Environment(format!("{what}: {error}"))
     }
 
+    /// With which code the program ends for it.
+    pub(crate) const fn code(&self) -> u8 {
+        match self {
+            Self::Input(_) => 2,
+            Self::Environment(_) => 6,
+            Self::Told(code) | Self::Asked(code, _) => *code,
+        }
+    }
+
     /// Says it on the standard error, and gives the exit code.
     #[expect(clippy::print_stderr, reason = "a program says why it ends")]
     pub(crate) fn tell(&self) -> ExitCode {
+        if !matches!(self, Self::Told(_)) {
+            eprintln!("striped: {self}");
+        }
+        ExitCode::from(self.code())
+    }
+}
+
+impl Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Input(error) => {
-                eprintln!("striped: {error}");
-                ExitCode::from(2)
-            }
-            Self::Environment(message) => {
-                eprintln!("striped: {message}");
-                ExitCode::from(6)
-            }
-            Self::Told(code) => ExitCode::from(*code),
+            Self::Input(error) => error.fmt(f),
+            Self::Environment(message) | Self::Asked(_, message) => message.fmt(f),
+            Self::Told(code) => write!(f, "the other half has ended with code {code}"),
         }
     }
 }

@@ -159,6 +159,33 @@ impl Routing {
         Ok(())
     }
 
+    /// Routes and rules are those of another plan from now on, in the same table and place: what is new
+    /// is made before what is old goes.
+    pub(crate) fn follow(&mut self, plan: RoutePlan, index: u32) -> io::Result<()> {
+        let all = |plan: &RoutePlan| -> Vec<_> {
+            FAMILIES.into_iter().flat_map(|family| rules(plan, family)).collect()
+        };
+        let (old, new) = (all(&self.plan), all(&plan));
+        let before = std::mem::replace(&mut self.plan, plan);
+        self.is_added |= !self.plan.prefixes.is_empty();
+        let (table, plan) = (before.table, &self.plan);
+        for prefix in plan.prefixes.iter().filter(|one| !before.prefixes.contains(one)) {
+            let route = route(table, prefix, index);
+            self.netlink.create(RouteNetlinkMessage::NewRoute(route))?;
+        }
+        for rule in new.iter().filter(|rule| !old.contains(rule)) {
+            self.netlink.create(RouteNetlinkMessage::NewRule(rule.clone()))?;
+        }
+        for rule in old.into_iter().filter(|rule| !new.contains(rule)) {
+            self.netlink.change(RouteNetlinkMessage::DelRule(rule))?;
+        }
+        for prefix in before.prefixes.iter().filter(|one| !plan.prefixes.contains(one)) {
+            let route = route(table, prefix, index);
+            self.netlink.change(RouteNetlinkMessage::DelRoute(route))?;
+        }
+        Ok(())
+    }
+
     fn take_back(&self) -> io::Result<()> {
         for rule in self.rules()? {
             if self.plan.has(&rule) && is_ours(&rule) {

@@ -76,8 +76,10 @@ const CALLS: [libc::c_long; 43] = [
 /// Memory that is no program's: their third argument does not let it be run.
 const CALLS_OF_MEMORY: [libc::c_long; 2] = [libc::SYS_mmap, libc::SYS_mprotect];
 
-/// What it takes to connect sockets that the other half opened, and to accept on those that listen.
-const CALLS_OF_CONNECTIONS: [libc::c_long; 2] = [libc::SYS_connect, libc::SYS_accept4];
+/// What it takes to connect sockets that the other half opened, to listen on them, and to accept on
+/// those that listen.
+const CALLS_OF_CONNECTIONS: [libc::c_long; 3] =
+    [libc::SYS_connect, libc::SYS_listen, libc::SYS_accept4];
 
 /// What it takes to open sockets of packets: to find an interface, and to be bound to it.
 const CALLS_OF_SOCKETS: [libc::c_long; 3] = [libc::SYS_socket, libc::SYS_bind, libc::SYS_ioctl];
@@ -85,10 +87,9 @@ const CALLS_OF_SOCKETS: [libc::c_long; 3] = [libc::SYS_socket, libc::SYS_bind, l
 /// What the half that carries packets keeps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kept {
-    Nothing,
     /// What is connected and accepted on sockets that it was given.
     Connections,
-    /// Sockets of packets.
+    /// And sockets of packets.
     RawSockets,
 }
 
@@ -108,7 +109,7 @@ pub(crate) fn enter(user: Option<&User>, monitor: Pid, kept: Kept) -> Result<boo
         caps::clear(None, set)?;
     }
     keep(match kept {
-        Kept::Nothing | Kept::Connections => &[],
+        Kept::Connections => &[],
         Kept::RawSockets => &[Capability::CAP_NET_RAW],
     })?;
     // The key stands in this process's memory.
@@ -172,11 +173,10 @@ fn program(architecture: TargetArch, kept: Kept) -> Result<BpfProgram, seccompil
         SeccompRule::new(vec![condition])
     };
     let of_sockets: &[_] = match kept {
-        Kept::Nothing => &[],
-        Kept::Connections => &CALLS_OF_CONNECTIONS,
+        Kept::Connections => &[],
         Kept::RawSockets => &CALLS_OF_SOCKETS,
     };
-    let calls = CALLS.iter().chain(of_sockets);
+    let calls = CALLS.iter().chain(&CALLS_OF_CONNECTIONS).chain(of_sockets);
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> =
         calls.map(|call| (*call, Vec::new())).collect();
     for call in CALLS_OF_MEMORY {
@@ -194,7 +194,7 @@ mod tests {
     fn a_filter_is_made_for_every_architecture_that_is_known() {
         for name in ["x86_64", "aarch64", "riscv64"] {
             let architecture = TargetArch::try_from(name).expect("it is known");
-            let [less, more] = [Kept::Nothing, Kept::RawSockets]
+            let [less, more] = [Kept::Connections, Kept::RawSockets]
                 .map(|kept| program(architecture, kept).expect("a filter").len());
             assert!(0 < less && less < more, "{name}");
         }

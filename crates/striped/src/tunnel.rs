@@ -6,6 +6,8 @@
 //!   receive ──► write to the interface ──► read from it ──► transmit ──► wait (ppoll)
 //! ```
 
+mod obey;
+
 use std::fmt::Display;
 use std::io::{self, stdin};
 use std::os::fd::AsFd;
@@ -17,10 +19,15 @@ use gingham_stripe::Instant;
 use gingham_stripe_udp::{Ready, now};
 use nix::sys::signal::Signal;
 use nix::unistd::{User, getppid};
+use tracing::info;
 
 use crate::check::{Checked, read};
+use crate::config::Config;
 use crate::device::Tun;
 use crate::line::{HalfLine, Request};
+use crate::logging::{LogLevel, LogOptions};
+use crate::metrics::MetricsServer;
+use crate::orders::{OrderLine, Reply};
 use crate::packet::{Answers, clamp};
 use crate::peers::Peers;
 use crate::problem::Problem;
@@ -34,35 +41,39 @@ const READS_A_TURN: usize = 64;
 /// What is waited for beside the channels, in this order.
 const INTERFACE: usize = 0;
 const SIGNALS: usize = 1;
+const ORDERS: usize = 2;
+/// And what comes after it.
+const METRICS: usize = 3;
 /// How often queues hear of the round trips of their pipes, and the interface of its longest packet.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// It is looked what has changed so often though nothing comes.
+const LOOK_BY: Duration = Duration::from_secs(1);
 
 /// Carries packets for the half that runs this one, until a signal ends it.
-pub(crate) fn carry(path: &Path) -> Result<(), Problem> {
+pub(crate) fn carry(path: &Path, logs: LogOptions) -> Result<(), Problem> {
     let halves = |error: &dyn Display| Problem::environment("privileges", error);
     let monitor = getppid();
     let checked = read(path)?;
+    logs.begin(&checked.config);
     let user = checked.config.user.as_deref().map(User::from_name).transpose();
     let user = user.map_err(|errno| halves(&errno))?.flatten();
     // Whatever comes from here on ends us in order.
     let signals = Signals::new(&[]).map_err(|error| Problem::environment("signals", error))?;
     let line = stdin().as_fd().try_clone_to_owned().map_err(|error| halves(&error))?;
     let line = Arc::new(HalfLine::of(line));
-    let mut tunnel = Tunnel::open(&checked, &line)?;
+    let orders = line.ask(Request::Orders).ok().flatten();
+    let orders = OrderLine::of(orders.ok_or_else(|| halves(&"no line of orders"))?);
+    let mut tunnel = Tunnel::open(&checked, &line, orders, logs.log_level)?;
     // The other half says why not.
     let routed = tunnel.tun.index().and_then(|index| line.ask(Request::Route(index)));
     routed.map_err(|_| Problem::Told(6))?;
     let config = &checked.config;
-    let kept = if config.is_ethernet() {
-        Kept::RawSockets
-    } else if config.channels_at().any(|at| at.channel.is_tcp()) {
-        Kept::Connections
-    } else {
-        Kept::Nothing
-    };
+    let kept = if config.is_ethernet() { Kept::RawSockets } else { Kept::Connections };
     let is_filtered =
         sandbox::enter(user.as_ref(), monitor, kept).map_err(|error| halves(&error))?;
     report::print(&report::ready(&checked.config.name, is_filtered));
+    let ready = tunnel.orders.reply(&Reply::Ready(is_filtered));
+    ready.map_err(|error| halves(&error))?;
     tunnel.run(&signals).map_err(|error| Problem::environment(&checked.config.name, error))?;
     tunnel.report("end");
     Ok(())
@@ -73,21 +84,43 @@ struct Tunnel {
     tun: Tun,
     answers: Answers,
     line: Arc<HalfLine>,
+    orders: OrderLine,
+    metrics: Option<MetricsServer>,
+    /// What the file says now.
+    config: Config,
+    /// What the command line says of the level, which goes before the file.
+    log_level: Option<LogLevel>,
+    began_at: Instant,
     is_whole: bool,
     /// What the interface takes.
     mtu: u16,
     looked_at: Instant,
+    /// Somebody looks then though nothing comes.
+    looks_by: Instant,
 }
 
 impl Tunnel {
-    fn open(checked: &Checked, line: &Arc<HalfLine>) -> Result<Self, Problem> {
+    fn open(
+        checked: &Checked,
+        line: &Arc<HalfLine>,
+        orders: OrderLine,
+        log_level: Option<LogLevel>,
+    ) -> Result<Self, Problem> {
         let config = &checked.config;
         let refused = |error: &dyn Display| Problem::environment(&config.name, error);
         let prefix_bytes = Tun::prefix_bytes_of(config);
         let peers = Peers::open(checked, line, prefix_bytes).map_err(|error| refused(&error))?;
         let tun = Tun::new(config).map_err(|error| refused(&error))?;
+        let metrics = config.metrics.map(|at| MetricsServer::open(at.0)).transpose();
+        let metrics = metrics.map_err(|error| Problem::environment("metrics", error))?;
         let now = now();
         Ok(Self {
+            orders,
+            metrics,
+            config: config.clone(),
+            log_level,
+            began_at: now,
+            looks_by: now,
             peers,
             tun,
             answers: Answers::new(now),
@@ -106,9 +139,15 @@ impl Tunnel {
             {
                 match signal {
                     Signal::SIGUSR1 => self.report("counters"),
+                    // Of the other half alone.
+                    Signal::SIGHUP => {}
                     _ => return Ok(()),
                 }
             }
+            if ready.has(ORDERS) {
+                self.obey()?;
+            }
+            self.tell_metrics(ready.has(METRICS));
             self.peers.ends.receive();
             while let Some((mut packet, longest_bytes)) = self.peers.next_packet() {
                 clamp(&mut packet.bytes, longest_bytes.into());
@@ -117,7 +156,9 @@ impl Tunnel {
             self.tun.flush();
             self.read(ready.has(INTERFACE))?;
             self.peers.transmit(now());
-            ready = self.peers.ends.wait(None, &[self.tun.as_fd(), signals.as_fd()])?;
+            let mut also = vec![self.tun.as_fd(), signals.as_fd(), self.orders.as_fd()];
+            also.extend(self.metrics.iter().flat_map(MetricsServer::fds));
+            ready = self.peers.ends.wait(Some(self.looks_by), &also)?;
         }
     }
 
@@ -126,6 +167,7 @@ impl Tunnel {
         let now = now();
         if self.looked_at <= now {
             self.looked_at = now.after(LOOK_EVERY);
+            self.looks_by = now.after(LOOK_BY);
             self.peers.look(now);
             self.follow();
         }
@@ -157,12 +199,22 @@ impl Tunnel {
         let mtu = self.peers.longest_bytes();
         if mtu != self.mtu && !self.is_whole {
             self.mtu = mtu;
+            info!(mtu, "the interface takes packets of another length");
             // Where that is refused, what is too long is answered all the same.
             let _: io::Result<_> = self.line.ask(Request::SetMtu(mtu.into()));
         }
     }
 
+    /// Metrics are told to who asks for them: where something came, or an answer is not yet taken.
+    fn tell_metrics(&mut self, is_ready: bool) {
+        let Some(mut metrics) = self.metrics.take() else { return };
+        if is_ready || metrics.is_answering() {
+            metrics.serve(now(), || self.status());
+        }
+        self.metrics = Some(metrics);
+    }
+
     fn report(&self, event: &str) {
-        report::print(&report::counters(event, &self.peers, &self.answers, self.tun.refused));
+        report::print(&report::counters(event, &self.status()));
     }
 }

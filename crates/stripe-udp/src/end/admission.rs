@@ -9,6 +9,7 @@ use super::End;
 use super::handshakes::answer;
 use crate::channel::Channel;
 use crate::link::{LinkPlan, Payload};
+use crate::socket::Opener;
 use crate::tcp::Listener;
 
 /// A channel is heard where its plan says that it listens, if it does: at one socket with all others
@@ -17,11 +18,12 @@ pub(super) fn listen(
     listeners: &mut Vec<Listener>,
     channel: usize,
     plan: &LinkPlan,
+    opener: Option<&Opener>,
 ) -> io::Result<()> {
     let LinkPlan::Tcp(plan) = plan else { return Ok(()) };
     if let Some(listener) = listeners.iter_mut().find(|listener| listener.is_for(plan)) {
         listener.add(channel);
-    } else if let Some(mut listener) = Listener::open(plan)? {
+    } else if let Some(mut listener) = Listener::open(plan, opener)? {
         listener.add(channel);
         listeners.push(listener);
     }
@@ -50,6 +52,7 @@ impl End {
                     listener.keep(place, &reply.unwrap_or_default());
                     continue;
                 }
+                let datagram_bytes = datagram.len() as u64;
                 let opened = encapsulation.open(Payload::Packets, datagram);
                 let opened = opened.and_then(|(frame, is_newest)| {
                     Some((frame.channel().filter(|one| is_of(served, *one))?, frame, is_newest))
@@ -65,6 +68,7 @@ impl End {
                 striping.take(now, channel, frame);
                 let Some(one) = &mut channels[channel] else { continue };
                 one.counts.came += 1;
+                one.counts.came_bytes += datagram_bytes;
                 // In clear there is nothing else to go by.
                 if is_newest || encapsulation.peer().is_none() {
                     one.adopt(listener.admit(place));

@@ -55,8 +55,9 @@ impl End {
             }
             return Took::Its;
         }
+        let bytes = datagram.len();
         match encapsulation.open(Payload::Packets, datagram) {
-            Some((frame, is_newest)) => self.take_frame(origin, frame, is_newest),
+            Some((frame, is_newest)) => self.take_frame(origin, bytes, frame, is_newest),
             None => self.count_strange(origin),
         }
     }
@@ -74,8 +75,9 @@ impl End {
         if is_handshake(datagram) {
             return self.take_datagram(origin, datagram, replies);
         }
+        let bytes = datagram.len();
         match framing.try_open(datagram) {
-            Some((frame, is_newest)) => self.take_frame(origin, frame, is_newest),
+            Some((frame, is_newest)) => self.take_frame(origin, bytes, frame, is_newest),
             None => Took::Nothing,
         }
     }
@@ -106,7 +108,14 @@ impl End {
         self.encapsulation.peer()
     }
 
-    fn take_frame(&mut self, origin: Origin<'_>, frame: Frame<'_>, is_newest: bool) -> Took {
+    /// Takes what a datagram of so many bytes holds.
+    fn take_frame(
+        &mut self,
+        origin: Origin<'_>,
+        bytes: usize,
+        frame: Frame<'_>,
+        is_newest: bool,
+    ) -> Took {
         let Self { encapsulation, striping, sessions, channels, .. } = self;
         let is_here = |one: &Channel| is_on(one, origin.port);
         let channel = frame
@@ -118,6 +127,7 @@ impl End {
         }
         let Some(one) = &mut channels[channel] else { return Took::Nothing };
         one.counts.came += 1;
+        one.counts.came_bytes += bytes as u64;
         if is_newest && !one.link.remote().is_some_and(|before| is_same(before, origin.from)) {
             follow_remote(one, striping, channel, origin.from);
         }

@@ -28,6 +28,16 @@ impl End {
     /// A channel is there from now on: its socket is opened, and packets go on it once the other
     /// end has answered.
     pub fn add_channel(&mut self, id: usize, plan: impl Into<LinkPlan>) -> Result<(), SlotError> {
+        self.add_channel_by(id, plan, None)
+    }
+
+    /// The same, with sockets that this gives, now and later, if it is there.
+    pub fn add_channel_by(
+        &mut self,
+        id: usize,
+        plan: impl Into<LinkPlan>,
+        opener: Option<Opener>,
+    ) -> Result<(), SlotError> {
         let (sockets, now) = ((self.buffers, &self.ports.clone()), self.striping.advance(now()));
         let plan = self.of_our_kind(id, plan)?;
         if self.slot(id)?.is_some() {
@@ -35,8 +45,9 @@ impl End {
         }
         let refused = |error| SlotError::Socket { id, error };
         let passes_all = plan.passes_all();
-        let channel = Channel::open(plan.clone(), sockets, now).map_err(refused)?;
-        admission::listen(&mut self.listeners, id, &plan).map_err(refused)?;
+        let listeners = &mut self.listeners;
+        admission::listen(listeners, id, &plan, opener.as_ref()).map_err(refused)?;
+        let channel = Channel::open(plan, sockets, opener, now).map_err(refused)?;
         self.channels[id] = Some(channel);
         self.set_slot(id, true, passes_all);
         Ok(self.striping.add_channel(id)?)
@@ -55,6 +66,16 @@ impl End {
     /// A channel begins or ends elsewhere from now on: it has another socket, and what was learned of
     /// it does not hold.
     pub fn move_channel(&mut self, id: usize, plan: impl Into<LinkPlan>) -> Result<(), SlotError> {
+        self.move_channel_by(id, plan, None)
+    }
+
+    /// The same, with sockets that this gives, now and later, if it is there.
+    pub fn move_channel_by(
+        &mut self,
+        id: usize,
+        plan: impl Into<LinkPlan>,
+        opener: Option<Opener>,
+    ) -> Result<(), SlotError> {
         let (sockets, now) = ((self.buffers, &self.ports.clone()), self.striping.advance(now()));
         let plan = self.of_our_kind(id, plan)?;
         let refused = |error| SlotError::Socket { id, error };
@@ -63,9 +84,10 @@ impl End {
             return Err(ChannelError::NotThere { id }.into());
         }
         admission::forget(&mut self.listeners, id);
-        admission::listen(&mut self.listeners, id, &plan).map_err(refused)?;
+        let listeners = &mut self.listeners;
+        admission::listen(listeners, id, &plan, opener.as_ref()).map_err(refused)?;
         let one = self.slot(id)?.as_mut().ok_or(ChannelError::NotThere { id })?;
-        one.relocate(plan, sockets, now).map_err(refused)?;
+        one.relocate(plan, sockets, opener, now).map_err(refused)?;
         self.set_slot(id, true, passes_all);
         Ok(self.striping.move_channel(id)?)
     }

@@ -21,6 +21,7 @@ use socket2::Socket;
 
 use super::connection::Connection;
 use super::{TcpEnd, TcpPlan};
+use crate::socket::Opener;
 
 /// So many connections may wait to be authentic; then the oldest of the network that has most goes.
 /// One of ours says who it is with its first bytes, so that whoever would crowd it out must open as
@@ -61,9 +62,10 @@ struct Candidate {
 
 impl Listener {
     /// Opens one for the channels that listen where this plan says, if it says so.
-    pub(crate) fn open(plan: &TcpPlan) -> io::Result<Option<Self>> {
+    pub(crate) fn open(plan: &TcpPlan, opener: Option<&Opener>) -> io::Result<Option<Self>> {
         let TcpEnd::Listens(_) = plan.end else { return Ok(None) };
-        let (socket, candidates) = (Some(plan.open()?.into()), Vec::new());
+        let socket = opener.map_or_else(|| plan.open(), Opener::open)?;
+        let (socket, candidates) = (Some(socket.into()), Vec::new());
         let (plan, look_at) = (plan.clone(), Instant::ORIGIN);
         Ok(Some(Self { plan, socket, look_at, channels: 0, candidates }))
     }

@@ -71,6 +71,10 @@ pub struct Flight {
     pub window_bytes: u64,
     /// Bytes that are.
     pub in_flight_bytes: u64,
+    /// Bytes that were sent, and bytes of these that were found lost, since the path began.
+    pub sent_bytes: u64,
+    /// See `sent_bytes`.
+    pub lost_bytes: u64,
     /// How fast packets go, where something says so.
     pub pace_bytes_per_second: Option<u64>,
     /// Whether less than the channel holds is in flight for a while, so that its least round trip shows.
@@ -87,6 +91,8 @@ impl Flight {
             variation: Duration::from_nanos(trip.variation_ns()),
             window_bytes: path.window_bytes(),
             in_flight_bytes: path.in_flight_bytes(),
+            sent_bytes: path.sent_counts().1,
+            lost_bytes: path.lost_bytes(),
             pace_bytes_per_second: path.pace_bytes_per_second(),
             is_probing_round_trip: path.is_probing_round_trip(now.nanoseconds()),
         }

@@ -35,7 +35,7 @@ pub(crate) enum SchedulerName {
 }
 
 /// The EtherTypes of a pipe.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct EtherTypesTable {
     #[serde(default = "default_packets")]

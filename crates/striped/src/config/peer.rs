@@ -15,6 +15,7 @@
 use std::fmt;
 
 use gingham_stripe_crypt::PublicKey;
+use gingham_stripe_udp::CHANNELS_MAX;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -88,6 +89,23 @@ impl<'de> Deserialize<'de> for Peers {
     }
 }
 
+/// A channel of a peer, by one number.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct ChannelNumber {
+    pub(crate) peer: usize,
+    pub(crate) id: usize,
+}
+
+impl ChannelNumber {
+    pub(crate) const fn of(number: usize) -> Self {
+        Self { peer: number / CHANNELS_MAX, id: number % CHANNELS_MAX }
+    }
+
+    pub(crate) const fn number(self) -> usize {
+        self.peer * CHANNELS_MAX + self.id
+    }
+}
+
 /// A channel, and where the file says it.
 #[derive(Clone, Debug)]
 pub(crate) struct ChannelAt<'a> {
@@ -99,6 +117,11 @@ pub(crate) struct ChannelAt<'a> {
 }
 
 impl ChannelAt<'_> {
+    /// Where it begins.
+    pub(crate) fn table(&self) -> String {
+        self.path.clone()
+    }
+
     /// What a message calls a key of it.
     pub(crate) fn key(&self, key: &str) -> String {
         format!("{}.{key}", self.path)
@@ -112,8 +135,7 @@ impl fmt::Display for ChannelAt<'_> {
 }
 
 impl Config {
-    /// All channels: those of all peers, and then those of each. Their numbers are those by which
-    /// sockets are asked for.
+    /// All channels: those of all peers, and then those of each.
     pub(crate) fn channels_at(&self) -> impl Iterator<Item = ChannelAt<'_>> {
         let of_all = self.channels.iter().enumerate().map(|(number, channel)| ChannelAt {
             peer: None,
@@ -132,11 +154,15 @@ impl Config {
         of_all.chain(of_each)
     }
 
-    /// The channels of one peer, in the order of their ids, and the number of each among all.
-    pub(crate) fn channels_of(&self, peer: usize) -> impl Iterator<Item = (usize, &Channel)> {
-        let its = move |one: &ChannelAt<'_>| one.peer.is_none_or(|owner| owner == peer);
-        let all = self.channels_at().enumerate();
-        all.filter(move |(_, one)| its(one)).map(|(number, one)| (number, one.channel))
+    /// The channels of one peer, in the order of their ids.
+    pub(crate) fn channels_of(&self, peer: usize) -> impl Iterator<Item = ChannelAt<'_>> {
+        self.channels_at().filter(move |one| one.peer.is_none_or(|owner| owner == peer))
+    }
+
+    /// The channel that is asked for by a number, if there is one.
+    pub(crate) fn channel_asked(&self, number: usize) -> Option<&Channel> {
+        let ChannelNumber { peer, id } = ChannelNumber::of(number);
+        self.channels_of(peer).nth(id).map(|at| at.channel)
     }
 }
 

@@ -3,17 +3,22 @@
 use gingham_input::{InputError, Source};
 
 use super::{PRIORITIES, PRIORITY_MAX, ROUTES_MAX, RoutePlan, Routing, is_of_kernel};
+use crate::check::Place;
 use crate::config::{ChannelAt, Config};
 use crate::problem::Problem;
 
 /// Checks all that a configuration says of routes.
-pub(crate) fn check_routes(source: &Source<Config>) -> Result<(), Problem> {
+pub(crate) fn check_routes(source: &Source<Config>, place: &Place<'_>) -> Result<(), Problem> {
     let config = &source.scenario;
     if config.routes.is_empty() {
         return Ok(());
     }
     check_numbers(source)?;
     check_prefixes(source)?;
+    if place.running.is_some() {
+        // What is there is the daemon's, whose table and priorities stay.
+        return Ok(());
+    }
     let refused = |error| Problem::environment("routes", error);
     let routing = Routing::new(RoutePlan::of(config)).map_err(refused)?;
     match routing.conflict().map_err(refused)? {

@@ -125,7 +125,9 @@ def both_ends(
         running: dict[str, End] = {}
         try:
             for end in ENDS:
-                command = ["ip", "netns", "exec", names[end], str(daemon), "up", str(paths[end])]
+                runtime = str(paths[end].with_suffix(".run"))
+                up = [str(daemon), "up", "--runtime-directory", runtime, str(paths[end])]
+                command = ["ip", "netns", "exec", names[end], *up]
                 running[end] = End.started(command)
             yield running
         finally:

@@ -1,0 +1,104 @@
+//! What may change while a bundle is up, and what may not.
+//!
+//! | key | while it is up |
+//! |---|---|
+//! | `channel` over UDP and TCP, added, taken away, moved | yes; each keeps its place among those of its peer |
+//! | `allowed-ips`, `routes`, `log-level` | yes |
+//! | `mtu` | yes, up to that of the start |
+//! | all else | no: what it concerns is made at the start |
+
+use gingham_input::InputError;
+
+use crate::check::Loaded;
+use crate::config::{Channel, Config};
+
+/// Refuses what cannot change, where it stands in the new file.
+pub(crate) fn check(old: &Loaded, new: &Loaded) -> Result<(), InputError> {
+    let refuse = |key: &str, why: &str| Err(fixed_while_up(old, new, key, why));
+    let (was, is) = (&old.checked.config, &new.checked.config);
+    if let Some(key) = fixed(was, is) {
+        return refuse(key, "cannot change");
+    }
+    check_peers(old, new)?;
+    if is.mtu > old.mtu_max {
+        let why =
+            format!("{} is more than the {} of the start, which cannot be", is.mtu, old.mtu_max);
+        return refuse("mtu", &why);
+    }
+    if is.is_ethernet() && format!("{:?}", is.channels) != format!("{:?}", was.channels) {
+        return refuse("channel", "channels over Ethernet cannot change");
+    }
+    for peer in 0..is.peers.list.len() {
+        if let Some((at, before)) = shifted(was, is, peer) {
+            let message = format!(
+                "this was channel {before}, and its place is its number at both ends: keep the order, \
+                 and add new ones at the end"
+            );
+            return Err(new.source.refuse(&at, message));
+        }
+    }
+    Ok(())
+}
+
+/// The key that is another and cannot be.
+fn fixed(was: &Config, is: &Config) -> Option<&'static str> {
+    let changed = [
+        ("name", was.name != is.name),
+        ("addresses", was.addresses != is.addresses),
+        ("user", was.user != is.user),
+        ("order", was.order != is.order),
+        ("control", was.control != is.control),
+        ("scheduler", was.scheduler != is.scheduler),
+        ("offload", was.offload != is.offload),
+        ("ether-types", was.ether_types != is.ether_types),
+        ("table", was.table != is.table),
+        ("priority", was.priority != is.priority),
+        ("mark", was.mark.is_some() && was.mark != is.mark),
+        ("routes", was.mark.is_none() && is.mark.is_some()),
+        ("metrics", was.metrics != is.metrics),
+        ("channels-max", was.channels_max != is.channels_max),
+        ("log-format", was.log_format != is.log_format),
+        ("channel", was.is_ethernet() != is.is_ethernet()),
+    ];
+    changed.into_iter().find(|(_, has_changed)| *has_changed).map(|(key, _)| key)
+}
+
+/// Other ends, and all keys, are those of the start.
+fn check_peers(old: &Loaded, new: &Loaded) -> Result<(), InputError> {
+    let (was, is) = (&old.checked.peers, &new.checked.peers);
+    let peers = &new.checked.config.peers;
+    let refuse = |key: &str, what: &str| Err(fixed_while_up(old, new, key, what));
+    if was.len() != is.len() {
+        return refuse("peer", "peers cannot come and go");
+    }
+    for (number, (was, is)) in was.iter().zip(is).enumerate() {
+        if was.private != is.private {
+            return refuse("private-key", "the key of this end cannot change");
+        }
+        if was.peer != is.peer {
+            return refuse(&peers.key(number, "public-key"), "the other end cannot change");
+        }
+        if was != is {
+            return refuse(&peers.key(number, "preshared-key"), "the preshared key cannot change");
+        }
+    }
+    Ok(())
+}
+
+fn fixed_while_up(old: &Loaded, new: &Loaded, key: &str, why: &str) -> InputError {
+    let name = &old.checked.config.name;
+    let message = format!("{why} while `{name}` is up: striped down {name}, then up again");
+    new.source.refuse(key, message)
+}
+
+/// A channel of a peer that stands elsewhere than it stood: where, and which it was.
+fn shifted(was: &Config, is: &Config, peer: usize) -> Option<(String, usize)> {
+    let text = |channel: &Channel| format!("{channel:?}");
+    let before: Vec<_> = was.channels_of(peer).map(|at| text(at.channel)).collect();
+    is.channels_of(peer).enumerate().find_map(|(id, at)| {
+        let channel = text(at.channel);
+        let was_here = before.get(id) == Some(&channel);
+        let elsewhere = before.iter().position(|other| *other == channel)?;
+        (!was_here).then(|| (at.table(), elsewhere))
+    })
+}

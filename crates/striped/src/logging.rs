@@ -1,0 +1,175 @@
+//! Events for people and machines, on the standard error: as text or as JSON, from a level on, and of
+//! each kind only so many.
+//!
+//! | level | what is told |
+//! |---|---|
+//! | error | what ends the daemon, or a reload |
+//! | warn | a channel is out, packets or datagrams are refused |
+//! | info | a channel is in, the other end is met or moved, a size is found, the MTU, a reload |
+//! | debug | links that are opened anew, what changed in the network |
+//!
+//! Invariant: whatever comes from outside, what is told of it is bounded in time: a [`Limit`] stands
+//! before each event that others can cause.
+
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use clap::ValueEnum;
+use gingham_stripe::Instant;
+use serde::{Deserialize, Serialize};
+use tracing_subscriber::filter::LevelFilter;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::{Layer, Registry, fmt, reload};
+
+use crate::config::Config;
+
+/// From which level on events are told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum LogLevel {
+    Off,
+    Error,
+    Warn,
+    #[default]
+    Info,
+    Debug,
+}
+
+impl From<LogLevel> for LevelFilter {
+    fn from(level: LogLevel) -> Self {
+        match level {
+            LogLevel::Off => Self::OFF,
+            LogLevel::Error => Self::ERROR,
+            LogLevel::Warn => Self::WARN,
+            LogLevel::Info => Self::INFO,
+            LogLevel::Debug => Self::DEBUG,
+        }
+    }
+}
+
+/// How they look.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum LogFormat {
+    /// A line of words an event.
+    #[default]
+    Text,
+    /// An object an event.
+    Json,
+}
+
+/// What the command line says of events, which goes before the file.
+#[derive(Clone, Copy, Debug, Default, clap::Args)]
+pub(crate) struct LogOptions {
+    /// From which level on events are told, whatever the file says
+    #[arg(long)]
+    pub(crate) log_level: Option<LogLevel>,
+    /// How they look, whatever the file says
+    #[arg(long)]
+    pub(crate) log_format: Option<LogFormat>,
+}
+
+impl LogOptions {
+    /// As arguments.
+    pub(crate) fn arguments(self) -> Vec<String> {
+        let name =
+            |value: Option<clap::builder::PossibleValue>| value?.get_name().to_owned().into();
+        let level: Option<String> = name(self.log_level.and_then(|one| one.to_possible_value()));
+        let format: Option<String> = name(self.log_format.and_then(|one| one.to_possible_value()));
+        let told = [("--log-level", level), ("--log-format", format)];
+        let told = told.into_iter().filter_map(|(option, value)| Some([option.into(), value?]));
+        told.flatten().collect()
+    }
+
+    /// Events are told from now on, as they say, or the file.
+    pub(crate) fn begin(self, config: &Config) {
+        begin(
+            self.log_level.unwrap_or(config.log_level),
+            self.log_format.unwrap_or(config.log_format),
+        );
+    }
+}
+
+static LEVEL: OnceLock<reload::Handle<LevelFilter, Registry>> = OnceLock::new();
+
+fn begin(level: LogLevel, format: LogFormat) {
+    let (level, handle) = reload::Layer::new(LevelFilter::from(level));
+    let layer = fmt::layer().with_writer(std::io::stderr).with_ansi(false).with_target(false);
+    let layer = match format {
+        LogFormat::Text => layer.boxed(),
+        LogFormat::Json => layer.json().flatten_event(true).boxed(),
+    };
+    let subscriber = Registry::default().with(level).with(layer);
+    // A second one in a process would be a mistake of ours, and costs nothing.
+    let is_first = tracing::subscriber::set_global_default(subscriber).is_ok();
+    debug_assert!(is_first);
+    let _: Result<(), _> = LEVEL.set(handle);
+}
+
+/// They are told from another level on.
+pub(crate) fn set_level(level: LogLevel) {
+    if let Some(handle) = LEVEL.get() {
+        let _: Result<(), reload::Error> = handle.reload(LevelFilter::from(level));
+    }
+}
+
+/// So many at once of a kind of event: an hour of a link that flaps each minute is told whole.
+const BURST: u32 = 10;
+/// And one more each so long: 8,640 lines a day at most, a megabyte or two.
+const EVERY: Duration = Duration::from_secs(10);
+
+/// How often a kind of event is told: a bucket of tokens.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limit {
+    tokens: u32,
+    filled_at: Option<Instant>,
+    suppressed: u64,
+}
+
+impl Default for Limit {
+    fn default() -> Self {
+        Self { tokens: BURST, filled_at: None, suppressed: 0 }
+    }
+}
+
+impl Limit {
+    /// Whether an event is told now: then how many were not since the last that was.
+    pub(crate) fn pass(&mut self, now: Instant) -> Option<u64> {
+        let mut filled_at = self.filled_at.unwrap_or(now);
+        while filled_at.after(EVERY) <= now && self.tokens < BURST {
+            filled_at = filled_at.after(EVERY);
+            self.tokens += 1;
+        }
+        self.filled_at = Some(if self.tokens == BURST { now } else { filled_at });
+        if self.tokens == 0 {
+            self.suppressed += 1;
+            return None;
+        }
+        self.tokens -= 1;
+        Some(std::mem::take(&mut self.suppressed))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(seconds: u64) -> Instant {
+        Instant::from_nanoseconds(seconds * 1_000_000_000)
+    }
+
+    /// Of a thousand a second, ten and then one each ten seconds.
+    #[test]
+    fn of_a_flood_some_are_told_and_the_others_counted() {
+        let mut limit = Limit::default();
+        let mut pass = |now| limit.pass(now);
+        assert!((0..10).all(|_| pass(at(1)) == Some(0)));
+        assert!((0..990).all(|_| pass(at(1)).is_none()));
+        assert_eq!(pass(at(10)), None);
+        assert_eq!(pass(at(11)), Some(991));
+        assert_eq!(pass(at(12)), None);
+        assert_eq!(pass(at(1_000_000)), Some(1));
+        assert!((0..9).all(|_| pass(at(1_000_000)) == Some(0)));
+        assert_eq!(pass(at(1_000_000)), None);
+    }
+}

@@ -1,0 +1,185 @@
+//! Metrics over HTTP, for Prometheus: read and answered between packets, without a thread.
+//!
+//! ```text
+//!   GET /metrics ──► [reading] ── a whole head ──► [answering] ── all is written ──► closed
+//!                        |                              |
+//!                        +── too long, too late, one too many: closed
+//! ```
+//!
+//! Source: RFC 9112; openmetrics.io.
+//!
+//! Invariants: nobody who asks is waited for; connections are bounded in number, time and bytes.
+
+mod families;
+
+use std::io;
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::time::Duration;
+
+use gingham_stripe::Instant;
+use rustix::net::{RecvFlags, SendFlags, recv, send, sockopt};
+
+use crate::status::Status;
+
+/// So many ask at once; then the oldest is closed.
+const CLIENTS_MAX: usize = 4;
+/// The longest head of a request.
+const HEAD_BYTES_MAX: usize = 4_096;
+/// The most headers that it has.
+const HEADERS_MAX: usize = 32;
+/// And so long all takes at most.
+const WAIT: Duration = Duration::from_secs(5);
+/// What the kernel takes of an answer at once: all of one of 64 channels.
+const BUFFER_BYTES: usize = 256 << 10;
+
+/// Where metrics are asked for.
+pub(crate) struct MetricsServer {
+    listener: TcpListener,
+    clients: Vec<Client>,
+}
+
+struct Client {
+    stream: TcpStream,
+    until: Instant,
+    head: Vec<u8>,
+    /// What is to be written, once that is known.
+    answer: Option<Vec<u8>>,
+}
+
+impl MetricsServer {
+    pub(crate) fn open(at: SocketAddr) -> io::Result<Self> {
+        let listener = TcpListener::bind(at)?;
+        listener.set_nonblocking(true)?;
+        // Who is accepted has it too.
+        sockopt::set_socket_send_buffer_size(&listener, BUFFER_BYTES)?;
+        Ok(Self { listener, clients: Vec::new() })
+    }
+
+    /// What becomes readable where somebody asks.
+    pub(crate) fn fds(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        let reading = self.clients.iter().filter(|client| client.answer.is_none());
+        [self.listener.as_fd()].into_iter().chain(reading.map(|client| client.stream.as_fd()))
+    }
+
+    /// Takes what was asked and answers as far as that goes now.
+    pub(crate) fn serve(&mut self, now: Instant, status: impl Fn() -> Status) {
+        while let Ok((stream, _)) = self.listener.accept() {
+            if self.clients.len() == CLIENTS_MAX {
+                self.clients.remove(0);
+            }
+            let until = now.after(WAIT);
+            self.clients.push(Client { stream, until, head: Vec::new(), answer: None });
+        }
+        self.clients.retain_mut(|client| now < client.until && client.goes_on(&status));
+    }
+
+    /// Whether somebody is yet to take an answer.
+    pub(crate) fn is_answering(&self) -> bool {
+        self.clients.iter().any(|client| client.answer.is_some())
+    }
+}
+
+impl Client {
+    /// Whether there is more to do.
+    fn goes_on(&mut self, status: &impl Fn() -> Status) -> bool {
+        let mut bytes = [0; 1_024];
+        while self.answer.is_none() {
+            match recv(&self.stream, &mut bytes, RecvFlags::DONTWAIT) {
+                Ok((0, _)) => return false,
+                Ok((count, _)) => self.head.extend_from_slice(&bytes[..count]),
+                Err(error) => return error == rustix::io::Errno::AGAIN,
+            }
+            self.answer = answer(&self.head, status);
+        }
+        let answer = self.answer.get_or_insert_default();
+        while !answer.is_empty() {
+            match send(&self.stream, answer, SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
+                Ok(count) => drop(answer.drain(..count)),
+                Err(error) => return error == rustix::io::Errno::AGAIN,
+            }
+        }
+        false
+    }
+}
+
+/// What is answered to a request, once its head is whole or can be none.
+fn answer(head: &[u8], status: &impl Fn() -> Status) -> Option<Vec<u8>> {
+    let mut headers = [httparse::EMPTY_HEADER; HEADERS_MAX];
+    let mut request = httparse::Request::new(&mut headers);
+    let parsed = request.parse(head);
+    let path = request.path.map(|path| path.split('?').next().unwrap_or_default());
+    let (state, body) = match (parsed, request.method, path) {
+        (Ok(httparse::Status::Partial), ..) if head.len() <= HEAD_BYTES_MAX => return None,
+        (Ok(httparse::Status::Complete(_)), Some("GET"), Some("/metrics")) => {
+            ("200 OK", families::text_of(status()))
+        }
+        (Ok(httparse::Status::Complete(_)), Some("GET"), _) => {
+            ("404 Not Found", "metrics are at /metrics\n".into())
+        }
+        (Ok(httparse::Status::Complete(_)), ..) => {
+            ("405 Method Not Allowed", "metrics are read by GET\n".into())
+        }
+        _ => ("400 Bad Request", String::new()),
+    };
+    let kind = match state {
+        "200 OK" => "application/openmetrics-text; version=1.0.0; charset=utf-8",
+        _ => "text/plain; charset=utf-8",
+    };
+    let length = body.len();
+    let head = format!(
+        "HTTP/1.1 {state}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\n\
+         Connection: close\r\n\r\n"
+    );
+    Some([head, body].concat().into_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+
+    use super::*;
+
+    fn asked(head: &str) -> Option<String> {
+        let answer = answer(head.as_bytes(), &Status::default)?;
+        Some(String::from_utf8(answer).expect("text").lines().next().unwrap_or_default().into())
+    }
+
+    #[test]
+    fn requests_are_answered_once_they_are_whole() {
+        assert_eq!(asked("GET /metrics HTTP/1.1\r\nHost: a\r\n"), None);
+        let said = |head| asked(head).expect("an answer");
+        assert_eq!(said("GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n"), "HTTP/1.1 200 OK");
+        assert_eq!(said("GET /metrics?x=1 HTTP/1.0\r\n\r\n"), "HTTP/1.1 200 OK");
+        assert_eq!(said("GET / HTTP/1.1\r\n\r\n"), "HTTP/1.1 404 Not Found");
+        assert_eq!(said("POST /metrics HTTP/1.1\r\n\r\n"), "HTTP/1.1 405 Method Not Allowed");
+        assert_eq!(said("\u{1}\u{2}\r\n\r\n"), "HTTP/1.1 400 Bad Request");
+        assert_eq!(said(&format!("GET /{}", "x".repeat(5_000))), "HTTP/1.1 400 Bad Request");
+    }
+
+    #[test]
+    fn who_says_nothing_is_closed_and_who_asks_is_answered() -> io::Result<()> {
+        let at = |seconds: u64| Instant::from_nanoseconds(seconds * 1_000_000_000);
+        let mut server = MetricsServer::open("127.0.0.1:0".parse().expect("an address"))?;
+        let address = server.listener.local_addr()?;
+        let mut silent = TcpStream::connect(address)?;
+        server.serve(at(1), Status::default);
+        assert_eq!((server.clients.len(), server.fds().count()), (1, 2));
+        let mut asking = TcpStream::connect(address)?;
+        asking.write_all(b"GET /metrics HTTP/1.1\r\n\r\n")?;
+        while server.clients.len() < 2 {
+            server.serve(at(2), Status::default);
+            if server.clients.len() == 1 {
+                break;
+            }
+        }
+        server.serve(at(2), Status::default);
+        let mut text = String::new();
+        asking.read_to_string(&mut text)?;
+        assert!(text.ends_with("# EOF\n"), "{text}");
+        server.serve(at(7), Status::default);
+        assert!(server.clients.is_empty() && !server.is_answering());
+        assert_eq!(silent.read(&mut [0; 1])?, 0);
+        Ok(())
+    }
+}

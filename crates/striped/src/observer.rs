@@ -1,0 +1,281 @@
+//! What happens to an end, seen by looking at it ten times a second: rates of the last seconds, since
+//! when a channel is as it is, and events that are worth to be told.
+//!
+//! Invariant: what is told of what others cause has a limit ([`Limit`]).
+
+use std::time::Duration;
+
+use gingham_stripe::{Instant, SizeState};
+use gingham_stripe_crypt::Discard;
+use gingham_stripe_udp::{End, StrangerCounts};
+use tracing::{debug, info, warn};
+
+use crate::logging::Limit;
+use crate::status::{WaitName, part};
+
+/// Rates are of at least so long.
+const SPAN: Duration = Duration::from_secs(1);
+
+/// Bytes that are counted of a channel.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counted {
+    sent: u64,
+    came: u64,
+    flight_sent: u64,
+    flight_lost: u64,
+}
+
+impl Counted {
+    fn of(end: &End, id: usize) -> Self {
+        let (counts, flight) = (end.counts(id), end.flight(id).unwrap_or_default());
+        Self {
+            sent: counts.sent_bytes,
+            came: counts.came_bytes,
+            flight_sent: flight.sent_bytes,
+            flight_lost: flight.lost_bytes,
+        }
+    }
+}
+
+/// What was seen of a channel when it was looked at last.
+#[derive(Clone, Copy, Debug, Default)]
+struct Look {
+    is_there: bool,
+    is_in: bool,
+    since: Instant,
+    /// The longest packet, once it is known.
+    longest_bytes: u32,
+    moved: u64,
+    strange: u64,
+    reopened: u64,
+    came: Limit,
+    went: Limit,
+    other: Limit,
+}
+
+/// What is told of a channel beside what its end says.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Seen {
+    pub(crate) state_seconds: f64,
+    pub(crate) sending_bits_per_second: u64,
+    pub(crate) receiving_bits_per_second: u64,
+    pub(crate) loss: f64,
+}
+
+/// Who looks.
+#[derive(Debug)]
+pub(crate) struct Observer {
+    /// Of which peer, by its number.
+    peer: usize,
+    /// When, and what was counted of each channel: the one before the last, and the last.
+    samples: [(Instant, Vec<Counted>); 2],
+    looks: Vec<Look>,
+    is_open: bool,
+    sessions: u64,
+    discards: u64,
+    refused: u64,
+    discarded: Limit,
+    met: Limit,
+    refusing: Limit,
+}
+
+impl Observer {
+    /// Of a peer, with room for so many channels.
+    pub(crate) fn new(peer: usize, channels_max: usize, now: Instant) -> Self {
+        let counted = vec![Counted::default(); channels_max];
+        let looks = vec![Look { since: now, ..Look::default() }; channels_max];
+        Self {
+            peer,
+            samples: [(now, counted.clone()), (now, counted)],
+            looks,
+            is_open: false,
+            sessions: 0,
+            discards: 0,
+            refused: 0,
+            discarded: Limit::default(),
+            met: Limit::default(),
+            refusing: Limit::default(),
+        }
+    }
+
+    /// What was seen of a channel of the end that is looked at.
+    pub(crate) fn seen(&self, end: &End, id: usize, now: Instant) -> Seen {
+        let (since, before) = &self.samples[0];
+        let (then, is) = (before.get(id).copied().unwrap_or_default(), Counted::of(end, id));
+        let span_ms = elapsed(*since, now).as_millis().max(1);
+        let rate = |then: u64, is: u64| {
+            let bits = u128::from(is.saturating_sub(then)) * 8 * 1_000 / span_ms;
+            u64::try_from(bits).unwrap_or(u64::MAX)
+        };
+        Seen {
+            state_seconds: self.looks.get(id).map_or(0.0, |look| seconds(look.since, now)),
+            sending_bits_per_second: rate(then.sent, is.sent),
+            receiving_bits_per_second: rate(then.came, is.came),
+            loss: part(
+                is.flight_lost.saturating_sub(then.flight_lost),
+                is.flight_sent.saturating_sub(then.flight_sent),
+            )
+            .min(1.0),
+        }
+    }
+
+    /// Looks, and tells what has changed; packets that were refused for their addresses are so many.
+    pub(crate) fn look(&mut self, now: Instant, end: &End, refused: u64) {
+        if elapsed(self.samples[1].0, now) >= SPAN {
+            self.samples.swap(0, 1);
+            let (at, counted) = &mut self.samples[1];
+            *at = now;
+            for (id, one) in counted.iter_mut().enumerate() {
+                *one = Counted::of(end, id);
+            }
+        }
+        self.look_at_peer(now, end, refused);
+        for id in 0..self.looks.len() {
+            self.looks[id].look(now, end, (self.peer, id));
+        }
+    }
+
+    fn look_at_peer(&mut self, now: Instant, end: &End, refused: u64) {
+        let (peer, is_open) = (self.peer, end.is_open());
+        if let Some(counts) = end.handshakes() {
+            if counts.sessions > self.sessions
+                && let Some(suppressed) = self.met.pass(now)
+            {
+                info!(
+                    peer,
+                    sessions = counts.sessions,
+                    suppressed,
+                    "the other end has shaken hands"
+                );
+            }
+            self.sessions = counts.sessions;
+            let discards = Discard::ALL.into_iter().map(|one| counts.discards.of(one)).sum();
+            if discards > self.discards
+                && let Some(suppressed) = self.discarded.pass(now)
+            {
+                let most = Discard::ALL.into_iter().max_by_key(|one| counts.discards.of(*one));
+                warn!(
+                    peer,
+                    datagrams = discards - self.discards,
+                    mostly = most.map(Discard::name),
+                    suppressed,
+                    "datagrams were not taken"
+                );
+                self.discards = discards;
+            }
+        }
+        if refused > self.refused
+            && let Some(suppressed) = self.refusing.pass(now)
+        {
+            let packets = refused - self.refused;
+            warn!(peer, packets, suppressed, "packets are from addresses that are not allowed");
+            self.refused = refused;
+        }
+        if is_open != self.is_open {
+            self.is_open = is_open;
+            debug!(peer, is_open, "packets are taken");
+        }
+    }
+}
+
+/// What comes of nobody in particular, and goes to nobody.
+#[derive(Debug, Default)]
+pub(crate) struct Crowd {
+    discards: u64,
+    refused: u64,
+    discarded: Limit,
+    refusing: Limit,
+}
+
+impl Crowd {
+    /// Looks, and tells what has changed; packets that go to nobody are so many.
+    pub(crate) fn look(&mut self, now: Instant, counts: &StrangerCounts, refused: u64) {
+        let of = |one: &Discard| counts.discards.of(*one);
+        let discards = Discard::ALL.iter().map(of).sum::<u64>() + counts.untried;
+        if discards > self.discards
+            && let Some(suppressed) = self.discarded.pass(now)
+        {
+            let most = Discard::ALL.into_iter().max_by_key(of);
+            let (datagrams, mostly) = (discards - self.discards, most.map(Discard::name));
+            warn!(datagrams, mostly, suppressed, "datagrams of strangers were not taken");
+            self.discards = discards;
+        }
+        if refused > self.refused
+            && let Some(suppressed) = self.refusing.pass(now)
+        {
+            let packets = refused - self.refused;
+            warn!(packets, suppressed, "packets are to addresses that are nobody's");
+            self.refused = refused;
+        }
+    }
+}
+
+impl Look {
+    fn look(&mut self, now: Instant, end: &End, (peer, id): (usize, usize)) {
+        let (is_there, is_in) = (end.is_there(id), end.is_carrying(id));
+        if is_there != self.is_there {
+            *self = Self { is_there, since: now, ..Self::default() };
+        }
+        if !is_there {
+            return;
+        }
+        let (counts, size) = (end.counts(id), end.size(id));
+        if is_in != self.is_in {
+            (self.is_in, self.since) = (is_in, now);
+            self.tell_state(now, end, (peer, id));
+        }
+        let longest_bytes = size.longest_bytes;
+        let is_found = size.state == SizeState::SearchComplete && is_in;
+        if is_found && longest_bytes != self.longest_bytes {
+            self.longest_bytes = longest_bytes;
+            if let Some(suppressed) = self.other.pass(now) {
+                info!(peer, channel = id, longest_bytes, suppressed, "the longest packet is found");
+            }
+        }
+        if counts.moved > self.moved {
+            self.moved = counts.moved;
+            if let Some(suppressed) = self.other.pass(now) {
+                let remote = end.remote(id).map(tracing::field::display);
+                info!(
+                    peer,
+                    channel = id,
+                    remote,
+                    suppressed,
+                    "the other end is at another address"
+                );
+            }
+        }
+        if counts.strange > self.strange
+            && let Some(suppressed) = self.other.pass(now)
+        {
+            let datagrams = counts.strange - self.strange;
+            self.strange = counts.strange;
+            warn!(peer, channel = id, datagrams, suppressed, "strange datagrams came");
+        }
+        if counts.reopened > self.reopened {
+            self.reopened = counts.reopened;
+            debug!(peer, channel = id, "the link is there anew");
+        }
+    }
+
+    fn tell_state(&mut self, now: Instant, end: &End, (peer, id): (usize, usize)) {
+        if self.is_in {
+            if let Some(suppressed) = self.came.pass(now) {
+                let remote = end.remote(id).map(tracing::field::display);
+                info!(peer, channel = id, remote, suppressed, "the channel is in");
+            }
+        } else if let Some(suppressed) = self.went.pass(now) {
+            let why = end.wait_of(id).map(|wait| WaitName::from(wait).words());
+            let error = end.link_error(id).map(tracing::field::display);
+            warn!(peer, channel = id, why, error, suppressed, "the channel is out");
+        }
+    }
+}
+
+fn elapsed(since: Instant, now: Instant) -> Duration {
+    Duration::from_nanos(now.nanoseconds().saturating_sub(since.nanoseconds()))
+}
+
+fn seconds(since: Instant, now: Instant) -> f64 {
+    elapsed(since, now).as_secs_f64()
+}

@@ -1,0 +1,195 @@
+//! The second socket pair between both halves: what the one that may change the network says of its own
+//! accord, and what the other says when it has done that.
+//!
+//! ```text
+//!   order    | kind 1 | text |     and a descriptor, where somebody waits for an answer there
+//!   reply    | kind 1 | text |
+//! ```
+//!
+//! Invariants: neither half waits for the other here; one configuration is under way.
+
+use std::io;
+use std::net::IpAddr;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use nix::errno::Errno;
+use rustix::net::{RecvFlags, SendFlags};
+
+use crate::line;
+
+/// The longest configuration that is passed on: what a socket pair takes in one message, less what
+/// the kernel counts beside it (`net.core.wmem_default`, 212,992).
+pub(crate) const TEXT_BYTES_MAX: usize = 96 << 10;
+
+/// What the half that carries packets is told.
+#[derive(Debug)]
+pub(crate) enum Order {
+    /// The status is to be written to there.
+    Status(OwnedFd),
+    /// It is to say that it is alive.
+    Ping,
+    /// The file has this text from now on, which was checked.
+    Reload(String),
+    /// Something changed in the network.
+    Look,
+    /// A channel goes from another address than before.
+    Moved(usize),
+    /// This machine does not have an address any more.
+    Lost(IpAddr),
+}
+
+/// What it says.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Reply {
+    /// It carries packets; whether the kernel filters its calls.
+    Ready(bool),
+    Alive,
+    /// The new configuration holds.
+    Reloaded,
+    /// It holds but for what is said.
+    Refused(String),
+}
+
+/// An end of the pair.
+#[derive(Debug)]
+pub(crate) struct OrderLine(OwnedFd);
+
+impl OrderLine {
+    pub(crate) fn pair() -> io::Result<(Self, OwnedFd)> {
+        let (one, other) = line::pair()?;
+        Ok((Self(one), other))
+    }
+
+    pub(crate) const fn of(end: OwnedFd) -> Self {
+        Self(end)
+    }
+
+    pub(crate) fn order(&self, order: &Order) -> io::Result<()> {
+        let (kind, text, descriptor) = match order {
+            Order::Status(descriptor) => (b's', String::new(), Some(descriptor.as_fd())),
+            Order::Ping => (b'p', String::new(), None),
+            Order::Reload(text) => (b'r', text.clone(), None),
+            Order::Look => (b'l', String::new(), None),
+            Order::Moved(channel) => (b'm', channel.to_string(), None),
+            Order::Lost(address) => (b'x', address.to_string(), None),
+        };
+        self.send(kind, &text, descriptor)
+    }
+
+    /// The next order, if there is one; what is none is passed over.
+    pub(crate) fn next_order(&self) -> io::Result<Option<Order>> {
+        while let Some((kind, text, descriptor)) = self.next()? {
+            let order = match (kind, descriptor) {
+                (b's', Some(descriptor)) => Some(Order::Status(descriptor)),
+                (b'p', _) => Some(Order::Ping),
+                (b'r', _) => Some(Order::Reload(text)),
+                (b'l', _) => Some(Order::Look),
+                (b'm', _) => text.parse().ok().map(Order::Moved),
+                (b'x', _) => text.parse().ok().map(Order::Lost),
+                _ => None,
+            };
+            if order.is_some() {
+                return Ok(order);
+            }
+        }
+        Ok(None)
+    }
+
+    pub(crate) fn reply(&self, reply: &Reply) -> io::Result<()> {
+        match reply {
+            Reply::Ready(is_filtered) => self.send(b'R', if *is_filtered { "1" } else { "" }, None),
+            Reply::Alive => self.send(b'A', "", None),
+            Reply::Reloaded => self.send(b'N', "", None),
+            Reply::Refused(message) => self.send(b'E', message, None),
+        }
+    }
+
+    /// The next reply, if there is one.
+    pub(crate) fn next_reply(&self) -> io::Result<Option<Reply>> {
+        while let Some((kind, text, _)) = self.next()? {
+            let reply = match kind {
+                b'R' => Some(Reply::Ready(!text.is_empty())),
+                b'A' => Some(Reply::Alive),
+                b'N' => Some(Reply::Reloaded),
+                b'E' => Some(Reply::Refused(text)),
+                _ => None,
+            };
+            if reply.is_some() {
+                return Ok(reply);
+            }
+        }
+        Ok(None)
+    }
+
+    fn send(&self, kind: u8, text: &str, descriptor: Option<BorrowedFd<'_>>) -> io::Result<()> {
+        let bytes = [&[kind], text.as_bytes()].concat();
+        line::send(&self.0, &bytes, descriptor, SendFlags::DONTWAIT)
+    }
+
+    fn next(&self) -> io::Result<Option<(u8, String, Option<OwnedFd>)>> {
+        let mut bytes = vec![0; TEXT_BYTES_MAX + 1];
+        let (count, descriptor) = match line::receive(&self.0, &mut bytes, RecvFlags::DONTWAIT) {
+            Ok(came) => came,
+            Err(error) => match error.raw_os_error().map(Errno::from_raw) {
+                // There is none, or the other half is gone, which is noticed elsewhere.
+                Some(Errno::EAGAIN | Errno::ECONNRESET) => return Ok(None),
+                _ => return Err(error),
+            },
+        };
+        let Some((kind, text)) = bytes[..count].split_first() else { return Ok(None) };
+        Ok(Some((*kind, String::from_utf8_lossy(text).into_owned(), descriptor)))
+    }
+}
+
+impl AsFd for OrderLine {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn orders_and_replies_are_read_as_they_were_written() -> io::Result<()> {
+        let (monitor, other) = OrderLine::pair()?;
+        let carrier = OrderLine::of(other);
+        let text = "x".repeat(TEXT_BYTES_MAX);
+        let lost = "10.0.0.1".parse().expect("an address");
+        for order in [
+            Order::Ping,
+            Order::Look,
+            Order::Reload(text.clone()),
+            Order::Moved(7),
+            Order::Lost(lost),
+        ] {
+            monitor.order(&order)?;
+        }
+        let next = || carrier.next_order();
+        assert!(matches!(next()?, Some(Order::Ping)));
+        assert!(matches!(next()?, Some(Order::Look)));
+        assert!(matches!(next()?, Some(Order::Reload(came)) if came == text));
+        assert!(matches!(next()?, Some(Order::Moved(7))));
+        assert!(matches!(next()?, Some(Order::Lost(came)) if came == lost));
+        assert!(next()?.is_none());
+        let refused = Reply::Refused("mtu: no".into());
+        for reply in [Reply::Ready(true), Reply::Alive, Reply::Reloaded, refused] {
+            carrier.reply(&reply)?;
+            assert_eq!(monitor.next_reply()?, Some(reply));
+        }
+        assert_eq!(monitor.next_reply()?, None);
+        Ok(())
+    }
+
+    #[test]
+    fn who_asks_for_the_status_gives_where_it_is_to_go() -> io::Result<()> {
+        let ((monitor, other), (asking, told)) = (OrderLine::pair()?, line::pair()?);
+        monitor.order(&Order::Status(told))?;
+        let order = OrderLine::of(other).next_order()?;
+        let Some(Order::Status(to)) = order else { panic!("{order:?}") };
+        rustix::io::write(&to, b"{}")?;
+        assert_eq!(rustix::io::read(&asking, &mut [0; 8])?, 2);
+        Ok(())
+    }
+}

@@ -1,0 +1,364 @@
+//! What the daemon knows of itself at an instant: one structure, which report lines, `striped status`
+//! and metrics show.
+//!
+//! ```text
+//!   Status   a bundle: its interface, its entry queue
+//!     PeerStatus   another end: whether packets are taken, handshakes, what was sent and came
+//!       ChannelStatus   a channel: in or out, why it waits, what it carries
+//! ```
+//!
+//! Invariant: names of fields stay, and a new one says more: scripts read them.
+
+mod wait;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use gingham_stripe::{Instant, Size, SizeState};
+use gingham_stripe_crypt::{Counts, Discard, Discards};
+use gingham_stripe_udp::{End, now};
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeVal;
+use serde::{Deserialize, Serialize};
+
+use crate::config::{Channel, Config};
+use crate::entry::Entry;
+use crate::observer::Observer;
+use crate::packet::Answers;
+use crate::peers::{Peer, Peers};
+pub(crate) use wait::WaitName;
+
+/// The version of these names: one that is greater may have lost some.
+pub(crate) const VERSION: u32 = 1;
+
+/// A bundle.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Status {
+    /// Of the names.
+    pub(crate) version: u32,
+    /// The interface.
+    pub(crate) name: String,
+    /// Since it was made.
+    pub(crate) up_seconds: f64,
+    /// What the processor has done for the half that carries packets.
+    pub(crate) cpu_seconds: f64,
+    /// The longest packet that the interface takes now.
+    pub(crate) mtu: u16,
+    /// Packets that were longer than any channel takes.
+    pub(crate) too_long: u64,
+    /// Of those, how many were answered.
+    pub(crate) too_long_answered: u64,
+    /// Calls of the interface that failed.
+    pub(crate) interface_refused: u64,
+    /// Packets that did not go in, since they were to go to nobody.
+    pub(crate) refused_destinations: u64,
+    /// Who was not known.
+    pub(crate) strangers: StrangerStatus,
+    /// The other ends.
+    pub(crate) peers: Vec<PeerStatus>,
+}
+
+/// Who was not known.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct StrangerStatus {
+    pub(crate) found: u64,
+    pub(crate) untried: u64,
+    pub(crate) cookies: u64,
+    pub(crate) discards: BTreeMap<String, u64>,
+}
+
+/// The queue before a pipe.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct EntryStatus {
+    pub(crate) packets: u64,
+    pub(crate) waiting: u32,
+    pub(crate) marked: u64,
+    pub(crate) dropped_target: u64,
+    pub(crate) dropped_limit: u64,
+    pub(crate) sojourn_us_max: u64,
+}
+
+/// Another end.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct PeerStatus {
+    /// As the file calls it, or its public key, or the interface over Ethernet.
+    pub(crate) name: String,
+    /// Whether packets are taken: it has answered.
+    pub(crate) is_open: bool,
+    pub(crate) sent_packets: u64,
+    pub(crate) sent_bytes: u64,
+    pub(crate) repairs: u64,
+    pub(crate) resets: u64,
+    pub(crate) received_packets: u64,
+    pub(crate) repaired: u64,
+    pub(crate) given_up: u64,
+    /// Packets that did not come out, for where they said that they came from.
+    pub(crate) refused_sources: u64,
+    /// Packets that wait before the pipe.
+    pub(crate) entry: EntryStatus,
+    /// Packets that were no packet of IP.
+    pub(crate) strange: u64,
+    /// Packets that were longer than any channel of it takes.
+    pub(crate) too_long: u64,
+    pub(crate) handshakes: Option<HandshakeStatus>,
+    pub(crate) channels: Vec<ChannelStatus>,
+}
+
+/// What was counted of handshakes. What is 0 of what was not taken is not told.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct HandshakeStatus {
+    pub(crate) begun: u64,
+    pub(crate) keys: u64,
+    pub(crate) sessions: u64,
+    pub(crate) cookies: u64,
+    pub(crate) discards: BTreeMap<String, u64>,
+}
+
+/// Whether packets go on a channel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum ChannelState {
+    /// They do.
+    In,
+    /// They do not.
+    #[default]
+    Out,
+}
+
+/// A channel.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct ChannelStatus {
+    /// Its number, the same at both ends.
+    pub(crate) id: usize,
+    /// `udp`, `tcp` or `ethernet`.
+    pub(crate) transport: String,
+    /// The interface that it goes through, if the file says one.
+    pub(crate) interface: Option<String>,
+    pub(crate) local: Option<String>,
+    pub(crate) remote: Option<String>,
+    pub(crate) state: ChannelState,
+    /// For how long it has been in or out.
+    pub(crate) state_seconds: f64,
+    /// The same as `state`.
+    pub(crate) is_in: bool,
+    /// Why no packet goes just now, if none does.
+    pub(crate) waits: Option<WaitName>,
+    /// What the kernel said of a link that is gone.
+    pub(crate) link_error: Option<String>,
+    /// What it carries, as far as that was found out.
+    pub(crate) bits_per_second: Option<u64>,
+    /// What went in the last one to two seconds, headers of IP and UDP aside.
+    pub(crate) sending_bits_per_second: u64,
+    /// And what came.
+    pub(crate) receiving_bits_per_second: u64,
+    /// Its part of what went on all channels of the peer then, from 0 to 1.
+    pub(crate) share: f64,
+    /// Of the bytes that went then, what was found lost, from 0 to 1.
+    pub(crate) loss: f64,
+    pub(crate) round_trip_us: Option<u64>,
+    pub(crate) round_trip_us_min: Option<u64>,
+    /// What waits on the way: what is in flight beyond what the way holds without a queue.
+    pub(crate) queue_bytes: u64,
+    pub(crate) in_flight_bytes: u64,
+    pub(crate) window_bytes: u64,
+    /// `searching`, `found` or `too-small`.
+    pub(crate) size: String,
+    /// The longest packet that goes on it.
+    pub(crate) longest_bytes: u32,
+    pub(crate) sent: u64,
+    pub(crate) sent_bytes: u64,
+    pub(crate) sends: u64,
+    pub(crate) full: u64,
+    pub(crate) refused: u64,
+    pub(crate) unsent: u64,
+    pub(crate) came: u64,
+    pub(crate) came_bytes: u64,
+    pub(crate) strange: u64,
+    pub(crate) moved: u64,
+    pub(crate) gone: u64,
+    pub(crate) reopened: u64,
+}
+
+/// What a status is made of.
+pub(crate) struct Parts<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) config: &'a Config,
+    pub(crate) peers: &'a Peers,
+    pub(crate) answers: &'a Answers,
+    pub(crate) began_at: Instant,
+    pub(crate) interface_refused: u64,
+    pub(crate) mtu: u16,
+}
+
+impl Status {
+    /// As it is now.
+    pub(crate) fn of(parts: &Parts<'_>) -> Self {
+        let Parts { config, peers, answers, .. } = parts;
+        let strangers = peers.ends.strangers();
+        let of_peer = |(number, (peer, end))| PeerStatus::of(config, number, peer, end);
+        let mut each: Vec<_> = peers.list().enumerate().map(of_peer).collect();
+        // Of one peer whatever comes is a try to be that one.
+        if let ([one], Some(end)) = (&mut each[..], peers.ends.end(0))
+            && let (Some(told), Some(counts)) = (&mut one.handshakes, end.handshakes())
+        {
+            told.discards = discards(&counts.discards.with(&strangers.discards));
+        }
+        let up_ns = now().nanoseconds().saturating_sub(parts.began_at.nanoseconds());
+        Self {
+            version: VERSION,
+            name: parts.name.to_owned(),
+            up_seconds: Duration::from_nanos(up_ns).as_secs_f64(),
+            cpu_seconds: cpu_seconds(),
+            mtu: parts.mtu,
+            too_long: each.iter().map(|one| one.too_long).sum::<u64>() + answers.too_long,
+            too_long_answered: answers.given,
+            interface_refused: parts.interface_refused,
+            refused_destinations: peers.refused_destinations,
+            strangers: StrangerStatus {
+                found: strangers.found,
+                untried: strangers.untried,
+                cookies: strangers.cookies,
+                discards: discards(&strangers.discards),
+            },
+            peers: each,
+        }
+    }
+}
+
+impl EntryStatus {
+    fn of(entry: &Entry) -> Self {
+        let queue = entry.counters();
+        Self {
+            packets: queue.enqueued_packets,
+            waiting: entry.backlog_packets(),
+            marked: queue.marked_packets,
+            dropped_target: queue.dropped_target_packets,
+            dropped_limit: queue.dropped_limit_packets,
+            sojourn_us_max: queue.sojourn_max_ns / 1_000,
+        }
+    }
+}
+
+impl PeerStatus {
+    fn of(config: &Config, number: usize, peer: &Peer, end: &End) -> Self {
+        let (sending, reception) = (end.sending(), end.reception());
+        let there = config.channels_of(number).enumerate().filter(|(id, _)| end.is_there(*id));
+        let mut channels: Vec<_> =
+            there.map(|(id, at)| ChannelStatus::of(end, id, at.channel, &peer.observer)).collect();
+        let all: u64 = channels.iter().map(|one| one.sending_bits_per_second).sum();
+        for one in &mut channels {
+            one.share = part(one.sending_bits_per_second, all);
+        }
+        Self {
+            name: peer.name.clone().unwrap_or_else(|| config.name.clone()),
+            is_open: end.is_open(),
+            sent_packets: sending.packets,
+            sent_bytes: sending.bytes,
+            repairs: sending.repairs,
+            resets: sending.resets,
+            received_packets: reception.packets,
+            repaired: reception.repaired,
+            given_up: reception.given_up,
+            refused_sources: peer.refused_sources,
+            entry: EntryStatus::of(&peer.entry),
+            strange: peer.entry.strange,
+            too_long: end.too_long(),
+            handshakes: end.handshakes().map(HandshakeStatus::of),
+            channels,
+        }
+    }
+}
+
+/// What is 0 is not told.
+fn discards(counts: &Discards) -> BTreeMap<String, u64> {
+    let counted = Discard::ALL.into_iter().map(|one| (one.name().into(), counts.of(one)));
+    counted.filter(|(_, count)| *count > 0).collect()
+}
+
+impl HandshakeStatus {
+    fn of(counts: &Counts) -> Self {
+        Self {
+            begun: counts.begun,
+            keys: counts.keys,
+            sessions: counts.sessions,
+            cookies: counts.cookies,
+            discards: discards(&counts.discards),
+        }
+    }
+}
+
+impl ChannelStatus {
+    fn of(end: &End, id: usize, channel: &Channel, observer: &Observer) -> Self {
+        let (counts, flight) = (end.counts(id), end.flight(id).unwrap_or_default());
+        let seen = observer.seen(end, id, now());
+        let is_known = !flight.round_trip_least.is_zero();
+        let micros = |span: Duration| u64::try_from(span.as_micros()).unwrap_or(0);
+        let holds = flight
+            .bytes_per_second
+            .map(|rate| u128::from(rate) * flight.round_trip_least.as_nanos() / 1_000_000_000);
+        let holds = holds.map_or(u64::MAX, |bytes| u64::try_from(bytes).unwrap_or(u64::MAX));
+        let is_in = end.is_carrying(id);
+        let Size { state, longest_bytes, .. } = end.size(id);
+        Self {
+            id,
+            transport: channel.transport_name().into(),
+            interface: channel.interface.clone().or_else(|| channel.ethernet.clone()),
+            local: end.local(id).map(|address| address.to_string()),
+            remote: end.remote(id).map(|address| address.to_string()),
+            state: if is_in { ChannelState::In } else { ChannelState::Out },
+            state_seconds: seen.state_seconds,
+            is_in,
+            waits: end.wait_of(id).map(WaitName::from),
+            link_error: end.link_error(id).map(|error| error.to_string()),
+            bits_per_second: flight.bytes_per_second.map(|rate| rate.saturating_mul(8)),
+            sending_bits_per_second: seen.sending_bits_per_second,
+            receiving_bits_per_second: seen.receiving_bits_per_second,
+            share: 0.0,
+            loss: seen.loss,
+            round_trip_us: is_known.then(|| micros(flight.round_trip)),
+            round_trip_us_min: is_known.then(|| micros(flight.round_trip_least)),
+            queue_bytes: flight.in_flight_bytes.saturating_sub(holds),
+            in_flight_bytes: flight.in_flight_bytes,
+            window_bytes: flight.window_bytes,
+            size: size_name(state).into(),
+            longest_bytes,
+            sent: counts.sent,
+            sent_bytes: counts.sent_bytes,
+            sends: counts.sends,
+            full: counts.full,
+            refused: counts.refused,
+            unsent: counts.unsent,
+            came: counts.came,
+            came_bytes: counts.came_bytes,
+            strange: counts.strange,
+            moved: counts.moved,
+            gone: counts.gone,
+            reopened: counts.reopened,
+        }
+    }
+}
+
+pub(crate) const fn size_name(state: SizeState) -> &'static str {
+    match state {
+        SizeState::Base | SizeState::Searching => "searching",
+        SizeState::SearchComplete => "found",
+        SizeState::Error => "too-small",
+    }
+}
+
+/// A part of a whole, to a thousandth; none of nothing.
+pub(crate) fn part(one: u64, all: u64) -> f64 {
+    let thousandths = (u128::from(one) * 1_000).checked_div(all.into()).unwrap_or(0);
+    f64::from(u32::try_from(thousandths).unwrap_or(u32::MAX)) / 1_000.0
+}
+
+/// What the processor has done for this process, in seconds.
+fn cpu_seconds() -> f64 {
+    let seconds = |time: TimeVal| {
+        let microseconds = u32::try_from(time.tv_usec()).unwrap_or(0);
+        let seconds = u32::try_from(time.tv_sec()).unwrap_or(u32::MAX);
+        f64::from(seconds) + f64::from(microseconds) / 1e6
+    };
+    getrusage(UsageWho::RUSAGE_SELF)
+        .map_or(0.0, |usage| seconds(usage.user_time()) + seconds(usage.system_time()))
+}

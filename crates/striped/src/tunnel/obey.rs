@@ -1,0 +1,89 @@
+//! What the tunnel does when it is told: it says how it is, looks at a network that has changed, and
+//! follows a new configuration.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+
+use gingham_input::{Overrides, Source};
+use gingham_stripe_udp::End;
+use rustix::net::{SendFlags, send};
+use tracing::{debug, info};
+
+use super::Tunnel;
+use crate::config::{ChannelNumber, Config};
+use crate::logging;
+use crate::orders::{Order, Reply};
+use crate::status::{Parts, Status};
+
+impl Tunnel {
+    /// Does what it was told since it was asked last.
+    pub(super) fn obey(&mut self) -> io::Result<()> {
+        while let Some(order) = self.orders.next_order()? {
+            let reply = match order {
+                Order::Status(to) => {
+                    tell(&to, &self.status());
+                    continue;
+                }
+                Order::Ping => Reply::Alive,
+                Order::Look => {
+                    self.peers.each(End::look_anew);
+                    continue;
+                }
+                Order::Moved(number) => {
+                    let ChannelNumber { peer, id } = ChannelNumber::of(number);
+                    debug!(peer, channel = id, "the channel goes from another address");
+                    if let Some(end) = self.peers.ends.end_mut(peer) {
+                        // Refused where it was taken away meanwhile.
+                        let _: Result<(), _> = end.forget_path(id);
+                    }
+                    continue;
+                }
+                Order::Lost(address) => {
+                    debug!(%address, "this machine does not have the address any more");
+                    self.peers.each(|end| end.lose_address(address));
+                    continue;
+                }
+                Order::Reload(text) => match self.reload(&text) {
+                    Ok(()) => Reply::Reloaded,
+                    Err(message) => Reply::Refused(message),
+                },
+            };
+            // Where nobody hears it the other half is gone, which ends this one.
+            let _: io::Result<()> = self.orders.reply(&reply);
+        }
+        Ok(())
+    }
+
+    pub(super) fn status(&self) -> Status {
+        Status::of(&Parts {
+            name: &self.config.name,
+            config: &self.config,
+            peers: &self.peers,
+            answers: &self.answers,
+            began_at: self.began_at,
+            interface_refused: self.tun.refused,
+            mtu: self.mtu,
+        })
+    }
+
+    /// What the file says from now on holds.
+    fn reload(&mut self, text: &str) -> Result<(), String> {
+        let source = Source::<Config>::parse("", text, Path::new(""), &Overrides::default());
+        let config = source.map_err(|error| error.to_string())?.scenario;
+        logging::set_level(self.log_level.unwrap_or(config.log_level));
+        let before = std::mem::replace(&mut self.config, config);
+        let done = self.peers.follow(&before, &self.config, &self.line);
+        info!(error = done.as_ref().err(), "the configuration was read anew");
+        done
+    }
+}
+
+/// Writes a status to who waits there; a reader that is not fast enough has the beginning of it.
+fn tell(to: &OwnedFd, status: &Status) {
+    let text = serde_json::to_vec(status).expect("numbers and names");
+    let mut left = &text[..];
+    while let Ok(count @ 1..) = send(to, left, SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
+        left = &left[count..];
+    }
+}
