@@ -19,7 +19,7 @@ from tests.system.test_linkemu import require_root
 
 NAME = "docs/how-to/striping-daemon.md"
 # A reader waits for what the daemons print.
-READY = "until ip -n left link show bundle0 && ip -n right link show bundle0; do sleep 0.1; done\n"
+READY = "until ip -n left link show bundle0 && ip -n right link show bundle1; do sleep 0.1; done\n"
 # What a reader does if something fails halfway.
 CLEAR = "trap 'kill $(jobs -p); wait; ip netns delete left; ip netns delete right' ERR\n"
 
@@ -48,7 +48,12 @@ def events(printed: str) -> list[dict[str, Any]]:
 def test_the_laboratory_of_the_page_carries_over_both_links(tmp_path: Path) -> None:
     require_programs("iperf3 iproute2 iputils-ping", "ip", "iperf3", "ping", "tc")
     require_root()
-    environment = {**os.environ, "PATH": f"{built().parent}:{SEARCH}"}
+    environment = {
+        **os.environ,
+        "PATH": f"{built().parent}:{SEARCH}",
+        # Others may have daemons on this machine.
+        "RUNTIME_DIRECTORY": str(tmp_path / "run"),
+    }
     done = subprocess.run(
         ["bash", "-c", script(tmp_path)],
         cwd=tmp_path,
