@@ -28,6 +28,8 @@ mod linux {
     use gingham_stripe_crypt::{PeerPlan, PrivateKey, PublicKey, Times};
     use gingham_stripe_udp::{ChannelPlan, End, EndPlan, Source, now};
 
+    /// As the server has it by default (`channels-max`).
+    const CHANNELS_MAX: usize = 8;
     /// Between two looks at what has come.
     const LATE: Duration = Duration::from_millis(20);
 
@@ -79,7 +81,8 @@ mod linux {
         let channel = ChannelPlan { local, interface: None, mark: None, remote: arguments.address };
         let open = |private| {
             let peer = PeerPlan { private, peer: server, preshared: None, times: Times::default() };
-            let plan = EndPlan { peer: Some(peer), ..EndPlan::free(1_400) };
+            let channels_max = Some(CHANNELS_MAX);
+            let plan = EndPlan { peer: Some(peer), channels_max, ..EndPlan::free(1_400) };
             End::open(&plan, vec![channel.clone(); arguments.channels], Epoch::new(1))
         };
         let mut ends = keys.into_iter().map(open).collect::<Result<Vec<_>, _>>()?;

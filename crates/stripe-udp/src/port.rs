@@ -347,8 +347,9 @@ mod tests {
     #[test]
     fn channels_of_one_address_have_one_socket_as_long_as_there_are_any() {
         let ports = Ports::in_common();
-        let open =
-            |port| UdpLink::open(plan(port), (BufferPlan::default(), &ports), None).expect("a socket");
+        let open = |port| {
+            UdpLink::open(plan(port), (BufferPlan::default(), &ports), None).expect("a socket")
+        };
         let mut first = open(0);
         let number = first.local().expect("an address").port();
         let second = open(number);

@@ -42,7 +42,7 @@ use crate::problem::Problem;
 use crate::sandbox;
 use crate::signals::Signals;
 use bundle::Bundle;
-use control::{Asked, Clients};
+use control::{Asked, Clients, Control};
 use reload::Reloading;
 use service::Service;
 use watch::Watch;
@@ -60,10 +60,12 @@ pub(crate) fn up(
     let signals =
         Signals::new(&[Signal::SIGCHLD]).map_err(|error| Problem::environment("signals", error))?;
     let watch = Watch::open().map_err(|error| Problem::environment("netlink", error))?;
-    let mut bundles = Vec::new();
-    for one in loaded {
-        bundles.push(Bundle::start(one, runtime, logs)?);
-    }
+    // Nothing is made before each can be asked.
+    let controls = loaded.iter().map(|one| Control::open(runtime, one));
+    let controls = controls.collect::<Result<Vec<_>, _>>()?;
+    let bundles = loaded.into_iter().zip(controls);
+    let bundles = bundles.map(|(one, control)| Bundle::start(one, control, logs));
+    let bundles = bundles.collect::<Result<Vec<_>, _>>()?;
     let is_other_user = bundles.iter().any(|one| one.loaded.checked.config.user.is_some());
     let halves = |error| Problem::environment("the half that carries packets", error);
     sandbox::keep_network(is_other_user).map_err(halves)?;

@@ -76,10 +76,9 @@ const CALLS: [libc::c_long; 43] = [
 /// Memory that is no program's: their third argument does not let it be run.
 const CALLS_OF_MEMORY: [libc::c_long; 2] = [libc::SYS_mmap, libc::SYS_mprotect];
 
-/// What it takes to connect sockets that the other half opened, to listen on them, and to accept on
-/// those that listen.
-const CALLS_OF_CONNECTIONS: [libc::c_long; 3] =
-    [libc::SYS_connect, libc::SYS_listen, libc::SYS_accept4];
+/// What it takes to connect sockets that the other half opened, and to accept on those that listen, for
+/// channels and for metrics.
+const CALLS_OF_CONNECTIONS: [libc::c_long; 2] = [libc::SYS_connect, libc::SYS_accept4];
 
 /// What it takes to open sockets of packets: to find an interface, and to be bound to it.
 const CALLS_OF_SOCKETS: [libc::c_long; 3] = [libc::SYS_socket, libc::SYS_bind, libc::SYS_ioctl];

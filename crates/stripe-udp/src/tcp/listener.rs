@@ -204,7 +204,7 @@ mod tests {
     fn listener() -> Listener {
         let end = TcpEnd::Listens((Ipv4Addr::LOCALHOST, 0).into());
         let plan = TcpPlan { end, interface: None, mark: None, longest_bytes: 1_400 };
-        Listener::open(&plan).expect("a socket").expect("it listens")
+        Listener::open(&plan, None).expect("a socket").expect("it listens")
     }
 
     /// A connection from 127.0.0.`last`.

@@ -49,11 +49,14 @@ pub(super) struct Bundle {
 
 impl Bundle {
     /// Runs the half that carries packets, which makes the interface.
-    pub(super) fn start(loaded: Loaded, runtime: &Path, logs: LogOptions) -> Result<Self, Problem> {
+    pub(super) fn start(
+        loaded: Loaded,
+        control: Control,
+        logs: LogOptions,
+    ) -> Result<Self, Problem> {
         let config = &loaded.checked.config;
         let refused = |error| Problem::environment("routes", error);
         let routing = Routing::new(RoutePlan::of(config)).map_err(refused)?;
-        let control = Control::open(runtime, &loaded)?;
         routing.take_left().map_err(refused)?;
         let halves = |error| Problem::environment("the half that carries packets", error);
         let (line, other) = HalfLine::pair().map_err(halves)?;
