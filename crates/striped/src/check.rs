@@ -4,7 +4,7 @@ mod collisions;
 
 use std::collections::BTreeMap;
 use std::io;
-use std::net::{SocketAddr, TcpListener};
+use std::net::{SocketAddr, TcpListener, UdpSocket};
 use std::path::{Path, PathBuf};
 
 use gingham_input::{InputError, Overrides, Source};
@@ -202,6 +202,8 @@ fn check_channels(source: &Source<Config>, place: &Place<'_>) -> Result<(), Inpu
         return Err(source.refuse("offload", "only channels over Ethernet pass frames whole"));
     }
     let mut places: BTreeMap<_, Vec<ChannelAt<'_>>> = BTreeMap::new();
+    // All are held until all were tried: they may be in one another's way.
+    let mut ports = Vec::new();
     for at in config.channels_at() {
         if at.channel.is_tcp() {
             tcp::check(source, machine, &at)?;
@@ -213,7 +215,9 @@ fn check_channels(source: &Source<Config>, place: &Place<'_>) -> Result<(), Inpu
             let message = format!("{other} begins at {local} as well");
             return Err(source.refuse(&at.key(local_key(at.channel)), message));
         }
-        check_port(source, place, &at)?;
+        if others.is_empty() {
+            ports.extend(check_port(source, place, &at)?);
+        }
         others.push(at);
     }
     Ok(())
@@ -266,22 +270,27 @@ fn check_owners(source: &Source<Config>) -> Result<(), InputError> {
     Ok(())
 }
 
-/// Whether no other program has the port.
+/// The port of a channel, if it is not the daemon's already.
 fn check_port(
     source: &Source<Config>,
     place: &Place<'_>,
     at: &ChannelAt<'_>,
-) -> Result<(), InputError> {
+) -> Result<Option<UdpSocket>, InputError> {
     let Some(plan) = at.channel.plan(None).filter(|plan| !place.has_socket(plan.local)) else {
-        return Ok(());
+        return Ok(None);
     };
     match plan.open(&BufferPlan::default()) {
+        Ok(socket) => Ok(Some(socket)),
         Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
-            let message = format!("another program has {}: ss -lunp tells which", plan.local);
+            let message = format!(
+                "{} is in use, by another program (ss -lunp tells which) or another channel: take \
+                 another port",
+                plan.local
+            );
             Err(source.refuse(&at.key(local_key(at.channel)), message))
         }
         // All else is told where it stands.
-        _ => Ok(()),
+        Err(_) => Ok(None),
     }
 }
 
