@@ -1,0 +1,190 @@
+"""What many idle peers cost a daemon, and what garbage costs it.
+
+    cargo build --release --package gingham-striped --bins
+    cargo build --release --package gingham-stripe-udp --example idle_peers
+    sudo .venv/bin/python benches/striping_peers.py target/release
+
+A server with 256 peers of two channels each, over loopback in a namespace of its own. Peers shake
+hands, and rest; then the processor time and the memory of the half that carries packets are
+looked at, the latter in both halves together. Garbage has the header of a sealed packet, comes from
+one address, 100,000 datagrams of 200 bytes a second, while the peers rest.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import socket
+import struct
+import subprocess
+import tempfile
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gingham.studies._namespaces import ip, made_in, namespaces
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ADDRESS = ("127.0.0.1", 7000)
+CHANNELS = 2
+UDP_SEGMENT = 103
+GARBAGE_BYTES, GARBAGE_A_CALL = 200, 50
+# Of a sealed packet: version 3 and the first key, channel 0, and what no session has.
+HEADER = bytes([0x30, 0, 0xFF, 0xFF])
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def main() -> None:
+    """Print what was measured, as JSON."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path, help="where the programs were built")
+    parser.add_argument("--peers", type=int, default=256)
+    parser.add_argument("--settle", type=float, default=90, help="seconds until peers rest")
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--garbage", type=int, default=100_000, help="datagrams a second")
+    chosen = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder, namespaces(["peers"]) as names:
+        ip("-n", names["peers"], "link", "set", "lo", "up")
+        with running(chosen, Path(folder), names["peers"]) as server:
+            time.sleep(chosen.settle)
+            told = {"idle": measured(server, chosen.seconds)}
+            told["idle"] |= state(server)
+            with sending(names["peers"], chosen.garbage) as sender:
+                told["garbage"] = measured(server, chosen.seconds)
+            told["garbage"] |= state(server) | {"sent": sender()}
+    print(json.dumps(told, indent=2))
+
+
+def write(folder: Path, programs: Path, peers: int) -> tuple[Path, str]:
+    """Write what the server is told, and return it with the server's public key."""
+    key = folder / "server.key"
+    key.touch(mode=0o600)
+    key.write_text("77" * 32 + "\n")
+    public = said(programs / "striped", "pubkey", str(key)).strip()
+    lines = ['name = "many0"', 'addresses = ["10.91.0.1/16"]', 'private-key = "server.key"']
+    lines += ["[[channel]]", 'local = "{}:{}"'.format(*ADDRESS)] * CHANNELS
+    of_peers = said(programs / "examples" / "idle_peers", "--peers", str(peers), "--keys")
+    for number, one in enumerate(of_peers.split()):
+        inside = f"10.91.{1 + number // 250}.{1 + number % 250}/32"
+        lines += ["[[peer]]", f'public-key = "{one}"', f'allowed-ips = ["{inside}"]']
+    path = folder / "server.toml"
+    path.write_text("\n".join(lines) + "\n")
+    return path, public
+
+
+def said(program: Path, *words: str) -> str:
+    """Run a program and return what it says."""
+    return subprocess.run([program, *words], check=True, capture_output=True, text=True).stdout
+
+
+@contextmanager
+def running(
+    chosen: argparse.Namespace, folder: Path, namespace: str
+) -> Iterator[subprocess.Popen[str]]:
+    """Run the server and its peers."""
+    programs = chosen.folder.resolve()
+    path, public = write(folder, programs, chosen.peers)
+    inside = ["ip", "netns", "exec", namespace]
+    server = subprocess.Popen(
+        [*inside, str(programs / "striped"), "up", str(path)], stdout=subprocess.PIPE, text=True
+    )
+    command = [str(programs / "examples" / "idle_peers"), "--peers", str(chosen.peers)]
+    command += ["--server", public, "--address", "{}:{}".format(*ADDRESS), "--time", "100000"]
+    peers = None
+    try:
+        assert server.stdout is not None
+        assert server.stdout.readline(), "the server does not run"
+        peers = subprocess.Popen([*inside, *command])
+        yield server
+    finally:
+        for process in [server, *([peers] if peers else [])]:
+            process.kill()
+            process.wait()
+
+
+def carrier(server: subprocess.Popen[str]) -> int:
+    """Return the process of the half that carries packets."""
+    return int(Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text())
+
+
+def cpu_seconds(process: int) -> float:
+    """Return the processor time of a process."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / TICKS
+
+
+def memory_mb(process: int) -> float:
+    """Return what a process has in memory."""
+    lines = Path(f"/proc/{process}/status").read_text().splitlines()
+    resident = next(line for line in lines if line.startswith("VmRSS"))
+    return int(resident.split()[1]) / 1_024
+
+
+def measured(server: subprocess.Popen[str], seconds: float) -> dict[str, Any]:
+    """Return what the server takes meanwhile."""
+    process = carrier(server)
+    before, started = cpu_seconds(process), time.monotonic()
+    time.sleep(seconds)
+    used = (cpu_seconds(process) - before) / (time.monotonic() - started)
+    memory = memory_mb(process) + memory_mb(server.pid)
+    return {"cpu_percent": round(100 * used, 2), "memory_mb": round(memory, 1)}
+
+
+def state(server: subprocess.Popen[str]) -> dict[str, Any]:
+    """Return how many peers are there, and what was counted of strangers."""
+    server.send_signal(signal.SIGUSR1)
+    assert server.stdout is not None
+    told = json.loads(server.stdout.readline())
+    channels = [channel["is_in"] for peer in told["peers"] for channel in peer["channels"]]
+    return {
+        "open": sum(peer["is_open"] for peer in told["peers"]),
+        "channels_in": sum(channels),
+        "strangers": told["strangers"],
+    }
+
+
+@contextmanager
+def sending(namespace: str, per_second: int) -> Iterator[Any]:
+    """Send garbage in a process of its own; what is given tells how much went."""
+    made = made_in(namespace, lambda: socket.socket(type=socket.SOCK_DGRAM))
+    reader, writer = os.pipe()
+    process = os.fork()
+    if process == 0:
+        _send(made, per_second, writer)
+    os.close(writer)
+
+    def ended() -> int:
+        with os.fdopen(reader) as told:
+            return int(told.read() or 0)
+
+    try:
+        yield ended
+    finally:
+        os.kill(process, signal.SIGTERM)
+        os.waitpid(process, 0)
+        made.close()
+
+
+def _send(sender: socket.socket, per_second: int, writer: int) -> None:
+    ending: list[int] = []
+    signal.signal(signal.SIGTERM, lambda number, _: ending.append(number))
+    segment = [(socket.IPPROTO_UDP, UDP_SEGMENT, struct.pack("H", GARBAGE_BYTES))]
+    started, sent = time.monotonic(), 0
+    while not ending:
+        rest = bytes(GARBAGE_BYTES - len(HEADER) - 4)
+        numbers = range(sent, sent + GARBAGE_A_CALL)
+        batch = b"".join(HEADER + struct.pack(">I", number) + rest for number in numbers)
+        sender.sendmsg([batch], segment, 0, ADDRESS)
+        sent += GARBAGE_A_CALL
+        time.sleep(max(0.0, started + sent / per_second - time.monotonic()))
+    os.write(writer, str(sent).encode())
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()
