@@ -67,7 +67,7 @@ pub(crate) struct Deliveries {
 impl Deliveries {
     pub(crate) fn new(room: usize) -> Self {
         Self {
-            records: VecDeque::with_capacity(room),
+            records: VecDeque::new(),
             room,
             spacing: 1,
             next_number: 0,
@@ -77,6 +77,13 @@ impl Deliveries {
             came_at_ns: None,
             first_sent_at_ns: 0,
             app_limited_until_bytes: 0,
+        }
+    }
+
+    /// Nothing is under way, and nothing will be for long: no memory is kept for what is.
+    pub(crate) fn rest(&mut self) {
+        if self.records.is_empty() {
+            self.records = VecDeque::new();
         }
     }
 

@@ -114,6 +114,11 @@ impl Path {
         path
     }
 
+    /// Nothing is under way, and nothing will be for long.
+    pub fn rest(&mut self) {
+        self.deliveries.rest();
+    }
+
     /// Counts begin anew, nothing is in flight, and what was learned of the path stays.
     pub fn restart(&mut self) {
         (self.sent_packets, self.sent_bytes) = (0, 0);

@@ -59,7 +59,7 @@ pub struct Peer {
     tries: u32,
     /// No handshake is begun before.
     again_at: Instant,
-    /// Since when something was sent and nothing heard.
+    /// Since when something was sent that is no answer, and nothing heard.
     unheard_since: Option<Instant>,
     /// What is to go on every channel.
     outgoing: Outgoing,
@@ -158,6 +158,11 @@ impl Peer {
     /// [`Self::CHECK_BYTES`]. Where nothing can be sealed it is blotted out.
     pub fn seal(&mut self, from: usize, buffer: &mut Vec<u8>) {
         self.unheard_since.get_or_insert(self.now);
+        self.seal_answer(from, buffer);
+    }
+
+    /// The same of what nothing is to be heard for: it answers something.
+    pub fn seal_answer(&mut self, from: usize, buffer: &mut Vec<u8>) {
         if let Some(pair) = &mut self.current {
             pair.seal(from, buffer);
         } else {

@@ -21,7 +21,8 @@ pub struct Times {
     pub retry: Duration,
     /// But no later than this.
     pub retry_max: Duration,
-    /// If nothing was heard for so long though something was sent, a handshake is begun.
+    /// If nothing was heard for so long though something was sent that asks for an answer, a
+    /// handshake is begun.
     pub silence: Duration,
 }
 

@@ -138,6 +138,11 @@ impl Channel {
         Sent::Went
     }
 
+    /// Nothing is to go for long.
+    pub(crate) fn rest(&mut self) {
+        self.outbox.rest();
+    }
+
     /// Whether a full link is yet to take what is to go.
     pub(crate) fn is_full(&self) -> bool {
         self.outbox.first().is_some() || self.link.holds_rest()

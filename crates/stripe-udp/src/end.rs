@@ -186,7 +186,7 @@ impl End {
             striping,
             encapsulation,
             sessions,
-            run: Run::new(),
+            run: Run::default(),
             waiting: Waiting::new(plan.granule).map_err(OpenError::Timer)?,
             buffers: plan.buffers,
             ports,

@@ -60,7 +60,7 @@ const NEVER: Instant = Instant::from_nanoseconds(u64::MAX);
 /// Many ends, by their numbers.
 #[derive(Debug)]
 pub struct Ends {
-    ends: Vec<Option<End>>,
+    all: Vec<Option<End>>,
     /// When something is to be done at each though nothing comes.
     due_at: Vec<Instant>,
     is_active: Vec<bool>,
@@ -100,7 +100,7 @@ impl Ends {
     /// The calling thread is woken to the nanosecond from then on.
     pub fn new(private: Option<&PrivateKey>, granule: Duration) -> Result<Self, OpenError> {
         Ok(Self {
-            ends: Vec::new(),
+            all: Vec::new(),
             due_at: Vec::new(),
             is_active: Vec::new(),
             active: Vec::new(),
@@ -126,22 +126,22 @@ impl Ends {
         let channels = channels.into_iter().map(Into::into).collect();
         let ports = if plan.peer.is_some() { self.known.clone() } else { Ports::default() };
         let end = End::open_on(plan, channels, epoch, ports)?;
-        let free = self.ends.iter().position(Option::is_none);
-        let number = free.unwrap_or(self.ends.len());
-        if number == self.ends.len() {
-            self.ends.push(None);
+        let free = self.all.iter().position(Option::is_none);
+        let number = free.unwrap_or(self.all.len());
+        if number == self.all.len() {
+            self.all.push(None);
             self.due_at.push(NEVER);
             self.is_active.push(false);
         }
         self.strangers.add(number, &end)?;
-        self.ends[number] = Some(end);
+        self.all[number] = Some(end);
         self.change(number);
         Ok(number)
     }
 
     /// An end is there no longer, nor any port that was its alone.
     pub fn remove(&mut self, number: usize) -> Option<End> {
-        let end = self.ends.get_mut(number)?.take()?;
+        let end = self.all.get_mut(number)?.take()?;
         self.due_at[number] = NEVER;
         self.strangers.remove(number, &end);
         self.changed.push(number);
@@ -150,13 +150,13 @@ impl Ends {
 
     /// An end.
     pub fn end(&self, number: usize) -> Option<&End> {
-        self.ends.get(number)?.as_ref()
+        self.all.get(number)?.as_ref()
     }
 
     /// An end, to which something may be done: it has a turn.
     pub fn end_mut(&mut self, number: usize) -> Option<&mut End> {
         self.change(number);
-        self.ends.get_mut(number)?.as_mut()
+        self.all.get_mut(number)?.as_mut()
     }
 
     fn change(&mut self, number: usize) {
@@ -166,7 +166,7 @@ impl Ends {
 
     /// An end has a turn: there may be packets for it to send.
     pub fn touch(&mut self, number: usize) {
-        let is_there = self.ends.get(number).is_some_and(Option::is_some);
+        let is_there = self.all.get(number).is_some_and(Option::is_some);
         if is_there && !std::mem::replace(&mut self.is_active[number], true) {
             self.active.push(number);
         }
@@ -182,7 +182,7 @@ impl Ends {
         self.follow();
         let moment = Moment::read();
         self.given = 0;
-        for number in 0..self.ends.len() {
+        for number in 0..self.all.len() {
             if self.due_at[number] <= moment.now {
                 self.touch(number);
             }
@@ -201,7 +201,7 @@ impl Ends {
             }
         }
         for number in &self.active {
-            if let Some(end) = &mut self.ends[*number] {
+            if let Some(end) = &mut self.all[*number] {
                 if end.has_own() {
                     end.receive();
                 }
@@ -253,11 +253,11 @@ impl Ends {
     }
 
     fn take_datagram(&mut self, origin: Origin<'_>, datagram: &mut [u8]) {
-        let Self { strangers, ends, .. } = self;
+        let Self { strangers, all, .. } = self;
         let whose = if is_initiation(datagram) {
-            strangers.take_initiation(origin, datagram, ends)
+            strangers.take_initiation(origin, datagram, all)
         } else {
-            strangers.take(origin, datagram, ends)
+            strangers.take(origin, datagram, all)
         };
         if let Some(number) = whose {
             self.touch(number);
@@ -267,7 +267,7 @@ impl Ends {
     /// The next packet, and of which end: of each in its order.
     pub fn next_packet(&mut self) -> Option<(usize, Packet)> {
         while let Some(number) = self.active.get(self.given).copied() {
-            let end = self.ends[number].as_mut();
+            let end = self.all[number].as_mut();
             if let Some(packet) = end.and_then(End::next_packet) {
                 return Some((number, packet));
             }
@@ -290,7 +290,7 @@ impl Ends {
                 break;
             }
             active.retain(|number| {
-                let Some(end) = &mut self.ends[*number] else { return false };
+                let Some(end) = &mut self.all[*number] else { return false };
                 let has_more = end.transmit_some(sources.of(*number), QUANTUM_BYTES);
                 if !has_more {
                     end.rest();
@@ -316,7 +316,7 @@ impl Ends {
         let mut fds: Vec<_> = ports.iter().filter_map(|port| port.fd()).collect();
         let (mut own, mut writable) = (Vec::new(), Vec::new());
         for number in &self.owning {
-            let Some(end) = &self.ends[*number] else { continue };
+            let Some(end) = &self.all[*number] else { continue };
             let (before, awaited) = (fds.len(), writable.len());
             fds.extend(end.fds());
             writable.extend(end.writable_fds());
@@ -336,7 +336,7 @@ impl Ends {
             if is_awaited || (0..count).any(|one| ready.has(one)) {
                 self.touch(number);
             }
-            if let Some(end) = &mut self.ends[number] {
+            if let Some(end) = &mut self.all[number] {
                 end.set_ready(ready);
             }
             ready = ready.from(count);
@@ -348,12 +348,12 @@ impl Ends {
     fn follow(&mut self) {
         if !self.changed.is_empty() {
             for number in take(&mut self.changed) {
-                if let Some((number, end)) = named(&mut self.ends, number) {
+                if let Some((number, end)) = named(&mut self.all, number) {
                     self.strangers.learn_remotes(number, end);
                 }
             }
-            let has_own = |number: &usize| self.ends[*number].as_ref().is_some_and(End::has_own);
-            self.owning = (0..self.ends.len()).filter(has_own).collect();
+            let has_own = |number: &usize| self.all[*number].as_ref().is_some_and(End::has_own);
+            self.owning = (0..self.all.len()).filter(has_own).collect();
             // Those of the list, and ours.
             self.ports.retain(|one| Rc::strong_count(&one.port) > 2);
             for port in self.known.list() {
@@ -367,7 +367,7 @@ impl Ends {
             let is_open = port.borrow().is_open();
             if std::mem::replace(was_open, is_open) && !is_open {
                 let now = now();
-                self.ends.iter_mut().flatten().for_each(|end| end.lose_port(port, now));
+                self.all.iter_mut().flatten().for_each(|end| end.lose_port(port, now));
             }
         }
     }

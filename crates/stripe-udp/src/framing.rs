@@ -103,7 +103,11 @@ impl Framing {
         buffer.push(if is_to_receiver { TO_RECEIVER } else { TO_SENDER });
         buffer.extend_from_slice(&message.to_bytes());
         buffer.resize(from + datagram_bytes - self.check_bytes(), 0);
-        self.seal(from, buffer);
+        // A receiver answers markers; nobody answers that.
+        match &mut self.peer {
+            Some(peer) if !is_to_receiver => peer.seal_answer(from, buffer),
+            _ => self.seal(from, buffer),
+        }
     }
 
     /// Seals what was written from here on: the datagram of a packet behind its tag, or a message.

@@ -118,7 +118,7 @@ pub(crate) struct Batches {
 /// A link, open or not.
 #[derive(Debug)]
 pub(crate) enum Link {
-    Udp(UdpLink),
+    Udp(Box<UdpLink>),
     Tcp(Box<TcpLink>),
     Ethernet(Box<EthernetLink>),
 }
@@ -143,7 +143,9 @@ impl Link {
         opener: Option<Opener>,
     ) -> io::Result<Self> {
         Ok(match plan {
-            LinkPlan::Udp(plan) => Self::Udp(UdpLink::open(plan, (buffers, ports), opener)?),
+            LinkPlan::Udp(plan) => {
+                Self::Udp(Box::new(UdpLink::open(plan, (buffers, ports), opener)?))
+            }
             LinkPlan::Tcp(plan) => Self::Tcp(Box::new(TcpLink::open(plan, opener)?)),
             LinkPlan::Ethernet(plan) => {
                 Self::Ethernet(Box::new(EthernetLink::open(plan, buffers)?))

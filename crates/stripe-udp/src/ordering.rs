@@ -83,6 +83,11 @@ impl Ordering {
         Some((line.port, line.order.poll(now)?))
     }
 
+    /// Nothing has come for long.
+    pub(crate) fn rest(&mut self) {
+        self.channels.iter_mut().flatten().for_each(|line| line.order.rest());
+    }
+
     /// How many channels there can be.
     pub(crate) const fn channels(&self) -> usize {
         self.channels.len()

@@ -48,6 +48,11 @@ impl Outbox {
         0
     }
 
+    /// Buffers that are empty are of no use.
+    pub(crate) fn rest(&mut self) {
+        self.spare = Vec::new();
+    }
+
     /// What is to go next, and from which datagram on.
     pub(crate) fn first(&self) -> Option<(&Run, usize)> {
         self.runs.front().map(|run| (run, self.taken))
@@ -84,7 +89,7 @@ mod tests {
     use super::*;
 
     fn run(first: u8, datagrams: usize) -> Run {
-        let mut run = Run::new();
+        let mut run = Run::default();
         for number in 0..datagrams {
             run.begin(0, 2);
             run.bytes.extend([first, u8::try_from(number).expect("few")]);

@@ -176,7 +176,7 @@ impl Ports {
         opener: Option<Opener>,
     ) -> io::Result<Held> {
         let Some(known) = &self.0 else {
-            return Ok(Held::Own(Port::open(plan, buffers, opener, 0)?));
+            return Ok(Held::Own(Box::new(Port::open(plan, buffers, opener, 0)?)));
         };
         let mut known = known.borrow_mut();
         let same = known.ports.iter().find(|port| port.borrow().is_for(&plan));
@@ -193,7 +193,7 @@ impl Ports {
 /// A port, of whoever.
 #[derive(Debug)]
 enum Held {
-    Own(Port),
+    Own(Box<Port>),
     Shared(SharedPort),
 }
 

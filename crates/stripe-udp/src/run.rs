@@ -18,10 +18,6 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    pub(crate) fn new() -> Self {
-        Self { bytes: Vec::with_capacity(RUN_BYTES_MAX), ..Self::default() }
-    }
-
     /// How many bytes so many of its datagrams are, from one on.
     pub(crate) fn bytes_of(&self, from: usize, count: usize) -> usize {
         let end = |datagram: usize| self.bytes.len().min(datagram * self.segment_bytes);
@@ -63,7 +59,7 @@ mod tests {
 
     #[test]
     fn a_run_is_of_one_length_and_ends_with_a_shorter_one() {
-        let mut run = Run::new();
+        let mut run = Run::default();
         assert!(run.takes(0, 1_000, 64));
         push(&mut run, 1_000);
         assert!(run.takes(0, 1_000, 64) && run.takes(0, 10, 64));
@@ -77,7 +73,7 @@ mod tests {
 
     #[test]
     fn a_run_is_no_longer_than_a_datagram_of_ip() {
-        let mut run = Run::new();
+        let mut run = Run::default();
         (0..43).for_each(|_| push(&mut run, 1_500));
         assert_eq!((run.takes(0, 1_007, 64), run.takes(0, 1_008, 64)), (true, false));
     }

@@ -337,14 +337,17 @@ impl Striping {
         Ok((channel, Tag::default()))
     }
 
-    /// Where no packet went or came for long, no memory is kept for any.
-    pub(crate) fn rest(&mut self) {
-        let Some(used_at) = self.used_at else { return };
-        if used_at.after(REST) <= self.now && self.sender.is_at_rest() {
-            self.used_at = None;
-            self.kept.iter_mut().for_each(RetransmissionBuffer::clear);
-            self.pool.shrink();
+    /// Where no packet went or came for long, no memory is kept for any; whether that is so since
+    /// just now.
+    pub(crate) fn rest(&mut self) -> bool {
+        let rests = |at: Instant| at.after(REST) <= self.now && self.sender.is_at_rest();
+        if self.used_at.take_if(|at| rests(*at)).is_none() {
+            return false;
         }
+        self.kept.iter_mut().for_each(RetransmissionBuffer::clear);
+        self.pool.shrink();
+        self.ordering.rest();
+        true
     }
 
     /// It is kept, in case that it is lost.

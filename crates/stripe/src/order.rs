@@ -102,7 +102,7 @@ pub struct ChannelOrder<P> {
     epoch: Option<Epoch>,
     /// The number of the next packet.
     next: u32,
-    /// Held packets, each at its number modulo the length.
+    /// Held packets, each at its number modulo the length, where any packet has come.
     ring: Vec<Option<Held<P>>>,
     held: usize,
     /// When the oldest of what is held came, if nothing has been given out since this was found.
@@ -129,18 +129,17 @@ impl<P> ChannelOrder<P> {
     /// Knows no epoch: it waits for a reset or a marker.
     pub fn new(options: OrderOptions) -> Result<Self, OptionsError> {
         check_packets("packets_max", options.packets_max)?;
-        let length = options.packets_max.next_power_of_two();
         Ok(Self {
             options,
             epoch: None,
             next: 0,
-            ring: (0..length).map(|_| None).collect(),
-            window: Window::new(&options, length),
+            ring: Vec::new(),
+            window: Window::new(&options),
             late: None,
             held: 0,
             oldest: None,
             far: None,
-            markers: VecDeque::with_capacity(MARKERS_MAX),
+            markers: VecDeque::new(),
             marked: None,
             late_in_a_row: 0,
             urgent: None,
@@ -152,6 +151,14 @@ impl<P> ChannelOrder<P> {
     /// Takes packets of this epoch at once.
     pub fn synchronised(options: OrderOptions, epoch: Epoch) -> Result<Self, OptionsError> {
         Ok(Self { epoch: Some(epoch), ..Self::new(options)? })
+    }
+
+    /// Nothing has come for long: no memory is kept for what is held, if nothing is.
+    pub fn rest(&mut self) {
+        if self.held() == 0 && self.late.is_none() {
+            self.ring = Vec::new();
+            self.window.set_length(0);
+        }
     }
 
     /// What was not used, and why.
@@ -227,6 +234,11 @@ impl<P> ChannelOrder<P> {
         let Tag { channel_sequence, session, .. } = held.tag;
         if self.epoch.ok_or(Discard::Unsynchronised)?.low() != session {
             return Err(Discard::StaleEpoch);
+        }
+        if self.ring.is_empty() {
+            let length = self.options.packets_max.next_power_of_two();
+            self.ring = (0..length).map(|_| None).collect();
+            self.window.set_length(length);
         }
         let ahead = ahead(channel_sequence, self.next);
         let slot = channel_sequence as usize & (self.ring.len() - 1);
@@ -348,7 +360,7 @@ impl<P> ChannelOrder<P> {
 
     fn next_packet(&mut self) -> Option<Held<P>> {
         self.place_far();
-        let slot = self.next as usize & (self.ring.len() - 1);
+        let slot = self.next as usize & self.ring.len().checked_sub(1)?;
         let held = self.ring[slot].take()?;
         self.held -= 1;
         self.oldest = None;

@@ -18,7 +18,7 @@ impl End {
     /// Sends what is to be said and, as far as windows and paces let them go, copies and packets.
     pub fn transmit(&mut self, source: &mut impl Source) {
         self.transmit_some(source, u64::MAX);
-        self.striping.rest();
+        self.rest();
     }
 
     /// The same, until so many bytes of packets went at least; whether that was the reason to end.

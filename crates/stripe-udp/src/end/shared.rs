@@ -15,6 +15,7 @@ use crate::encapsulation::Encapsulation;
 use crate::framing::Frame;
 use crate::link::{Link, Payload};
 use crate::port::{SharedPort, is_same, plain};
+use crate::run::Run;
 use crate::tcp::Listener;
 use crate::wait::Ready;
 
@@ -48,8 +49,8 @@ impl End {
     ) -> Took {
         let Self { encapsulation, striping, sessions, .. } = self;
         if let (Some(peer), true) = (encapsulation.peer_mut(), is_handshake(datagram)) {
-            let replied = answer(peer, origin.at, origin.from, datagram, (striping, sessions));
-            let Ok(reply) = replied else { return self.count_strange(origin) };
+            let answered = answer(peer, origin.at, origin.from, datagram, (striping, sessions));
+            let Ok(reply) = answered else { return self.count_strange(origin) };
             if !reply.is_empty() && replies.len() < REPLIES_A_BATCH {
                 replies.push(reply);
             }
@@ -174,7 +175,10 @@ impl End {
 
     /// Where nothing was sent for long, memory goes back.
     pub(crate) fn rest(&mut self) {
-        self.striping.rest();
+        if self.striping.rest() {
+            self.run = Run::default();
+            self.channels.iter_mut().flatten().for_each(Channel::rest);
+        }
     }
 
     /// Whether something comes that is taken for this end alone.

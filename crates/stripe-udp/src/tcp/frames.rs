@@ -219,7 +219,7 @@ mod tests {
 
     /// Datagrams of one length, but for the last.
     fn run(number: u8, segment_bytes: usize, datagrams: usize, last_bytes: usize) -> Run {
-        let mut run = Run::new();
+        let mut run = Run::default();
         for place in 0..datagrams {
             let is_last = place + 1 == datagrams;
             let length = if is_last { last_bytes.min(segment_bytes) } else { segment_bytes };

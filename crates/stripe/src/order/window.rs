@@ -28,16 +28,22 @@ pub(super) struct Window {
     span: Duration,
     /// Gaps that were not filled, since the last that was.
     losses: u32,
-    /// Where the span follows: when the packets of the last numbers that were given up were
+    /// Whether the span follows what is seen.
+    adapts: bool,
+    /// Where it does, and packets come: when the packets of the last numbers that were given up were
     /// overtaken, each at its number modulo the length.
     overtaken: Vec<Option<Instant>>,
 }
 
 impl Window {
-    pub(super) fn new(options: &OrderOptions, length: usize) -> Self {
-        let (span, length) =
-            if options.adapts { (Duration::ZERO, length) } else { (options.wait, 0) };
-        Self { span, losses: 0, overtaken: vec![None; length] }
+    pub(super) const fn new(options: &OrderOptions) -> Self {
+        let span = if options.adapts { Duration::ZERO } else { options.wait };
+        Self { span, losses: 0, adapts: options.adapts, overtaken: Vec::new() }
+    }
+
+    /// The last so many numbers are remembered, a power of two or none, and nothing is of those before.
+    pub(super) fn set_length(&mut self, length: usize) {
+        self.overtaken = if self.adapts { vec![None; length] } else { Vec::new() };
     }
 
     pub(super) const fn span(&self) -> Duration {

@@ -19,8 +19,8 @@ mod corruption;
 
 use core::time::Duration;
 
-use super::Sender;
 use super::options::MarkerPlan;
+use super::{Paths, Repairs, Sender};
 use crate::{Instant, Numbered};
 
 /// After so many markers in a row that told nothing new they go less often.
@@ -82,9 +82,8 @@ impl<S: Numbered> Sender<S> {
             self.idle.quiet += 1;
         } else {
             self.idle.pause = self.idle.pause.saturating_mul(2).min(plan.pause_max());
-            if let Some(repairs) = &mut self.repairs {
-                repairs.rest();
-            }
+            self.repairs.iter_mut().for_each(Repairs::rest);
+            self.paths.iter_mut().for_each(Paths::rest);
         }
         self.mark_all(now);
         self.presence.look_by(now.after(self.look_pause()));

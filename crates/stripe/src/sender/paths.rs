@@ -92,6 +92,11 @@ impl Paths {
         }
     }
 
+    /// Nothing was sent for long.
+    pub(super) fn rest(&mut self) {
+        self.channels.iter_mut().for_each(Path::rest);
+    }
+
     /// A channel is back after it was dead: what was learned of it before is over, but for a rate
     /// that somebody knows, and for what is worth a probe.
     pub(super) fn revive(&mut self, channel: usize) {
