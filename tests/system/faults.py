@@ -1,0 +1,282 @@
+"""What may befall two daemons: a box on the way that plays tricks, and strangers; what is left.
+
+```
+  left:  10.80.0.1:7000 ====== 10.80.0.2:7001 [relay] any port ------ 10.80.0.2:7000  :right
+```
+
+A relay stands where a NAT does: what comes from the left end goes on from a port of its own, and
+back. It runs at the right end, so that a line needs no third namespace.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import os
+import random
+import select
+import socket
+import threading
+import time
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gingham.studies._namespaces import ENDS, ip, made_in
+from tests.system.bundles import KEYS, key_files
+from tests.system.bundles import config as config_of
+from tests.system.pipes import address, interfaces
+
+DAEMON_PORT, RELAY_PORT = 7000, 7001
+# How many datagrams a relay remembers to play them again.
+REMEMBERED = 2_000
+# A datagram that is held back goes after so many others, or after so long.
+OVERTAKEN_BY, HELD_S = 3, 0.02
+DATAGRAM_BYTES_MAX = 1 << 16
+# Linux has these; Python names them later or not at all.
+SOL_UDP, UDP_SEGMENT, SO_SNDBUFFORCE = 17, 103, 32
+# An initiation, where its first code begins, and how many of them the kernel cuts from one call.
+INITIATION_BYTES, MAC1_AT, MAC_BYTES, AT_ONCE = 142, 110, 16, 64
+
+
+def config(end: str, channels: int, relayed: int = 0, **changes: Any) -> str:
+    """Return the configuration of an end; the first channels go by relays.
+
+    Of those the right end learns where the left one is.
+    """
+    lines = config_of(end, channels, **changes).splitlines()
+    made: list[str] = []
+    channel = 0
+    for line in lines:
+        channel += line == "[[channel]]"
+        if line.startswith("remote") and channel <= relayed:
+            if end == "left":
+                made.append(line.replace(f":{DAEMON_PORT}", f":{RELAY_PORT}"))
+            continue
+        made.append(line)
+    return "\n".join(made) + "\n"
+
+
+def written(folder: Path, channels: int, relayed: int = 0, **changes: Any) -> dict[str, Path]:
+    """Write a configuration an end, with their keys."""
+    key_files(folder)
+    paths = {end: folder / f"{end}.toml" for end in ENDS}
+    for end, path in paths.items():
+        path.write_text(config(end, channels, relayed, **changes))
+    return paths
+
+
+@dataclass
+class Tricks:
+    """What a relay does to a datagram beside passing it on, each with this share.
+
+    Whatever is made up goes in addition: of genuine ones only those of `lost` do not arrive.
+    """
+
+    lost: float = 0
+    replayed: float = 0
+    truncated: float = 0
+    forged: float = 0
+    overtaken: float = 0
+    # All are of another version of the protocol.
+    other_version: bool = False
+
+
+class Relay:
+    """A box on the way of a channel, as a NAT is."""
+
+    def __init__(self, namespace: str, channel: int, seed: int = 1) -> None:
+        """Begin to pass on what comes."""
+        self.tricks = Tricks()
+        self._place, self._namespace = address(channel, "right"), namespace
+        self._random = random.Random(seed)  # noqa: S311 - what befalls them, no keys
+        self._near = self._socket(RELAY_PORT)
+        self._far = self._socket(0)
+        self._left: tuple[str, int] | None = None
+        self._remembered: dict[bool, deque[bytes]] = {
+            way: deque(maxlen=REMEMBERED) for way in (True, False)
+        }
+        # What is held back, each with the time and the count of others after which it goes.
+        self._held: list[tuple[float, int, bool, bytes]] = []
+        self._passed = 0
+        self._forgets, self._ended = threading.Event(), threading.Event()
+        self._thread = threading.Thread(target=self._run)
+        self._thread.start()
+
+    def forget(self) -> None:
+        """Have another port towards the right end from now on, and nothing at the one before."""
+        self._forgets.set()
+        while self._forgets.is_set():
+            time.sleep(0.001)
+
+    def end(self) -> None:
+        """Pass on nothing any more."""
+        self._ended.set()
+        self._thread.join()
+        for one in (self._near, self._far):
+            one.close()
+
+    def _socket(self, port: int) -> socket.socket:
+        made = made_in(self._namespace, lambda: socket.socket(type=socket.SOCK_DGRAM))
+        made.setsockopt(socket.SOL_SOCKET, SO_SNDBUFFORCE, 4 << 20)
+        made.bind((self._place, port))
+        made.setblocking(False)
+        return made
+
+    def _run(self) -> None:
+        while not self._ended.is_set():
+            if self._forgets.is_set():
+                before, self._far = self._far, self._socket(0)
+                before.close()
+                self._forgets.clear()
+            readable, _, _ = select.select([self._near, self._far], [], [], HELD_S)
+            for one in readable:
+                self._drain(one)
+            self._release()
+
+    def _drain(self, one: socket.socket) -> None:
+        is_forth = one is self._near
+        for _ in range(AT_ONCE):
+            try:
+                datagram, sender = one.recvfrom(DATAGRAM_BYTES_MAX)
+            except OSError:
+                # Nothing more, or a refusal of somebody who has just ended.
+                return
+            if is_forth:
+                self._left = sender
+            self._take(is_forth, datagram)
+
+    def _take(self, is_forth: bool, datagram: bytes) -> None:
+        tricks, chance = self.tricks, self._random.random
+        remembered = self._remembered[is_forth]
+        remembered.append(datagram)
+        if tricks.other_version:
+            datagram = bytes([datagram[0] ^ 0x70]) + datagram[1:]
+        if tricks.replayed > chance():
+            self._send(is_forth, self._random.choice(remembered))
+        if tricks.truncated > chance():
+            self._send(is_forth, datagram[: self._random.randrange(len(datagram))])
+        if tricks.forged > chance():
+            changed = bytearray(datagram)
+            changed[self._random.randrange(len(changed))] ^= 1 << self._random.randrange(8)
+            self._send(is_forth, bytes(changed))
+        if tricks.lost > chance():
+            return
+        if tricks.overtaken > chance():
+            due = (time.monotonic() + HELD_S, self._passed + OVERTAKEN_BY)
+            self._held.append((*due, is_forth, datagram))
+            return
+        self._send(is_forth, datagram)
+        self._passed += 1
+        self._release()
+
+    def _release(self) -> None:
+        while self._held and (
+            self._held[0][0] <= time.monotonic() or self._held[0][1] <= self._passed
+        ):
+            _, _, is_forth, datagram = self._held.pop(0)
+            self._send(is_forth, datagram)
+
+    def _send(self, is_forth: bool, datagram: bytes) -> None:
+        # What a queue has no room for, or nobody wants, is lost as on any way.
+        with suppress(OSError):
+            if is_forth:
+                self._far.sendto(datagram, (self._place, DAEMON_PORT))
+            elif self._left is not None:
+                self._near.sendto(datagram, self._left)
+
+
+@contextmanager
+def relays(names: dict[str, str], channels: int, seed: int = 1) -> Iterator[list[Relay]]:
+    """Have relays on the first channels."""
+    made: list[Relay] = []
+    try:
+        for channel in range(channels):
+            made.append(Relay(names["right"], channel, seed + channel))  # noqa: PERF401 - each is ended
+        yield made
+    finally:
+        for one in made:
+            one.end()
+
+
+@dataclass
+class Garbage:
+    """What a stranger has sent."""
+
+    datagrams: int = 0
+    seconds: float = 0
+
+
+def pour(
+    namespace: str, to: tuple[str, int], per_second: int, seconds: float, end: str = "right"
+) -> Garbage:
+    """Send datagrams that nobody has sealed to an end, so many a second, evenly.
+
+    By turns they are bytes by chance, what looks like a sealed packet, and the beginning of a
+    handshake whose first code is right, as whoever knows the public key can write it.
+    """
+    made = made_in(namespace, lambda: socket.socket(type=socket.SOCK_DGRAM))
+    made.setsockopt(SOL_UDP, UDP_SEGMENT, INITIATION_BYTES)
+    made.setsockopt(socket.SOL_SOCKET, SO_SNDBUFFORCE, 4 << 20)
+    calls = [b"".join(_strange(kind, end) for _ in range(AT_ONCE)) for kind in range(12)]
+    poured, started = Garbage(), time.monotonic()
+    with made:
+        while (past := time.monotonic() - started) < seconds:
+            if poured.datagrams > past * per_second:
+                time.sleep(AT_ONCE / per_second)
+                continue
+            # What there is no room for was sent by somebody whose line is full.
+            with suppress(OSError):
+                made.sendto(calls[poured.datagrams // AT_ONCE % len(calls)], to)
+            poured.datagrams += AT_ONCE
+    poured.seconds = time.monotonic() - started
+    return poured
+
+
+def _strange(kind: int, end: str) -> bytes:
+    by_chance = os.urandom(INITIATION_BYTES)
+    if kind % 3 == 0:
+        return by_chance
+    if kind % 3 == 1:
+        # Version 3, index 0, a packet of channel 0.
+        return bytes([0x30, 0]) + by_chance[2:]
+    message = bytes([0x33, 1, 0, 0]) + by_chance[4:MAC1_AT]
+    key = hashlib.sha256(b"gingham mac1" + bytes.fromhex(KEYS[end][1])).digest()
+    mac1 = hmac.digest(key, message, "sha256")[:MAC_BYTES]
+    return message + mac1 + by_chance[-MAC_BYTES:]
+
+
+def left_behind(names: dict[str, str]) -> dict[str, Any]:
+    """Return what may not be more at the end than at the beginning, of both ends."""
+    told: dict[str, Any] = {}
+    for end in ENDS:
+        told[f"{end} interfaces"] = interfaces(names[end])
+        for family in ("-4", "-6"):
+            for what in (["rule", "show"], ["route", "show", "table", "all"]):
+                words = ["-n", names[end], "-j", family, *what]
+                told[f"{end} {family} {what[0]}"] = json.loads(ip(*words))
+    return told
+
+
+@contextmanager
+def nothing_left(names: dict[str, str]) -> Iterator[None]:
+    """Fail where anything is left of what was made meanwhile; loopback is there for relays."""
+    ip("-n", names["right"], "link", "set", "lo", "up")
+    before = left_behind(names)
+    yield
+    assert left_behind(names) == before
+
+
+def resident_kb(process: int) -> int:
+    """Return the memory that a process has, in kB."""
+    lines = Path(f"/proc/{process}/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS"))
+
+
+def descriptors(process: int) -> int:
+    """Return how many descriptors a process has."""
+    return len(list(Path(f"/proc/{process}/fd").iterdir()))

@@ -1,0 +1,269 @@
+"""Two daemons under faults: what is carried is what was sent, nothing is forged, nothing is left.
+
+Beside what `test_striped.py` and `test_striped_routes.py` have of ends that are killed, of uplinks
+that are away and of keys that do not fit.
+"""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gingham.studies._namespaces import ENDS, TIMEOUT_S, ip
+from tests.conftest import wait_until
+from tests.system.bundles import ADDRESSES, Daemon, command, daemons
+from tests.system.checked import checked
+from tests.system.conftest import LINES
+from tests.system.faults import (
+    DAEMON_PORT,
+    Tricks,
+    descriptors,
+    nothing_left,
+    pour,
+    relays,
+    resident_kb,
+    written,
+)
+from tests.system.flows import connection
+from tests.system.pipes import address, interfaces
+
+# Of the stream that is checked: a third of what both lines carry, and little for a relay.
+BYTES_PER_S = 1e6
+GARBAGE_PER_S, GARBAGE_S = 100_000, 2.0
+# What a daemon may have more of after garbage: buffers, once touched, stay.
+GROWTH_KB_MAX = 16_384
+
+
+@contextmanager
+def started(
+    program: Path, namespace: str, path: Path, stdout: Any = subprocess.PIPE
+) -> Iterator[Daemon]:
+    """Run one end as long as this lasts."""
+    process = subprocess.Popen(
+        command(program, namespace, path), stdout=stdout, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        if process.stdout is not None and not process.stdout.readline():
+            raise AssertionError(process.communicate()[1])
+        yield Daemon(process)
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def is_answered(names: dict[str, str]) -> None:
+    """Open a connection through the pipe."""
+    for one in connection(names, ADDRESSES["right"]):
+        one.close()
+
+
+def discards(daemon: Daemon) -> dict[str, int]:
+    """Return what was not taken, by what was wrong with it."""
+    return dict(daemon.counters()["handshakes"]["discards"])
+
+
+@pytest.mark.parametrize("first", ENDS)
+def test_ends_are_started_in_any_order(
+    program: Path, names: dict[str, str], tmp_path: Path, first: str
+) -> None:
+    paths = written(tmp_path, len(LINES))
+    other = next(end for end in ENDS if end != first)
+    with nothing_left(names), started(program, names[first], paths[first]) as alone:
+        # Long enough to have begun in vain, and more than once.
+        wait_until(lambda: alone.counters()["handshakes"]["begun"] > 1)
+        assert not alone.counters()["is_open"]
+        with started(program, names[other], paths[other]) as second:
+            is_answered(names)
+            for one in (alone, second):
+                told = one.ended()
+                assert told["handshakes"]["sessions"] == 1, told
+
+
+@pytest.mark.parametrize("again", ENDS)
+def test_a_connection_outlives_ends_that_are_killed(
+    program: Path, names: dict[str, str], tmp_path: Path, again: str
+) -> None:
+    paths = written(tmp_path, len(LINES))
+    with (
+        nothing_left(names),
+        daemons(program, names, paths) as running,
+        checked(names, BYTES_PER_S) as flow,
+    ):
+        flow.goes_on()
+        running[again].killed()
+        assert "bundle0" not in interfaces(names[again])
+        with started(program, names[again], paths[again]):
+            flow.goes_on()
+            # All of it is to come before this end goes.
+            flow.ends()
+
+
+def test_a_channel_is_unplugged_and_plugged_under_load(
+    program: Path, names: dict[str, str], tmp_path: Path
+) -> None:
+    paths = written(tmp_path, len(LINES))
+    with (
+        nothing_left(names),
+        daemons(program, names, paths) as running,
+        checked(names, BYTES_PER_S) as flow,
+    ):
+        for end, channel in (("left", 0), ("right", 1)):
+            flow.goes_on()
+            ip("-n", names[end], "link", "set", f"wan{channel}", "down")
+            wait_until(lambda: not running["left"].is_carrying())
+            flow.goes_on()
+            ip("-n", names[end], "link", "set", f"wan{channel}", "up")
+            wait_until(running["left"].is_carrying)
+
+
+def test_an_end_whose_address_changes_is_followed(
+    program: Path, names: dict[str, str], tmp_path: Path
+) -> None:
+    paths = written(tmp_path, len(LINES))
+    # It says interfaces, and not which addresses those have.
+    text = paths["left"].read_text()
+    for channel in range(len(LINES)):
+        local = f'local = "10.80.{channel}.1:7000"'
+        assert local in text
+        text = text.replace(local, f'interface = "wan{channel}"')
+    paths["left"].write_text(text)
+    with daemons(program, names, paths) as running, checked(names, BYTES_PER_S) as flow:
+        flow.goes_on()
+        for before, after in ((1, 11), (11, 12)):
+            old, new = (f"10.80.0.{number}/24" for number in (before, after))
+            ip("-n", names["left"], "addr", "del", old, "dev", "wan0")
+            ip("-n", names["left"], "addr", "add", new, "dev", "wan0")
+            flow.goes_on()
+            moved = (before + 1) // 11 + 1
+            wait_until(
+                lambda moved=moved: running["right"].counters()["channels"][0]["moved"] >= moved
+            )
+            wait_until(running["right"].is_carrying)
+        assert running["right"].counters()["handshakes"]["sessions"] == 1
+
+
+def test_a_nat_that_forgets_is_followed(
+    program: Path, names: dict[str, str], tmp_path: Path
+) -> None:
+    paths = written(tmp_path, len(LINES), relayed=1)
+    with (
+        nothing_left(names),
+        relays(names, 1) as (relay,),
+        daemons(program, names, paths) as running,
+        checked(names, BYTES_PER_S) as flow,
+    ):
+        wait_until(running["left"].is_carrying)
+        for count in (2, 3, 4):
+            flow.goes_on()
+            relay.forget()
+            wait_until(lambda count=count: moved(running["right"]) >= count)
+        flow.goes_on()
+        wait_until(running["right"].is_carrying)
+        assert running["right"].counters()["handshakes"]["sessions"] == 1
+
+
+def moved(daemon: Daemon) -> int:
+    """Return how often the other end of the first channel was found elsewhere."""
+    return int(daemon.counters()["channels"][0]["moved"])
+
+
+def test_what_is_forged_replayed_truncated_or_overtaken_changes_nothing(
+    program: Path, names: dict[str, str], tmp_path: Path
+) -> None:
+    paths = written(tmp_path, len(LINES), relayed=2)
+    tricks = Tricks(lost=0.01, replayed=0.2, truncated=0.2, forged=0.2, overtaken=0.05)
+    with (
+        nothing_left(names),
+        relays(names, 2) as both,
+        daemons(program, names, paths) as running,
+        checked(names, BYTES_PER_S) as flow,
+    ):
+        flow.goes_on()
+        for relay in both:
+            relay.tricks = tricks
+        flow.goes_on(2_000_000)
+        # What this daemon sealed in a session before is of no use in the next one.
+        running["left"].killed()
+        with started(program, names["left"], paths["left"]) as again:
+            flow.goes_on(500_000)
+            for relay in both:
+                relay.tricks = Tricks()
+            flow.goes_on()
+            for one in (again, running["right"]):
+                told = discards(one)
+                assert all(told[kind] > 0 for kind in ("replayed", "not_authentic")), told
+                assert told.get("malformed", 0) > 0, told
+            assert running["right"].counters()["handshakes"]["sessions"] == 2
+            flow.ends()
+
+
+def test_garbage_at_a_hundred_thousand_datagrams_a_second_is_borne(
+    program: Path, names: dict[str, str], tmp_path: Path
+) -> None:
+    paths = written(tmp_path, len(LINES))
+    with (
+        nothing_left(names),
+        daemons(program, names, paths) as running,
+        checked(names, BYTES_PER_S) as flow,
+    ):
+        flow.goes_on()
+        carrier = running["right"].carrier()
+        before = resident_kb(carrier), descriptors(carrier)
+        to = (address(0, "right"), DAEMON_PORT)
+        poured = pour(names["right"], to, GARBAGE_PER_S, GARBAGE_S)
+        flow.goes_on()
+        told = running["right"].counters()
+        after = resident_kb(carrier), descriptors(carrier)
+    assert poured.datagrams >= 100_000, poured
+    refused = told["handshakes"]["discards"]
+    assert all(refused.get(kind, 0) > 0 for kind in ("no_key", "not_authentic")), refused
+    assert told["handshakes"]["sessions"] == 1, told
+    assert told["handshakes"]["cookies"] > 0, told
+    assert told["channels"][0]["moved"] == 0, told
+    assert after[0] - before[0] < GROWTH_KB_MAX, (before, after)
+    assert after[1] == before[1]
+
+
+def test_another_version_is_counted_and_not_talked_to_until_it_is_gone(
+    program: Path, names: dict[str, str], tmp_path: Path
+) -> None:
+    paths = written(tmp_path, 2, relayed=2)
+    with (
+        nothing_left(names),
+        relays(names, 2) as both,
+    ):
+        for relay in both:
+            relay.tricks = Tricks(other_version=True)
+        with daemons(program, names, paths) as running:
+            # The left end speaks first; the right one knows no address.
+            wait_until(lambda: discards(running["right"]).get("other_version", 0) > 0)
+            told = {end: running[end].counters() for end in ENDS}
+            assert all(told[end]["handshakes"]["sessions"] == 0 for end in ENDS), told
+            for relay in both:
+                relay.tricks = Tricks()
+            is_answered(names)
+
+
+def test_a_full_disk_under_what_it_tells_stops_nothing(
+    program: Path, names: dict[str, str], tmp_path: Path
+) -> None:
+    paths = written(tmp_path, len(LINES))
+    with (
+        nothing_left(names),
+        Path("/dev/full").open("w") as full,
+        started(program, names["left"], paths["left"], full) as left,
+        started(program, names["right"], paths["right"], full),
+    ):
+        wait_until(lambda: all("bundle0" in interfaces(names[end]) for end in ENDS))
+        with checked(names, BYTES_PER_S) as flow:
+            for _ in range(3):
+                flow.goes_on()
+                left.process.send_signal(signal.SIGUSR1)
+        left.process.send_signal(signal.SIGTERM)
+        assert left.process.wait(TIMEOUT_S) == 0
