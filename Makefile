@@ -4,7 +4,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-rust test-python lint bench bench-stripe fuzz oracle campaign digests docs pages wheel clean
+.PHONY: help demo test test-rust test-python lint bench bench-stripe fuzz oracle campaign faults soak digests docs pages wheel clean
 
 PYTHON ?= python3
 CARGO ?= cargo
@@ -17,6 +17,8 @@ EXAMPLE := cluster
 CASES ?= 5000
 FIRST ?= 1000000
 RUNS ?= 100000
+SEED ?= 0
+SOAK ?= 6
 BENCH ?=
 TARGET ?= ends
 FOR ?= 60
@@ -59,6 +61,12 @@ oracle:  ## engine against oracle on CASES=n random scenarios, from FIRST=n on
 
 campaign:  ## the striping protocol over RUNS=n random sets of bad channels, from seed FIRST=n on
 	GINGHAM_CAMPAIGN_RUNS=$(RUNS) GINGHAM_CAMPAIGN_FIRST=$(FIRST) $(CARGO) test --package gingham-stripe --locked --test campaign -- --nocapture
+
+faults:  ## two whole ends of the daemon's pipe under faults in virtual time, RUNS=n runs from seed SEED=n on
+	GINGHAM_FAULTS_RUNS=$(RUNS) GINGHAM_FAULTS_FIRST=$(SEED) $(CARGO) test --package gingham-stripe-udp --locked --test faults -- --nocapture
+
+soak: .venv/core.stamp  ## two daemons for SOAK=6 minutes under faults drawn from SEED=n, as root; text, JSON and a picture in runs/soak
+	$(BIN)/python benches/striping_soak.py --minutes $(SOAK) --seed $(SEED)
 
 docs: .venv/core.stamp  ## the site, into target/site, and the reference of the crates, into target/doc
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -j 2 -c docs -d target/site.cache . target/site

@@ -36,6 +36,8 @@ mod primitives;
 mod replay;
 mod responder;
 mod times;
+#[cfg(feature = "told-randomness")]
+mod told;
 mod wire;
 
 pub use discard::{Discard, Discards};
@@ -43,4 +45,6 @@ pub use keys::{BadKey, KEY_BYTES, NoRandomness, PresharedKey, PrivateKey, Public
 pub use peer::{Counts, Peer, PeerPlan};
 pub use responder::{Initiation, Read, Responder};
 pub use times::Times;
+#[cfg(feature = "told-randomness")]
+pub use told::tell_randomness;
 pub use wire::{is_handshake, is_initiation, sealed_discard};

@@ -21,7 +21,7 @@ use crate::error::Meaning;
 use crate::inbox::{Batch, Inbox};
 use crate::link::{Link, LinkPlan};
 use crate::outbox::Outbox;
-use crate::port::Ports;
+use crate::port::{Ports, is_same};
 use crate::run::Run;
 use crate::socket::{BufferPlan, Opener};
 use crate::tcp::Connection;
@@ -44,6 +44,8 @@ pub(crate) enum Sent {
 #[derive(Debug)]
 pub(crate) struct Channel {
     pub(crate) link: Link,
+    /// Where the other end was said to be, whatever was heard since.
+    told: Option<SocketAddr>,
     again_at: Instant,
     /// What the kernel said when the link went, or could not be opened anew.
     pub(crate) gone_by: Option<i32>,
@@ -64,6 +66,7 @@ impl Channel {
         let link = Link::open(plan, (buffers, ports), opener)?;
         Ok(Self {
             inbox: Inbox::new(link.batches(), now),
+            told: link.remote(),
             link,
             again_at: now,
             gone_by: None,
@@ -86,6 +89,7 @@ impl Channel {
         self.link.release();
         self.again_at = now;
         self.link = Link::open(plan, (buffers, ports), opener)?;
+        self.told = self.link.remote();
         self.inbox = Inbox::new(self.link.batches(), now);
         Ok(())
     }
@@ -270,6 +274,21 @@ impl Channel {
             }
         }
         false
+    }
+
+    /// Sends a datagram to where the other end was said to be, if it was heard from elsewhere since:
+    /// whoever plays again what was lost on the way draws a channel to himself, for as long as
+    /// nothing newer comes. Whether the channel is gone just now.
+    pub(crate) fn remind(&mut self, now: Instant, datagram: &[u8]) -> bool {
+        let (told, heard) = (self.told, self.link.remote());
+        let elsewhere = told.filter(|told| heard.is_some_and(|heard| !is_same(heard, *told)));
+        elsewhere.is_some_and(|told| self.tell(now, Some(told), datagram))
+    }
+
+    /// The other end is said to be there.
+    pub(crate) fn lead(&mut self, remote: SocketAddr) {
+        self.told = Some(remote);
+        self.link.set_remote(remote);
     }
 
     /// The other end has been heard from there.

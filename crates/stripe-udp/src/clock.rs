@@ -31,6 +31,11 @@ pub(crate) struct Moment {
 }
 
 impl Moment {
+    /// One of a clock that is told, by which datagrams have their stamps as well.
+    pub(crate) const fn told(now: Instant) -> Self {
+        Self { now, realtime: Duration::from_nanos(now.nanoseconds()) }
+    }
+
     /// This one. If we are interrupted between the two, they are read again.
     pub(crate) fn read() -> Self {
         let mut tries = 1..=TRIES_MAX;

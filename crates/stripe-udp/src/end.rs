@@ -142,18 +142,28 @@ impl End {
         channels: Vec<impl Into<LinkPlan>>,
         epoch: Epoch,
     ) -> Result<Self, OpenError> {
+        Self::open_at(now(), plan, channels, epoch)
+    }
+
+    /// As [`Self::open`], at a time that is told.
+    pub fn open_at(
+        now: Instant,
+        plan: &EndPlan,
+        channels: Vec<impl Into<LinkPlan>>,
+        epoch: Epoch,
+    ) -> Result<Self, OpenError> {
         let channels = channels.into_iter().map(Into::into).collect();
-        Self::open_on(plan, channels, epoch, Ports::default())
+        Self::open_on(now, plan, channels, epoch, Ports::default())
     }
 
     /// The same, on ports that it may have in common with other ends.
     pub(crate) fn open_on(
+        now: Instant,
         plan: &EndPlan,
         channels: Vec<LinkPlan>,
         epoch: Epoch,
         ports: Ports,
     ) -> Result<Self, OpenError> {
-        let now = now();
         let (kind, encapsulation) = encapsulation(plan, &channels, now)?;
         let check_bytes = encapsulation.data_bytes(&Tag::default(), 0).saturating_sub(TAG_BYTES);
         let headers = channels.iter().map(LinkPlan::header_bytes).max().unwrap_or(0);
@@ -197,7 +207,16 @@ impl End {
 
     /// Takes what has come on all channels, in the order of time.
     pub fn receive(&mut self) {
-        let moment = Moment::read();
+        self.receive_by(Moment::read);
+    }
+
+    /// As [`Self::receive`], at a time that is told: by it links in memory have their times.
+    pub fn receive_at(&mut self, now: Instant) {
+        self.receive_by(|| Moment::told(now));
+    }
+
+    fn receive_by(&mut self, read: impl Fn() -> Moment) {
+        let moment = read();
         self.admit(moment.now);
         for channel in 0..self.channels.len() {
             self.fill(channel, &moment);
@@ -208,7 +227,7 @@ impl End {
             left = left.saturating_sub(datagrams);
             let one = self.channels[channel].as_ref();
             if one.is_some_and(Channel::may_have_more) && left > 0 {
-                self.fill(channel, &Moment::read());
+                self.fill(channel, &read());
             }
         }
         self.striping.settle(moment.now);

@@ -125,7 +125,7 @@ impl Ends {
     ) -> Result<usize, OpenError> {
         let channels = channels.into_iter().map(Into::into).collect();
         let ports = if plan.peer.is_some() { self.known.clone() } else { Ports::default() };
-        let end = End::open_on(plan, channels, epoch, ports)?;
+        let end = End::open_on(now(), plan, channels, epoch, ports)?;
         let free = self.all.iter().position(Option::is_none);
         let number = free.unwrap_or(self.all.len());
         if number == self.all.len() {
@@ -291,7 +291,7 @@ impl Ends {
             }
             active.retain(|number| {
                 let Some(end) = &mut self.all[*number] else { return false };
-                let has_more = end.transmit_some(sources.of(*number), QUANTUM_BYTES);
+                let has_more = end.transmit_some(now(), sources.of(*number), QUANTUM_BYTES);
                 if !has_more {
                     end.rest();
                 }

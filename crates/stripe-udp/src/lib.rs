@@ -35,6 +35,7 @@ mod ethernet;
 mod framing;
 mod inbox;
 mod link;
+mod memory;
 mod ordering;
 mod outbox;
 mod pool;
@@ -56,6 +57,7 @@ pub use ethernet::{EtherTypeUse, EtherTypes, EthernetPlan, Interface, MacAddress
 pub use framing::OVERHEAD_BYTES_MAX;
 pub use gingham_fairq::CHANNELS_MAX;
 pub use link::LinkPlan;
+pub use memory::{Datagram, MemoryPlan, MemoryPort};
 pub use pool::Buffer;
 pub use scheduler::SchedulerPlan;
 pub use socket::{BufferPlan, ChannelPlan, Opener};

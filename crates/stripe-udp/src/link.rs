@@ -19,6 +19,7 @@ use socket2::Socket;
 
 use crate::error::gone;
 use crate::ethernet::{EthernetLink, EthernetPlan};
+use crate::memory::{MemoryLink, MemoryPlan};
 use crate::port::{Ports, SharedPort, UdpLink};
 use crate::run::Run;
 use crate::socket::{BATCHES, BufferPlan, ChannelPlan, Opener};
@@ -33,6 +34,8 @@ pub enum LinkPlan {
     Tcp(TcpPlan),
     /// In frames of Ethernet.
     Ethernet(EthernetPlan),
+    /// In memory, where somebody stands in for what is between both ends.
+    Memory(MemoryPlan),
 }
 
 impl From<ChannelPlan> for LinkPlan {
@@ -53,12 +56,19 @@ impl From<EthernetPlan> for LinkPlan {
     }
 }
 
+impl From<MemoryPlan> for LinkPlan {
+    fn from(plan: MemoryPlan) -> Self {
+        Self::Memory(plan)
+    }
+}
+
 impl LinkPlan {
     /// What the link puts before a datagram, in bytes.
     pub(crate) const fn header_bytes(&self) -> u32 {
         match self {
             Self::Udp(plan) => plan.header_bytes(),
             Self::Tcp(_) | Self::Ethernet(_) => 0,
+            Self::Memory(_) => MemoryPlan::HEADER_BYTES,
         }
     }
 
@@ -70,7 +80,7 @@ impl LinkPlan {
     /// Whether two are of one kind, so that the same stands on both.
     pub(crate) const fn kind(&self) -> LinkKind {
         match self {
-            Self::Udp(_) | Self::Tcp(_) => LinkKind::Datagrams,
+            Self::Udp(_) | Self::Tcp(_) | Self::Memory(_) => LinkKind::Datagrams,
             Self::Ethernet(plan) => LinkKind::Ethernet { is_offloaded: plan.is_offloaded },
         }
     }
@@ -121,6 +131,7 @@ pub(crate) enum Link {
     Udp(Box<UdpLink>),
     Tcp(Box<TcpLink>),
     Ethernet(Box<EthernetLink>),
+    Memory(MemoryLink),
 }
 
 /// The same call of whichever it is.
@@ -130,6 +141,7 @@ macro_rules! either {
             Link::Udp($link) => $call,
             Link::Tcp($link) => $call,
             Link::Ethernet($link) => $call,
+            Link::Memory($link) => $call,
         }
     };
 }
@@ -150,6 +162,7 @@ impl Link {
             LinkPlan::Ethernet(plan) => {
                 Self::Ethernet(Box::new(EthernetLink::open(plan, buffers)?))
             }
+            LinkPlan::Memory(plan) => Self::Memory(MemoryLink::open(plan)?),
         })
     }
 
@@ -159,6 +172,7 @@ impl Link {
             Self::Udp(link) => link.reopen(now),
             Self::Tcp(_) => Err(gone()),
             Self::Ethernet(link) => link.reopen(),
+            Self::Memory(link) => link.reopen(),
         }
     }
 
@@ -219,12 +233,16 @@ impl Link {
     pub(crate) fn release(&mut self) {
         match self {
             Self::Udp(link) => link.release(),
-            Self::Tcp(_) | Self::Ethernet(_) => self.close(),
+            Self::Tcp(_) | Self::Ethernet(_) | Self::Memory(_) => self.close(),
         }
     }
 
     pub(crate) fn is_open(&self) -> bool {
-        if let Self::Udp(link) = self { link.is_open() } else { self.fd().is_some() }
+        match self {
+            Self::Udp(link) => link.is_open(),
+            Self::Memory(link) => link.is_open(),
+            Self::Tcp(_) | Self::Ethernet(_) => self.fd().is_some(),
+        }
     }
 
     /// The port that it has in common with others, on which what comes is taken for all of them.
@@ -234,13 +252,18 @@ impl Link {
 
     /// What becomes readable where something comes, as long as it is open and its own.
     pub(crate) fn fd(&self) -> Option<BorrowedFd<'_>> {
-        either!(self, link => link.fd())
+        match self {
+            Self::Udp(link) => link.fd(),
+            Self::Tcp(link) => link.fd(),
+            Self::Ethernet(link) => link.fd(),
+            Self::Memory(_) => None,
+        }
     }
 
     /// What becomes writable where a link that was full takes more.
     pub(crate) fn full_fd(&self) -> Option<BorrowedFd<'_>> {
         match self {
-            Self::Udp(_) => None,
+            Self::Udp(_) | Self::Memory(_) => None,
             Self::Tcp(link) => link.full_fd(),
             Self::Ethernet(link) => link.full_fd(),
         }
@@ -251,7 +274,7 @@ impl Link {
         match self {
             Self::Udp(link) => link.segments_max(),
             // As many as in a call.
-            Self::Tcp(_) | Self::Ethernet(_) => self.batches().count,
+            Self::Tcp(_) | Self::Ethernet(_) | Self::Memory(_) => self.batches().count,
         }
     }
 
@@ -262,6 +285,7 @@ impl Link {
             Self::Udp(_) => BATCHES,
             Self::Tcp(link) => link.batches(),
             Self::Ethernet(link) => link.batches(),
+            Self::Memory(_) => MemoryLink::BATCHES,
         }
     }
 
@@ -289,7 +313,7 @@ impl Link {
         match self {
             Self::Udp(link) => link.local(),
             Self::Tcp(link) => link.local(),
-            Self::Ethernet(_) => None,
+            Self::Ethernet(_) | Self::Memory(_) => None,
         }
     }
 
@@ -298,7 +322,7 @@ impl Link {
         match self {
             Self::Udp(link) => link.set_opener(opener),
             Self::Tcp(link) => link.set_opener(opener),
-            Self::Ethernet(_) => {}
+            Self::Ethernet(_) | Self::Memory(_) => {}
         }
     }
 
@@ -308,6 +332,7 @@ impl Link {
             Self::Udp(link) => link.remote(),
             Self::Tcp(link) => link.remote(),
             Self::Ethernet(_) => None,
+            Self::Memory(link) => link.remote(),
         }
     }
 
@@ -317,6 +342,7 @@ impl Link {
         match self {
             Self::Udp(link) => link.tell(to, message),
             Self::Tcp(link) => link.tell(message),
+            Self::Memory(link) => link.tell(to, message),
             Self::Ethernet(_) => Err(io::ErrorKind::Unsupported.into()),
         }
     }
@@ -327,6 +353,7 @@ impl Link {
             Self::Udp(link) => link.set_remote(remote),
             Self::Tcp(link) => link.set_remote(remote),
             Self::Ethernet(_) => {}
+            Self::Memory(link) => link.set_remote(remote),
         }
     }
 }

@@ -92,7 +92,13 @@ pub(super) fn take(
         if let (Some(peer), Some(from), true) =
             (encapsulation.peer_mut(), from, is_handshake(datagram))
         {
-            match answer(peer, at, from, datagram, (striping, sessions)) {
+            let keys = peer.counts().keys;
+            let reply = answer(peer, at, from, datagram, (striping, sessions));
+            // What makes keys answers what was said just now, and comes from whom it was said to.
+            if encapsulation.peer().is_some_and(|peer| peer.counts().keys != keys) && !is_ours {
+                taken.moved_to = Some(from);
+            }
+            match reply {
                 Ok(reply) if reply.is_empty() => {}
                 Ok(reply) if taken.replies.len() < REPLIES_A_BATCH => taken.replies.push(reply),
                 Ok(_) | Err(_) => taken.strange += 1,
@@ -165,7 +171,9 @@ impl End {
         let Some(peer) = self.encapsulation.peer_mut() else { return true };
         while let Some(message) = peer.poll_transmit(now, can_begin) {
             for (number, channel) in self.channels.iter_mut().enumerate() {
-                if channel.as_mut().is_some_and(|one| one.tell(now, None, message)) {
+                let tell =
+                    |one: &mut Channel| one.tell(now, None, message) || one.remind(now, message);
+                if channel.as_mut().is_some_and(tell) {
                     self.striping.lose(number);
                 }
             }
@@ -179,7 +187,7 @@ impl End {
     }
 
     /// When something is to be done though nothing comes.
-    pub(super) fn timeout(&self) -> Instant {
+    pub fn timeout(&self) -> Instant {
         let timeout = self.striping.poll_timeout();
         let Some(peer) = self.encapsulation.peer() else { return timeout };
         let handshake = peer.poll_timeout(self.can_begin());

@@ -2,7 +2,7 @@
 
 use std::mem::take;
 
-use gingham_stripe::{SendError, Tag};
+use gingham_stripe::{Instant, SendError, Tag};
 
 use super::{End, Source};
 use crate::channel::{Channel, Sent};
@@ -17,13 +17,23 @@ const TOO_LONG_A_TURN: usize = 1_000;
 impl End {
     /// Sends what is to be said and, as far as windows and paces let them go, copies and packets.
     pub fn transmit(&mut self, source: &mut impl Source) {
-        self.transmit_some(source, u64::MAX);
+        self.transmit_at(now(), source);
+    }
+
+    /// As [`Self::transmit`], at a time that is told.
+    pub fn transmit_at(&mut self, now: Instant, source: &mut impl Source) {
+        self.transmit_some(now, source, u64::MAX);
         self.rest();
     }
 
     /// The same, until so many bytes of packets went at least; whether that was the reason to end.
-    pub(crate) fn transmit_some(&mut self, source: &mut impl Source, bytes_max: u64) -> bool {
-        self.striping.advance(now());
+    pub(crate) fn transmit_some(
+        &mut self,
+        now: Instant,
+        source: &mut impl Source,
+        bytes_max: u64,
+    ) -> bool {
+        self.striping.advance(now);
         self.advance_links();
         self.drain();
         if !self.shake_hands() {
@@ -148,6 +158,11 @@ impl End {
             let (id, now) = (self.run.channel, self.striping.now());
             match &mut self.channels[id] {
                 Some(channel) => {
+                    // On a channel that is out it may be that nobody is where it was heard from last.
+                    let is_probe = self.run.payload == Payload::Message && !self.striping.is_in(id);
+                    if is_probe && channel.remind(now, &self.run.bytes) {
+                        self.striping.lose(id);
+                    }
                     let sent = channel.send(now, &mut self.run);
                     self.heed(id, sent);
                 }

@@ -49,18 +49,36 @@ impl End {
     ) -> Took {
         let Self { encapsulation, striping, sessions, .. } = self;
         if let (Some(peer), true) = (encapsulation.peer_mut(), is_handshake(datagram)) {
+            let keys = peer.counts().keys;
             let answered = answer(peer, origin.at, origin.from, datagram, (striping, sessions));
+            let has_keys = peer.counts().keys != keys;
             let Ok(reply) = answered else { return self.count_strange(origin) };
             if !reply.is_empty() && replies.len() < REPLIES_A_BATCH {
                 replies.push(reply);
             }
-            return Took::Its;
+            return if has_keys { self.take_keys(origin) } else { Took::Its };
         }
         let bytes = datagram.len();
         match encapsulation.open(Payload::Packets, datagram) {
             Some((frame, is_newest)) => self.take_frame(origin, bytes, frame, is_newest),
             None => self.count_strange(origin),
         }
+    }
+
+    /// What makes keys answers what was said just now, and comes from whom it was said to: the channel
+    /// of its port is there, if it is the only one.
+    fn take_keys(&mut self, origin: Origin<'_>) -> Took {
+        let Self { striping, channels, .. } = self;
+        let on_port = |one: &&mut Channel| is_on(one, origin.port);
+        let mut here = channels
+            .iter_mut()
+            .enumerate()
+            .filter_map(|(channel, one)| Some((channel, one.as_mut().filter(on_port)?)));
+        let (Some((channel, one)), None) = (here.next(), here.next()) else { return Took::Its };
+        if !one.link.remote().is_some_and(|before| is_same(before, origin.from)) {
+            follow_remote(one, striping, channel, origin.from);
+        }
+        Took::Place
     }
 
     /// Takes a datagram from elsewhere, if it is this end's; what is not is not counted.

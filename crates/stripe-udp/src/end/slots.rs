@@ -96,7 +96,7 @@ impl End {
     /// of the channel holds.
     pub fn set_remote(&mut self, id: usize, remote: SocketAddr) {
         if let Some(one) = &mut self.channels[id] {
-            one.link.set_remote(remote);
+            one.lead(remote);
         }
     }
 

@@ -1,0 +1,200 @@
+//! What a run is: drawn from its seed.
+
+use std::fmt;
+use std::time::Duration;
+
+use gingham_stripe_crypt::Times;
+
+/// SplitMix64.
+#[derive(Clone, Debug)]
+pub(crate) struct Chance(u64);
+
+impl Chance {
+    pub(crate) const fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    pub(crate) const fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let word = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        word ^ (word >> 31)
+    }
+
+    /// From the first to before the last.
+    pub(crate) const fn within(&mut self, first: u64, last: u64) -> u64 {
+        first + self.next() % (last - first)
+    }
+
+    pub(crate) fn index(&mut self, length: usize) -> usize {
+        usize::try_from(self.next() % length as u64).expect("below a length")
+    }
+
+    /// So often of a thousand.
+    pub(crate) const fn is(&mut self, permille: u64) -> bool {
+        self.next() % 1_000 < permille
+    }
+
+    pub(crate) fn bytes(&mut self, count: usize) -> Vec<u8> {
+        (0..count).map(|_| self.next().to_be_bytes()[0]).collect()
+    }
+}
+
+pub(crate) const MS: u64 = 1_000_000;
+pub(crate) const SECOND: u64 = 1_000 * MS;
+
+/// What a channel is, each direction alike.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Way {
+    pub(crate) bytes_per_second: u64,
+    pub(crate) delay_ns: u64,
+    pub(crate) queue_bytes: u64,
+}
+
+/// What becomes of datagrams as long as there are faults, of a thousand each.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Shares {
+    pub(crate) lost: u64,
+    pub(crate) doubled: u64,
+    pub(crate) late: u64,
+    pub(crate) flipped: u64,
+    pub(crate) cut: u64,
+}
+
+/// What a stranger sends, datagrams a second each.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Stranger {
+    pub(crate) replayed: u64,
+    pub(crate) forged: u64,
+    pub(crate) initiations: u64,
+}
+
+/// What happens at an instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Event {
+    /// The process of an end is gone.
+    Crash { end: usize },
+    /// There is another one.
+    Start { end: usize },
+    /// Nothing crosses a channel, one way.
+    Dark { end: usize, channel: usize, is_dark: bool },
+    /// The interface of a channel is there, or not.
+    Plug { end: usize, channel: usize, is_there: bool },
+    /// The left end has another address on a channel: of its own, or of a NAT before it.
+    Move { channel: usize, is_port_alone: bool },
+}
+
+/// A run.
+#[derive(Clone, Debug)]
+pub(crate) struct Case {
+    pub(crate) seed: u64,
+    pub(crate) ways: Vec<Way>,
+    pub(crate) is_strict: bool,
+    pub(crate) shares: Shares,
+    pub(crate) stranger: Stranger,
+    pub(crate) events: Vec<(u64, Event)>,
+    /// Whether the right end is told where the left one is.
+    pub(crate) right_knows: bool,
+    /// By how much the clock of each end is too fast, in millionths.
+    pub(crate) fast_ppm: [u64; 2],
+    pub(crate) times: Times,
+    /// Packets a second of each end.
+    pub(crate) packets_per_second: [u64; 2],
+    /// From then on nothing is wrong.
+    pub(crate) heal_ns: u64,
+}
+
+impl Case {
+    pub(crate) fn draw(seed: u64) -> Self {
+        let mut chance = Chance::new(seed ^ 0x6a09_e667_f3bc_c908);
+        let channels = chance.within(1, 5);
+        let way = |chance: &mut Chance| Way {
+            bytes_per_second: 50_000 << chance.within(0, 6),
+            delay_ns: chance.within(0, 40) * MS,
+            queue_bytes: chance.within(8, 64) * 1_000,
+        };
+        let ways: Vec<_> = (0..channels).map(|_| way(&mut chance)).collect();
+        let mut share = |max| if chance.is(500) { chance.within(0, max) } else { 0 };
+        let shares = Shares {
+            lost: share(200),
+            doubled: share(200),
+            late: share(200),
+            flipped: share(100),
+            cut: share(50),
+        };
+        let stranger =
+            Stranger { replayed: share(500), forged: share(500), initiations: share(2_000) };
+        let heal_ns = chance.within(1_000, 4_000) * MS;
+        let mut events = Vec::new();
+        for _ in 0..chance.within(0, 7) {
+            let (at, lasts) = (chance.within(0, heal_ns), chance.within(1, 1_500) * MS);
+            let (end, channel) = (chance.index(2), chance.index(ways.len()));
+            events.extend(befall(&mut chance, at, (at + lasts).min(heal_ns), end, channel));
+        }
+        events.sort_by_key(|(at, _)| *at);
+        let mut packets = || 5_u64 << chance.within(0, 6);
+        let packets_per_second = [packets(), packets()];
+        let fast_ppm = [[0, 0], [200, 0], [0, 200]][chance.index(3)];
+        Self {
+            seed,
+            ways,
+            is_strict: chance.is(250),
+            shares,
+            stranger,
+            events,
+            right_knows: chance.is(500),
+            fast_ppm,
+            times: times(&mut chance),
+            packets_per_second,
+            heal_ns,
+        }
+    }
+}
+
+/// A fault and its end.
+fn befall(
+    chance: &mut Chance,
+    at: u64,
+    until: u64,
+    end: usize,
+    channel: usize,
+) -> Vec<(u64, Event)> {
+    match chance.index(6) {
+        0 | 1 => vec![(at, Event::Crash { end }), (until, Event::Start { end })],
+        2 => [(at, true), (until, false)]
+            .map(|(at, is_dark)| (at, Event::Dark { end, channel, is_dark }))
+            .into(),
+        3 => [(at, false), (until, true)]
+            .map(|(at, is_there)| (at, Event::Plug { end, channel, is_there }))
+            .into(),
+        _ => vec![(at, Event::Move { channel, is_port_alone: chance.is(500) })],
+    }
+}
+
+/// Those of the daemon, or so short that keys are made anew all the time.
+fn times(chance: &mut Chance) -> Times {
+    if chance.is(500) {
+        return Times::default();
+    }
+    let rekey = Duration::from_millis(chance.within(300, 2_000));
+    // Where a line is full, an answer takes a second, and a handshake two of them or more.
+    Times { rekey, reject: rekey + Duration::from_secs(10), ..Times::default() }
+}
+
+impl fmt::Display for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "seed {}, until {} ms", self.seed, self.heal_ns / MS)?;
+        writeln!(f, "  {:?}\n  {:?}", self.shares, self.stranger)?;
+        for way in &self.ways {
+            writeln!(f, "  {way:?}")?;
+        }
+        for (at, event) in &self.events {
+            writeln!(f, "  {:5} ms {event:?}", at / MS)?;
+        }
+        write!(
+            f,
+            "  strict {}, right knows {}, fast {:?} ppm, {:?} packets/s, {:?}",
+            self.is_strict, self.right_knows, self.fast_ppm, self.packets_per_second, self.times
+        )
+    }
+}

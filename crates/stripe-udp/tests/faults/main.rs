@@ -1,0 +1,135 @@
+//! Two whole ends in virtual time, on sockets in memory, under faults that are drawn from a seed.
+//!
+//! Datagrams are lost, doubled, late, flipped and cut; channels are dark or unplugged; addresses
+//! change; processes crash and others begin; a stranger replays what was ever said, in this session or
+//! an earlier one, forges, and begins handshakes; keys are made anew all the time; a clock is too fast.
+//!
+//! What must hold in every run: nothing is delivered that was not sent, nothing twice, nothing out of
+//! order, memory has a bound, no end asks to be called again and again; 10 s after the last fault all
+//! that is sent comes.
+//!
+//! Environment: `GINGHAM_FAULTS_RUNS` (200), `GINGHAM_FAULTS_FIRST` (the first seed, 0),
+//! `GINGHAM_FAULTS_SEED` (that run alone, told). A failure prints its seed.
+#![cfg(target_os = "linux")]
+
+mod case;
+mod host;
+mod ledger;
+mod network;
+mod world;
+
+use std::alloc::System;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use case::{Case, Event, MS, Shares, Stranger};
+use gingham_stripe_crypt::tell_randomness;
+use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
+use world::{Told, World};
+
+#[global_allocator]
+static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+/// What all runs that go on at a time hold together: for each of four ends of two runs what is kept to be
+/// sent again of four channels, 16,384 packets of 1,200 bytes, and as much for all else.
+const BYTES_MAX: usize = 2 * 4 * 16_384 * 1_200;
+/// Runs at a time.
+const THREADS: usize = 2;
+/// Failures that are told before it is broken off.
+const FAILURES_MAX: usize = 20;
+
+/// What is held, in bytes, by all runs.
+fn held_bytes() -> usize {
+    let stats = ALLOCATOR.stats();
+    stats.bytes_allocated.saturating_sub(stats.bytes_deallocated)
+}
+
+#[expect(clippy::disallowed_methods, reason = "a test run by hand takes its size from outside")]
+fn environment(name: &str) -> Option<u64> {
+    let value = std::env::var(name).ok()?;
+    Some(value.parse().unwrap_or_else(|_| panic!("{name} is {value:?}; it must be a whole number")))
+}
+
+fn run(seed: u64, is_aloud: bool) -> Result<Told, String> {
+    tell_randomness(Some(seed));
+    let told = World::new(&Case::draw(seed), is_aloud).run();
+    told.map_err(|failure| {
+        format!("seed {seed}: {failure}\n  GINGHAM_FAULTS_SEED={seed} tells the run\n")
+    })
+}
+
+#[expect(clippy::disallowed_methods, reason = "runs know nothing of each other")]
+fn runs(first: u64, count: u64) -> (Told, Vec<String>) {
+    let (next, results) = (AtomicU64::new(0), Mutex::new((Told::default(), Vec::new())));
+    let work = || {
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if number >= count || results.lock().expect("no thread panics").1.len() >= FAILURES_MAX
+            {
+                break;
+            }
+            let outcome = run(first + number, false);
+            let mut results = results.lock().expect("no thread panics");
+            match outcome {
+                Ok(told) => results.0.add(&told),
+                Err(failure) => results.1.push(failure),
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        (0..THREADS).for_each(|_| {
+            scope.spawn(work);
+        });
+    });
+    results.into_inner().expect("no thread panics")
+}
+
+#[test]
+#[expect(clippy::print_stdout, reason = "the figures are what it is run for")]
+fn nothing_forged_nothing_twice_and_healed_ten_seconds_after_the_last_fault() {
+    if let Some(seed) = environment("GINGHAM_FAULTS_SEED") {
+        println!("{}", Case::draw(seed));
+        println!("{:?}", run(seed, true).unwrap_or_else(|failure| panic!("{failure}")));
+        return;
+    }
+    let count = environment("GINGHAM_FAULTS_RUNS").unwrap_or(200);
+    let (told, failures) = runs(environment("GINGHAM_FAULTS_FIRST").unwrap_or(0), count);
+    println!("{count} runs: {told:?}");
+    assert!(failures.is_empty(), "{} failed:\n{}", failures.len(), failures.concat());
+    // Faults were there, and did not hinder everything.
+    assert!(told.delivered > 100 * count && told.discarded > 10 * count, "{told:?}");
+    assert!(told.processes > 2 * count && told.keys > told.sessions, "{told:?}");
+}
+
+/// Whoever plays again what was lost on the way draws an end to himself; if the other one begins anew
+/// just then, and knows no address, only where it was said to be helps.
+#[test]
+fn an_end_that_was_drawn_away_comes_back() {
+    for seed in 0..20 {
+        tell_randomness(Some(seed));
+        let drawn = Case::draw(seed);
+        let case = Case {
+            ways: vec![drawn.ways[0]],
+            shares: Shares::default(),
+            stranger: Stranger { replayed: 200, ..Stranger::default() },
+            events: vec![
+                (1_500 * MS, Event::Dark { end: 1, channel: 0, is_dark: true }),
+                (1_900 * MS, Event::Crash { end: 1 }),
+                (1_950 * MS, Event::Start { end: 1 }),
+            ],
+            right_knows: false,
+            heal_ns: 2_000 * MS,
+            ..drawn
+        };
+        let told = World::new(&case, false).run();
+        told.unwrap_or_else(|failure| panic!("seed {seed}: {failure}"));
+    }
+}
+
+/// What seems to be chance is of the seed.
+#[test]
+fn a_seed_is_a_run() {
+    let told =
+        [0; 2].map(|_| run(7, false).map(|told| format!("{:?}", Told { bytes_max: 0, ..told })));
+    assert_eq!(told[0], told[1]);
+}
