@@ -157,6 +157,21 @@ def process_status(process: int) -> dict[str, str]:
     return dict(line.split(":\t", 1) for line in lines)
 
 
+def started(program: Path, namespace: str, path: Path, *, priority: bool = True) -> Daemon:
+    """Start a daemon, before all others or not, and wait until it is ready."""
+    process = subprocess.Popen(
+        command(program, namespace, path),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=first_priority if priority else None,  # noqa: PLW1509 - no thread here takes locks
+    )
+    assert process.stdout is not None
+    if not process.stdout.readline():
+        raise AssertionError(process.communicate()[1])
+    return Daemon(process)
+
+
 @contextmanager
 def daemons(
     program: Path, names: dict[str, str], configs: dict[str, Path], *, priority: bool = True
@@ -165,17 +180,7 @@ def daemons(
     running: dict[str, Daemon] = {}
     try:
         for end in ENDS:
-            process = subprocess.Popen(
-                command(program, names[end], configs[end]),
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-                preexec_fn=first_priority if priority else None,  # noqa: PLW1509 - no thread here
-            )
-            running[end] = Daemon(process)
-            assert process.stdout is not None
-            if not process.stdout.readline():
-                raise AssertionError(process.communicate()[1])
+            running[end] = started(program, names[end], configs[end], priority=priority)
         yield running
     finally:
         for daemon in running.values():

@@ -31,6 +31,8 @@
 //! [`peer`]; of metrics and logs [`operation`].
 
 mod ethernet;
+#[cfg(test)]
+mod hostile;
 mod operation;
 mod peer;
 
