@@ -10,6 +10,7 @@ import signal
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -135,15 +136,12 @@ def test_an_end_whose_address_changes_is_followed(
     paths["left"].write_text(text)
     with daemons(program, names, paths) as running, checked(names, BYTES_PER_S) as flow:
         flow.goes_on()
-        for before, after in ((1, 11), (11, 12)):
+        for times, before, after in ((1, 1, 11), (2, 11, 12)):
             old, new = (f"10.80.0.{number}/24" for number in (before, after))
             ip("-n", names["left"], "addr", "del", old, "dev", "wan0")
             ip("-n", names["left"], "addr", "add", new, "dev", "wan0")
             flow.goes_on()
-            moved = (before + 1) // 11 + 1
-            wait_until(
-                lambda moved=moved: running["right"].counters()["channels"][0]["moved"] >= moved
-            )
+            wait_until(partial(has_moved, running["right"], times))
             wait_until(running["right"].is_carrying)
         assert running["right"].counters()["handshakes"]["sessions"] == 1
 
@@ -162,15 +160,15 @@ def test_a_nat_that_forgets_is_followed(
         for count in (2, 3, 4):
             flow.goes_on()
             relay.forget()
-            wait_until(lambda count=count: moved(running["right"]) >= count)
+            wait_until(partial(has_moved, running["right"], count))
         flow.goes_on()
         wait_until(running["right"].is_carrying)
         assert running["right"].counters()["handshakes"]["sessions"] == 1
 
 
-def moved(daemon: Daemon) -> int:
-    """Return how often the other end of the first channel was found elsewhere."""
-    return int(daemon.counters()["channels"][0]["moved"])
+def has_moved(daemon: Daemon, times: int) -> bool:
+    """Whether the other end of the first channel was found elsewhere so often."""
+    return int(daemon.counters()["channels"][0]["moved"]) >= times
 
 
 def test_what_is_forged_replayed_truncated_or_overtaken_changes_nothing(
