@@ -14,8 +14,8 @@ from gingham.studies._namespaces import ENDS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# Buffers of a process that has just begun are not touched yet: its first seconds do not count.
-WARM_S = 30.0
+# What is kept to be sent again fills first: 16 MB, at the 0.3 MB a second that go back.
+WARM_S = 60.0
 # Neighbouring samples say the same: what counts is the middle of so many seconds.
 BLOCK_S = 10.0
 BLOCKS_MIN = 3

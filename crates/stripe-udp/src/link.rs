@@ -206,7 +206,7 @@ impl Link {
         match self {
             Self::Udp(link) => link.look_anew(),
             Self::Tcp(link) => link.look_anew(now),
-            Self::Ethernet(_) => {}
+            Self::Ethernet(_) | Self::Memory(_) => {}
         }
     }
 
