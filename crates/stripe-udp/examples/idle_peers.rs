@@ -20,7 +20,7 @@ mod linux {
     use std::error::Error;
     use std::io::{Write, stdout};
     use std::net::{Ipv4Addr, SocketAddr};
-    use std::thread::sleep;
+    use std::thread::spawn;
     use std::time::Duration;
 
     use clap::Parser;
@@ -30,9 +30,6 @@ mod linux {
 
     /// As the server has it by default (`channels-max`).
     const CHANNELS_MAX: usize = 8;
-    /// Between two looks at what has come.
-    const LATE: Duration = Duration::from_millis(20);
-
     /// Many idle peers
     #[derive(Parser)]
     struct Arguments {
@@ -79,21 +76,30 @@ mod linux {
         let server: PublicKey = arguments.server.ok_or("whose peers are they?")?.parse()?;
         let local = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
         let channel = ChannelPlan { local, interface: None, mark: None, remote: arguments.address };
-        let open = |private| {
+        let until = now().after(Duration::from_secs(arguments.time));
+        let rest = move |private| {
             let peer = PeerPlan { private, peer: server, preshared: None, times: Times::default() };
             let channels_max = Some(CHANNELS_MAX);
             let plan = EndPlan { peer: Some(peer), channels_max, ..EndPlan::free(1_400) };
-            End::open(&plan, vec![channel.clone(); arguments.channels], Epoch::new(1))
-        };
-        let mut ends = keys.into_iter().map(open).collect::<Result<Vec<_>, _>>()?;
-        let until = now().after(Duration::from_secs(arguments.time));
-        while now() < until {
-            for end in &mut ends {
+            let channels = vec![channel.clone(); arguments.channels];
+            let mut end = End::open(&plan, channels, Epoch::new(1)).expect("sockets");
+            while now() < until {
                 end.receive();
                 end.transmit(&mut Nothing);
+                end.wait(Some(until), &[]).expect("it waits");
             }
-            // As far away as another town.
-            sleep(LATE);
+        };
+        // Each answers when it is asked, as peers do that have a machine each.
+        #[expect(clippy::disallowed_methods, reason = "a program that stands for many")]
+        let peers: Vec<_> = keys
+            .into_iter()
+            .map(|key| {
+                let rest = rest.clone();
+                spawn(move || rest(key))
+            })
+            .collect();
+        for peer in peers {
+            peer.join().map_err(|_| "a peer has ended")?;
         }
         Ok(())
     }
