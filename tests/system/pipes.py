@@ -47,8 +47,8 @@ PRIORITY = 10
 class Line:
     """A channel: its rate in Mbit/s, its delay one way in ms, and the bytes of its queue.
 
-    It goes through a router, if there is to be one, which is nobody's on the way; an emulated one
-    may do more, as options of the emulator say.
+    It goes through a router, if there is to be one, which is nobody's on the way, and over IPv6 if
+    it is to; an emulated one may do more, as options of the emulator say.
 
     Without a rate it is a veth that nothing shapes. Jitter, in ms, is added to the delay, a loss is
     that of each frame, and in an outage, in seconds from and until, nothing crosses.
@@ -61,6 +61,7 @@ class Line:
     loss: float = 0
     outage: tuple[float, float] | None = None
     is_routed: bool = False
+    is_v6: bool = False
     emulated: tuple[str, ...] = ()
 
     @property
@@ -170,8 +171,9 @@ def started(
     pipes = {}
     for end, other in (("right", "left"), ("left", "right")):
         command = ["ip", "netns", "exec", names[end], str(programs.pipe), *options]
-        for channel in range(len(lines)):
-            ends = f"{address(channel, end)}:7000,{address(channel, other)}:7000"
+        for channel, line in enumerate(lines):
+            here, there = (address(channel, one, is_v6=line.is_v6) for one in (end, other))
+            ends = f"[{here}]:7000,[{there}]:7000" if line.is_v6 else f"{here}:7000,{there}:7000"
             command += ["--channel", ends]
         if end == "left" and offer:
             command += ["--offer", offer]
@@ -231,11 +233,16 @@ def network(
     places = (*ENDS, ROUTER) if any(line.is_routed for line in lines) else ENDS
     with namespaces(places) as names, ExitStack() as stack:
         emulators = []
+        if any(line.is_v6 for line in lines):
+            # It may be turned off where namespaces begin.
+            for name in names.values():
+                turned_on = [f"net.ipv6.conf.{of}.disable_ipv6=0" for of in ("all", "default")]
+                ip("netns", "exec", name, "sysctl", "-qw", *turned_on)
         for channel, line in enumerate(lines):
             if line.is_emulated:
                 emulators.append(_emulated(programs, names, channel, line))
                 stack.callback(_stopped, emulators[-1])
-                _addressed(names, channel)
+                _addressed(names, channel, line)
             elif line.is_routed:
                 _routed(names, channel, line)
             else:
@@ -267,7 +274,7 @@ def joined(names: dict[str, str], channel: int, line: Line) -> None:
     ip("-n", names["left"], "link", "add", device, "type", "veth", *peer)
     for end in ENDS:
         _limited(names[end], device, line)
-    _addressed(names, channel)
+    _addressed(names, channel, line)
 
 
 def _limited(name: str, device: str, line: Line) -> None:
@@ -278,40 +285,49 @@ def _limited(name: str, device: str, line: Line) -> None:
 def _routed(names: dict[str, str], channel: int, line: Line) -> None:
     """Join both ends through a router: `wan0` of the left one to `left0` there, and so on."""
     device = f"wan{channel}"
-    ip("netns", "exec", names[ROUTER], "sysctl", "-qw", "net.ipv4.ip_forward=1")
+    forwards = "net.ipv6.conf.all.forwarding=1" if line.is_v6 else "net.ipv4.ip_forward=1"
+    ip("netns", "exec", names[ROUTER], "sysctl", "-qw", forwards)
     for end, other in (ENDS, ENDS[::-1]):
         there = f"{end}{channel}"
         peer = ["peer", "name", there, "netns", names[ROUTER]]
         ip("-n", names[end], "link", "add", device, "type", "veth", *peer)
         _limited(names[end], device, line)
-        here = address(channel, end)
-        ip("-n", names[end], "addr", "add", f"{here}/32", "dev", device)
+        here, to_other = (address(channel, one, is_v6=line.is_v6) for one in (end, other))
+        _add(names[end], device, f"{here}/{128 if line.is_v6 else 32}")
         for name, one, to in (
-            (names[end], device, address(channel, other)),
+            (names[end], device, to_other),
             (names[ROUTER], there, here),
         ):
             ip("-n", name, "link", "set", one, "up")
             ip("-n", name, "route", "add", to, "dev", one)
         for name, one, to, far in (
-            (names[end], device, address(channel, other), (names[ROUTER], there)),
+            (names[end], device, to_other, (names[ROUTER], there)),
             (names[ROUTER], there, here, (names[end], device)),
         ):
             hardware = ["lladdr", hardware_of(*far), "dev", one, "nud", "permanent"]
             ip("-n", name, "neigh", "replace", to, *hardware)
 
 
-def _addressed(names: dict[str, str], channel: int) -> None:
+def _addressed(names: dict[str, str], channel: int, line: Line) -> None:
     device = f"wan{channel}"
     for end, other in (ENDS, ENDS[::-1]):
-        ip("-n", names[end], "addr", "add", f"{address(channel, end)}/24", "dev", device)
+        here, there = (address(channel, one, is_v6=line.is_v6) for one in (end, other))
+        _add(names[end], device, f"{here}/{64 if line.is_v6 else 24}")
         ip("-n", names[end], "link", "set", device, "up")
         hardware = ["lladdr", hardware_of(names[other], device), "dev", device, "nud", "permanent"]
-        ip("-n", names[end], "neigh", "replace", address(channel, other), *hardware)
+        ip("-n", names[end], "neigh", "replace", there, *hardware)
 
 
-def address(channel: int, end: str) -> str:
+def _add(name: str, device: str, prefix: str) -> None:
+    """Give an interface an address, which is its own at once."""
+    at_once = ["nodad"] if ":" in prefix else []
+    ip("-n", name, "addr", "add", prefix, "dev", device, *at_once)
+
+
+def address(channel: int, end: str, *, is_v6: bool = False) -> str:
     """Return that of an end of a channel."""
-    return f"10.80.{channel}.{ENDS.index(end) + 1}"
+    number = ENDS.index(end) + 1
+    return f"fd80:0:0:{channel}::{number}" if is_v6 else f"10.80.{channel}.{number}"
 
 
 def interfaces(name: str) -> set[str]:

@@ -77,22 +77,30 @@ def test_an_interface_goes_and_comes_back_and_the_pipe_goes_on(programs: Program
     assert all(bits > 0 for bits in told["right"]["seconds_bits"][:5])
 
 
-# What a copy needs of 1,500 bytes beside its packet: headers of IPv4 and UDP, and a tag of 20.
-LONGEST_BYTES = 1500 - 28 - 20
+# Headers of IP and UDP.
+V4_BYTES, V6_BYTES = 20 + 8, 40 + 8
+# What a copy needs of 1,500 bytes beside its packet: these headers, and a tag of 20.
+LONGEST_BYTES = 1500 - V4_BYTES - 20
 # Before a channel shrinks sixteen packets have to be lost on it and a probe, which takes some 30 ms
 # here. That is in the second in which the MTU falls, or the next, as the pipe counts them.
 FALLS_S, KNOWN_S = 2, 4
 
 
 @pytest.mark.parametrize("place", ["router", "interface"])
-@pytest.mark.parametrize("options", [(), ("--repair",)], ids=["plain", "repair"])
+@pytest.mark.parametrize(
+    ("options", "is_v6"),
+    [((), False), (("--repair",), False), (("--repair",), True)],
+    ids=["plain", "repair", "IPv6"],
+)
 def test_a_channel_whose_mtu_falls_shrinks(
-    programs: Programs, options: tuple[str, ...], place: str
+    programs: Programs, options: tuple[str, ...], place: str, *, is_v6: bool
 ) -> None:
-    lines = [Line(10, is_routed=True), Line(10, is_routed=True)]
+    lines = [Line(10, is_routed=True, is_v6=is_v6), Line(10, is_routed=True, is_v6=is_v6)]
+    header_bytes = V6_BYTES if is_v6 else V4_BYTES
+    longest_bytes = 1500 - header_bytes - 20
     with network(programs, lines) as (names, _):
         # Less than both carry, so that nothing is lost to full queues; more than one does.
-        options = (*options, "--packet-bytes", str(LONGEST_BYTES))
+        options = (*options, "--packet-bytes", str(longest_bytes))
         pipes = started(programs, names, lines, 6, options, offer="15 Mbit/s")
         time.sleep(FALLS_S)
         name, device = {
@@ -104,9 +112,9 @@ def test_a_channel_whose_mtu_falls_shrinks(
         told = told_by(pipes, 6)
     tag_bytes = 20 if "--repair" in options else 12
     # What the packets of 1,280 bytes of IP have behind UDP's header, and behind a tag.
-    channels, frame_bytes = told["left"]["channels"], 1280 - 28
+    channels, frame_bytes = told["left"]["channels"], 1280 - header_bytes
     assert channels[1]["frame_bytes"] in range(frame_bytes - 4, frame_bytes + 1), told["left"]
-    assert channels[0]["frame_bytes"] >= LONGEST_BYTES + tag_bytes
+    assert channels[0]["frame_bytes"] >= longest_bytes + tag_bytes
     assert channels[1]["is_in"]
     assert told["left"]["longest_bytes"] == channels[1]["frame_bytes"] - tag_bytes
     assert (channels[1]["too_long"] > 0) == (place == "interface")

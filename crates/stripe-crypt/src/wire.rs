@@ -169,7 +169,7 @@ mod tests {
             assert_eq!(Type::of(&[header[0], 2]), Err(Discard::OtherVersion));
         }
         assert!(!is_handshake(&Header::default().to_bytes()) && !is_handshake(&[]));
-        assert_eq!(Type::of(&[0x33]), Err(Discard::Malformed));
+        assert_eq!(Type::of(&[0x43]), Err(Discard::Malformed));
     }
 
     #[test]
@@ -180,8 +180,8 @@ mod tests {
             let (header, read) = sealed(&bytes).expect("a header");
             assert_eq!((header.number, read), (7, index));
         }
-        assert_eq!(sealed(&[0x43; 8]), Err(Discard::OtherVersion));
-        assert_eq!(sealed(&[0x33; 8]), Err(Discard::Malformed));
-        assert_eq!(sealed(&[0x30; 7]), Err(Discard::Malformed));
+        assert_eq!(sealed(&[0x53; 8]), Err(Discard::OtherVersion));
+        assert_eq!(sealed(&[0x43; 8]), Err(Discard::Malformed));
+        assert_eq!(sealed(&[0x40; 7]), Err(Discard::Malformed));
     }
 }

@@ -2,12 +2,11 @@
 //!
 //! ```text
 //!   EtherType of packets    | the packet of IP, untouched | what Ethernet pads |
-//!   EtherType of messages   | to 1 | message | what Ethernet pads |
+//!   EtherType of messages   | message | message     | what Ethernet pads |
 //! ```
 //!
-//! `to` is 0 for a message to the receiver of the other end, 1 for one to its sender. No byte is
-//! added to a packet: how long it is its own header says, so that what Ethernet pads to 60 bytes is
-//! taken off before a scheduler charges it.
+//! No byte is added to a packet: how long it is its own header says, so that what Ethernet pads to 60
+//! bytes is taken off before a scheduler charges it.
 //!
 //! Where frames pass whole, what the kernel says of the segments of a packet stands before it, in
 //! memory and never on the wire.
@@ -17,14 +16,9 @@
 //!
 //! Invariant: any bytes give a frame or nothing.
 
-use gingham_stripe::Message;
-
 use crate::ethernet::VIRTIO_BYTES;
 use crate::framing::Frame;
 use crate::link::Payload;
-
-const TO_RECEIVER: u8 = 0;
-const TO_SENDER: u8 = 1;
 
 /// The header of IPv6.
 const V6_HEADER_BYTES: usize = 40;
@@ -47,19 +41,13 @@ impl Bare {
         self.prefix_bytes
     }
 
-    pub(crate) fn message_bytes(&self, message_bytes: usize, bytes_min: usize) -> usize {
-        (1 + message_bytes).max(bytes_min.min(self.longest_bytes))
+    pub(crate) fn messages_bytes(&self, messages_bytes: usize, bytes_min: usize) -> usize {
+        messages_bytes.max(bytes_min.min(self.longest_bytes))
     }
 
-    pub(crate) fn write_message(
-        message: &Message,
-        is_to_receiver: bool,
-        datagram_bytes: usize,
-        buffer: &mut Vec<u8>,
-    ) {
+    pub(crate) fn write_messages(messages: &[u8], datagram_bytes: usize, buffer: &mut Vec<u8>) {
         let from = buffer.len();
-        buffer.push(if is_to_receiver { TO_RECEIVER } else { TO_SENDER });
-        buffer.extend_from_slice(&message.to_bytes());
+        buffer.extend_from_slice(messages);
         buffer.resize(from + datagram_bytes, 0);
     }
 
@@ -71,11 +59,7 @@ impl Bare {
                 let packet = &datagram[..self.prefix_bytes + length_bytes];
                 Some(Frame::Packet { length_bytes, packet })
             }
-            Payload::Message => match behind.split_first()? {
-                (&TO_RECEIVER, message) => Some(Frame::ToReceiver(message)),
-                (&TO_SENDER, message) => Some(Frame::ToSender(message)),
-                _ => None,
-            },
+            Payload::Messages => Frame::messages(None, behind),
         }
     }
 }
@@ -96,7 +80,7 @@ pub fn ip_bytes(packet: &[u8]) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use gingham_stripe::{Epoch, Kind};
+    use gingham_stripe::{Epoch, Kind, Message};
 
     use super::*;
 
@@ -109,17 +93,22 @@ mod tests {
         packet
     }
 
+    fn packet(bare: Bare, frame: &[u8]) -> Option<(usize, &[u8])> {
+        match bare.open(Payload::Packets, frame)? {
+            Frame::Packet { length_bytes, packet } => Some((length_bytes, packet)),
+            other => panic!("{other:?}"),
+        }
+    }
+
     /// A packet of 28 bytes comes as one of 46, and is one of 28.
     #[test]
     fn what_ethernet_pads_is_taken_off() {
         let mut frame = v4(28);
         frame.resize(46, 0);
-        let expected = Frame::Packet { length_bytes: 28, packet: &frame[..28] };
-        assert_eq!(Bare::new(1_500, false).open(Payload::Packets, &frame), Some(expected));
+        assert_eq!(packet(Bare::new(1_500, false), &frame), Some((28, &frame[..28])));
         let mut v6 = vec![0x60, 0, 0, 0, 0, 4];
         v6.resize(46, 0);
-        let expected = Frame::Packet { length_bytes: 44, packet: &v6[..44] };
-        assert_eq!(Bare::new(1_500, false).open(Payload::Packets, &v6), Some(expected));
+        assert_eq!(packet(Bare::new(1_500, false), &v6), Some((44, &v6[..44])));
     }
 
     /// What the kernel says of segments goes along, and is not charged.
@@ -128,27 +117,24 @@ mod tests {
         let mut frame = vec![7; VIRTIO_BYTES];
         frame.extend(v4(30));
         frame.resize(60, 0);
-        let packet = &frame[..VIRTIO_BYTES + 30];
-        let expected = Frame::Packet { length_bytes: 30, packet };
-        assert_eq!(Bare::new(65_535, true).open(Payload::Packets, &frame), Some(expected));
+        let expected = (30, &frame[..VIRTIO_BYTES + 30]);
+        assert_eq!(packet(Bare::new(65_535, true), &frame), Some(expected));
     }
 
     #[test]
-    fn a_message_is_read_as_it_was_written() {
-        let (bare, text) = (Bare::new(1_500, false), MESSAGE.to_bytes());
-        for (is_to_receiver, bytes_min, length) in
-            [(true, 0, 1 + text.len()), (false, 200, 200), (true, 9_000, 1_500)]
+    fn messages_are_read_as_they_were_written() {
+        let bare = Bare::new(1_500, false);
+        for (count, bytes_min, length) in [(1, 0, 16), (3, 0, 48), (2, 200, 200), (1, 9_000, 1_500)]
         {
-            assert_eq!(bare.message_bytes(text.len(), bytes_min), length);
+            let text = MESSAGE.to_bytes().repeat(count);
+            assert_eq!(bare.messages_bytes(text.len(), bytes_min), length);
             let mut bytes = Vec::new();
-            Bare::write_message(&MESSAGE, is_to_receiver, length, &mut bytes);
+            Bare::write_messages(&text, length, &mut bytes);
             assert_eq!(bytes.len(), length);
-            let told = match bare.open(Payload::Message, &bytes) {
-                Some(Frame::ToReceiver(told)) if is_to_receiver => told,
-                Some(Frame::ToSender(told)) if !is_to_receiver => told,
-                other => panic!("{other:?}"),
+            let Some(Frame::Messages(None, told)) = bare.open(Payload::Messages, &bytes) else {
+                panic!("messages")
             };
-            assert!(told.starts_with(&text) && told[text.len()..].iter().all(|byte| *byte == 0));
+            assert!(told.eq(vec![Ok(MESSAGE); count]));
         }
     }
 
@@ -156,10 +142,10 @@ mod tests {
     fn what_is_no_frame_is_nothing() {
         let bare = Bare::new(1_500, false);
         for packet in [vec![], vec![0x45], v4(0), v4(5), vec![0x60; 20], vec![0xff; 60]] {
-            assert_eq!(bare.open(Payload::Packets, &packet), None, "{packet:?}");
+            assert!(bare.open(Payload::Packets, &packet).is_none(), "{packet:?}");
         }
-        assert_eq!(bare.open(Payload::Message, &[]), None);
-        assert_eq!(bare.open(Payload::Message, &[2, 0]), None);
-        assert_eq!(Bare::new(1_500, true).open(Payload::Message, &[0; 9]), None);
+        assert!(bare.open(Payload::Messages, &[]).is_none());
+        assert!(bare.open(Payload::Messages, &[0; 46]).is_none());
+        assert!(Bare::new(1_500, true).open(Payload::Messages, &[0; 9]).is_none());
     }
 }

@@ -1,11 +1,11 @@
 //! What goes on a link: the seam between the protocol and how its packets are wrapped.
 //!
-//! | | a packet | a message |
+//! | | a packet | messages |
 //! |---|---|---|
 //! | [`Framing`], over UDP | behind its tag, sealed where there is a key | behind a header, the same |
 //! | [`Bare`], over Ethernet | as it is, under an EtherType | under another EtherType |
 
-use gingham_stripe::{Message, Tag};
+use gingham_stripe::{Epoch, Tag};
 use gingham_stripe_crypt::Peer;
 
 use crate::bare::Bare;
@@ -50,28 +50,29 @@ impl Encapsulation {
         }
     }
 
-    /// How long the datagram of a message is, which is to get through where a packet that is so long
+    /// How long the datagram of messages is, which is to get through where a packet that is so long
     /// with its tag does.
-    pub(crate) fn message_bytes(&self, message_bytes: usize, bytes_min: usize) -> usize {
+    pub(crate) fn messages_bytes(&self, messages_bytes: usize, bytes_min: usize) -> usize {
         match self {
-            Self::Datagrams(framing) => framing.message_bytes(message_bytes, bytes_min),
-            Self::Bare(bare) => bare.message_bytes(message_bytes, bytes_min),
+            Self::Datagrams(framing) => framing.messages_bytes(messages_bytes, bytes_min),
+            Self::Bare(bare) => bare.messages_bytes(messages_bytes, bytes_min),
         }
     }
 
-    /// Writes a message, behind what the buffer holds, as a datagram of this length.
-    pub(crate) fn write_message(
+    /// Writes messages that go on a channel, the first of this epoch, behind what the buffer holds, as
+    /// a datagram of this length.
+    pub(crate) fn write_messages(
         &mut self,
-        message: &Message,
-        is_to_receiver: bool,
+        on: (usize, Epoch),
+        messages: &[u8],
         datagram_bytes: usize,
         buffer: &mut Vec<u8>,
     ) {
         match self {
             Self::Datagrams(framing) => {
-                framing.write_message(message, is_to_receiver, datagram_bytes, buffer);
+                framing.write_messages(on, messages, datagram_bytes, buffer);
             }
-            Self::Bare(_) => Bare::write_message(message, is_to_receiver, datagram_bytes, buffer),
+            Self::Bare(_) => Bare::write_messages(messages, datagram_bytes, buffer),
         }
     }
 

@@ -23,6 +23,7 @@ use crate::encapsulation::Encapsulation;
 use crate::error::OpenError;
 use crate::framing::{Framing, OVERHEAD_BYTES_MAX};
 use crate::link::{LinkKind, LinkPlan};
+use crate::messages::Messages;
 use crate::port::Ports;
 use crate::run::{RUN_BYTES_MAX, Run};
 use crate::scheduler::SchedulerPlan;
@@ -122,6 +123,7 @@ pub struct End {
     encapsulation: Encapsulation,
     sessions: Sessions,
     run: Run,
+    messages: Messages,
     waiting: Waiting,
     buffers: BufferPlan,
     /// Those that it has in common with other ends, if it has.
@@ -197,6 +199,7 @@ impl End {
             encapsulation,
             sessions,
             run: Run::default(),
+            messages: Messages::new(cap),
             waiting: Waiting::new(plan.granule).map_err(OpenError::Timer)?,
             buffers: plan.buffers,
             ports,

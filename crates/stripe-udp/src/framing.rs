@@ -1,38 +1,35 @@
 //! What a datagram is: a header in clear, and what follows, sealed where there is a key.
 //!
 //! ```text
-//!   | header, 8 bytes: data    | sequence 4       | packet           | check 16 |
-//!   | header, 8 bytes: copy    | sequence 4, of 8 | packet           | check 16 |
-//!   | header, 8 bytes: message | to 1             | message, padding | check 16 |
-//!   |<------- in clear ------->|<-------------- sealed -------------->|
+//!   | header, 8 bytes: data     | sequence 4       | packet  | check 16 |
+//!   | header, 8 bytes: copy     | sequence 4, of 8 | packet  | check 16 |
+//!   | header, 8 bytes: messages | message | message | padding | check 16 |
+//!   |<------- in clear -------->|<------------- sealed ------------->|
 //! ```
 //!
-//! `check` is there only where there is a key (`gingham_stripe_crypt`); `to` is 0 for a message to the
-//! receiver of the other end, 1 for one to its sender. What runs without a key is for networks in
-//! which nobody else is, and for tests.
+//! `check` is there only where there is a key (`gingham_stripe_crypt`). What runs without a key is for
+//! networks in which nobody else is, and for tests.
 //!
 //! Invariant: any bytes give a frame or nothing.
 
-use gingham_stripe::{Content, HEADER_BYTES, Header, Message, MessageNumbers, TAG_BYTES_MAX, Tag};
+use gingham_stripe::{
+    Content, Epoch, HEADER_BYTES, Header, MessageNumbers, Messages, TAG_BYTES_MAX, Tag,
+};
 use gingham_stripe_crypt::{Discard, Peer};
 
 /// By how much the datagram of a packet is longer at the most: of a copy, with a key.
 pub const OVERHEAD_BYTES_MAX: usize = TAG_BYTES_MAX + Peer::CHECK_BYTES;
 
-const TO_RECEIVER: u8 = 0;
-const TO_SENDER: u8 = 1;
-
 /// What a datagram holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(crate) enum Frame<'a> {
     /// A packet or a copy of one, which its tag tells.
     Data(Tag, &'a [u8]),
     /// A packet without a tag, and what it is charged.
     Packet { length_bytes: usize, packet: &'a [u8] },
-    /// A message of the sender.
-    ToReceiver(&'a [u8]),
-    /// A message of the receiver.
-    ToSender(&'a [u8]),
+    /// Messages of either end, the first of which may be none, and no other; and the channel on which
+    /// they go, where that is said.
+    Messages(Option<usize>, Messages<'a>),
 }
 
 impl<'a> Frame<'a> {
@@ -41,9 +38,7 @@ impl<'a> Frame<'a> {
         match self {
             Self::Data(tag, _) => Some(tag.channel.into()),
             Self::Packet { .. } => None,
-            Self::ToReceiver(message) | Self::ToSender(message) => {
-                Message::parse(message).ok().map(|message| message.channel.into())
-            }
+            Self::Messages(channel, _) => *channel,
         }
     }
 
@@ -53,11 +48,13 @@ impl<'a> Frame<'a> {
             let (tag, packet) = Tag::parse_behind(header, behind).ok()?;
             return Some(Self::Data(tag, packet));
         }
-        match behind.split_first()? {
-            (&TO_RECEIVER, message) => Some(Self::ToReceiver(message)),
-            (&TO_SENDER, message) => Some(Self::ToSender(message)),
-            _ => None,
-        }
+        Self::messages(Some(header.channel.into()), behind)
+    }
+
+    /// Messages that go on a channel, if there are any.
+    pub(crate) fn messages(channel: Option<usize>, bytes: &'a [u8]) -> Option<Self> {
+        let messages = Messages::new(bytes);
+        messages.clone().next().is_some().then_some(Self::Messages(channel, messages))
     }
 }
 
@@ -84,33 +81,36 @@ impl Framing {
         tag.length() + packet_bytes + self.check_bytes()
     }
 
-    /// How long the datagram of a message is that is to be as long at least as that of a packet which
+    /// How long the datagram of messages is that is to be as long at least as that of a packet which
     /// is so long with its tag, so that it gets through where that does.
-    pub(crate) fn message_bytes(&self, message_bytes: usize, bytes_min: usize) -> usize {
-        (HEADER_BYTES + 1 + message_bytes).max(bytes_min) + self.check_bytes()
+    pub(crate) fn messages_bytes(&self, messages_bytes: usize, bytes_min: usize) -> usize {
+        (HEADER_BYTES + messages_bytes).max(bytes_min) + self.check_bytes()
     }
 
-    /// Writes a message, behind what the buffer holds, as a datagram of this length.
-    pub(crate) fn write_message(
+    /// Writes messages that go on a channel, the first of this epoch, behind what the buffer holds, as
+    /// a datagram of this length.
+    pub(crate) fn write_messages(
         &mut self,
-        message: &Message,
-        is_to_receiver: bool,
+        (channel, epoch): (usize, Epoch),
+        messages: &[u8],
         datagram_bytes: usize,
         buffer: &mut Vec<u8>,
     ) {
         let from = buffer.len();
-        buffer.extend_from_slice(&self.numbers.header(message).to_bytes());
-        buffer.push(if is_to_receiver { TO_RECEIVER } else { TO_SENDER });
-        buffer.extend_from_slice(&message.to_bytes());
+        let channel = u8::try_from(channel).expect("at most 64 channels");
+        buffer.extend_from_slice(&self.numbers.header(channel, epoch).to_bytes());
+        buffer.extend_from_slice(messages);
         buffer.resize(from + datagram_bytes - self.check_bytes(), 0);
-        // A receiver answers markers; nobody answers that.
+        // A receiver answers what a sender says; nobody answers that.
+        let mut said = Messages::new(messages).flatten();
+        let is_answer = !said.any(|message| message.kind.is_from_sender());
         match &mut self.peer {
-            Some(peer) if !is_to_receiver => peer.seal_answer(from, buffer),
+            Some(peer) if is_answer => peer.seal_answer(from, buffer),
             _ => self.seal(from, buffer),
         }
     }
 
-    /// Seals what was written from here on: the datagram of a packet behind its tag, or a message.
+    /// Seals what was written from here on: the datagram of a packet behind its tag, or of messages.
     pub(crate) fn seal(&mut self, from: usize, buffer: &mut Vec<u8>) {
         if let Some(peer) = &mut self.peer {
             peer.seal(from, buffer);
@@ -143,22 +143,17 @@ impl Framing {
     }
 }
 
-/// Whether this is a message that nobody has sealed. Packets in clear cannot be told.
+/// Whether these are messages that nobody has sealed. Packets in clear cannot be told.
 pub(crate) fn is_in_clear(datagram: &[u8]) -> bool {
     Header::parse(datagram).is_ok_and(|(header, behind)| {
-        let frame = (header.content == Content::Message).then(|| Frame::parse(header, behind));
-        match frame.flatten() {
-            Some(Frame::ToReceiver(message) | Frame::ToSender(message)) => {
-                Message::parse(message).is_ok()
-            }
-            _ => false,
-        }
+        let first = Messages::new(behind).next();
+        header.content == Content::Message && first.is_some_and(|first| first.is_ok())
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use gingham_stripe::{Epoch, Instant, Kind, RepairOf};
+    use gingham_stripe::{Instant, Kind, Message, RepairOf};
     use gingham_stripe_crypt::{PeerPlan, PrivateKey, Times};
 
     use super::*;
@@ -199,10 +194,10 @@ mod tests {
         bytes
     }
 
-    fn message(framing: &mut Framing, is_to_receiver: bool, bytes_min: usize) -> Vec<u8> {
-        let (mut bytes, text) = (b"before".to_vec(), MESSAGE.to_bytes());
-        let length = framing.message_bytes(text.len(), bytes_min);
-        framing.write_message(&MESSAGE, is_to_receiver, length, &mut bytes);
+    fn messages(framing: &mut Framing, count: usize, bytes_min: usize) -> Vec<u8> {
+        let (mut bytes, text) = (b"before".to_vec(), MESSAGE.to_bytes().repeat(count));
+        let length = framing.messages_bytes(text.len(), bytes_min);
+        framing.write_messages((1, MESSAGE.epoch), &text, length, &mut bytes);
         let bytes = bytes.split_off(6);
         assert_eq!(bytes.len(), length);
         bytes
@@ -220,19 +215,21 @@ mod tests {
         let tag = Tag { sequence: 7, channel: 1, channel_sequence: 3, session: 9, repair_of: None };
         let copy = Tag { repair_of: Some(of), channel_sequence: 4, ..tag };
         for ([mut left, mut right], added) in [(clear(), 0), (sealed(), 16)] {
-            let text = MESSAGE.to_bytes();
-            let mut asked = message(&mut left, true, 0);
-            assert_eq!(opened(&mut right, &mut asked), Some(Frame::ToReceiver(&text)));
-            let mut told = message(&mut left, false, 200);
-            let Some(Frame::ToSender(told)) = opened(&mut right, &mut told) else {
-                panic!("a message")
-            };
-            assert!(told.starts_with(&text) && told[text.len()..].iter().all(|byte| *byte == 0));
+            for (count, bytes_min) in [(1, 0), (3, 0), (2, 200)] {
+                let mut bytes = messages(&mut left, count, bytes_min);
+                let Some(Frame::Messages(Some(1), told)) = opened(&mut right, &mut bytes) else {
+                    panic!("messages")
+                };
+                assert!(told.eq(vec![Ok(MESSAGE); count]));
+            }
             for (tag, packet) in [(copy, &b""[..]), (Tag { channel_sequence: 5, ..tag }, b"data")] {
                 let mut bytes = data(&mut left, tag, packet);
                 assert_eq!(bytes.len(), tag.length() + packet.len() + added);
                 assert_eq!(bytes[1..HEADER_BYTES], tag.header().to_bytes()[1..]);
-                assert_eq!(opened(&mut right, &mut bytes), Some(Frame::Data(tag, packet)));
+                let Some(Frame::Data(read, told)) = opened(&mut right, &mut bytes) else {
+                    panic!("a packet")
+                };
+                assert_eq!((read, told), (tag, packet));
             }
         }
     }
@@ -243,19 +240,18 @@ mod tests {
         let tag = Tag::default();
         for [mut framing, _] in [clear(), sealed()] {
             let packet_bytes = framing.data_bytes(&tag, 1_400);
-            assert_eq!(message(&mut framing, true, tag.length() + 1_400).len(), packet_bytes);
+            assert_eq!(messages(&mut framing, 1, tag.length() + 1_400).len(), packet_bytes);
         }
-        assert_eq!(Framing::default().message_bytes(60, 0), 69);
+        assert_eq!(Framing::default().messages_bytes(60, 0), 68);
     }
 
     #[test]
     fn what_is_no_frame_is_nothing() {
-        let mut to_nobody = message(&mut Framing::default(), true, 0);
-        to_nobody[HEADER_BYTES] = 2;
-        for bytes in [&[][..], &[0x32], &[0x30; 11], &[0x31; 19], &[0x32; 8], &to_nobody] {
+        let padding = [&[0x42, 0, 0, 0, 0, 0, 0, 0][..], &[0; 80]].concat();
+        for bytes in [&[][..], &[0x42], &[0x40; 11], &[0x41; 19], &[0x42; 8], &padding] {
             let [clear, sealed] = [clear(), sealed()];
             for mut framing in clear.into_iter().chain(sealed) {
-                assert_eq!(framing.open(&mut bytes.to_vec()), None, "{bytes:?}");
+                assert!(framing.open(&mut bytes.to_vec()).is_none(), "{bytes:?}");
             }
         }
     }
@@ -263,10 +259,10 @@ mod tests {
     #[test]
     fn a_message_in_clear_is_told_from_one_that_is_not_authentic() {
         let [mut left, mut right] = sealed();
-        assert_eq!(right.open(&mut message(&mut Framing::default(), true, 0)), None);
-        let mut changed = message(&mut left, true, 0);
+        assert!(right.open(&mut messages(&mut Framing::default(), 1, 0)).is_none());
+        let mut changed = messages(&mut left, 1, 0);
         changed[20] ^= 1;
-        assert_eq!(right.open(&mut changed), None);
+        assert!(right.open(&mut changed).is_none());
         let discards = right.peer.expect("there is one").counts().discards;
         assert_eq!(discards.of(Discard::InClear), 1);
         assert_eq!((discards.of(Discard::NotAuthentic), discards.total()), (1, 2));

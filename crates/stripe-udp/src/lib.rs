@@ -11,7 +11,7 @@
 //! An [`End`] takes what has come, gives out packets in order, sends what is to go, and waits. It
 //! is one thread's. A `link` is what carries a channel, `encapsulation` how packets are wrapped: over
 //! UDP `framing` says what stands in a datagram, which `gingham_stripe_crypt` seals; over Ethernet a
-//! packet is `bare`. The protocol is `gingham_stripe`.
+//! packet is `bare`. `messages` puts together what is to be said. The protocol is `gingham_stripe`.
 //!
 //! What comes late because nobody was there to read is not taken for late: the kernel stamps each
 //! datagram, and both ends of the protocol are told that time. What went late is made good as far as
@@ -36,6 +36,7 @@ mod framing;
 mod inbox;
 mod link;
 mod memory;
+mod messages;
 mod ordering;
 mod outbox;
 mod pool;

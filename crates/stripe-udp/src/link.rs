@@ -99,8 +99,8 @@ pub(crate) enum Payload {
     /// Packets, or datagrams that say themselves what they are.
     #[default]
     Packets,
-    /// A message of the protocol.
-    Message,
+    /// Messages of the protocol.
+    Messages,
 }
 
 /// A batch that came: datagrams of one length, of which the last may be shorter.

@@ -1,14 +1,18 @@
 //! Buffers of packets: each comes back when it is let go, whoever lets it go.
 //!
 //! ```text
-//!   free | | | |   at most so many     packets that came, were kept to be sent again, or were given out
-//!        ▲       └─ a packet is written ─► buffer ─┐
-//!        └──────── given out, discarded, too late ─┘
+//!   free, 24 bytes   | | | |     together at most so many     packets that came, were kept to be sent
+//!   free, 40 bytes   | |         ▲    └─ a packet is written ─► again, or were given out
+//!   ...                          └────── given out, discarded, too late ─┘
+//!   free, 1,464      | | | | |
 //! ```
 //!
-//! Most packets that are discarded are let go within the protocol, which knows no buffers.
+//! A buffer is as long as its packet, to within [`STEP_BYTES`]: a short packet takes little memory, as
+//! it is charged little (`gingham_stripe::Charge`). Most packets that are discarded are let go within
+//! the protocol, which knows no buffers.
 //!
-//! Invariants: no more than so many bytes are free; none is allocated as long as some are.
+//! Invariants: no more than so many bytes are free; none is allocated as long as some of its length
+//! are.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -19,42 +23,86 @@ use std::rc::Rc;
 /// waited for on most paths. Where more is let go at once it goes back to the system.
 const FREE_BYTES_MAX: usize = 16 << 20;
 
+/// From one length of a buffer to the next: what allocators of 64-bit machines round to.
+const STEP_BYTES: usize = 16;
+
+/// The shortest: with the 8 bytes that an allocator keeps before it, it is two steps.
+const SHORTEST_BYTES: usize = 2 * STEP_BYTES - 8;
+
 /// Where buffers come from, and go to.
 #[derive(Clone)]
 pub(crate) struct Pool(Rc<RefCell<Free>>);
 
 struct Free {
-    buffers: Vec<Vec<u8>>,
-    buffers_max: usize,
+    /// By their lengths.
+    buffers: Vec<Vec<Vec<u8>>>,
+    /// How long all of them are.
+    bytes: usize,
+    /// Those of which length make room next.
+    oldest: usize,
     longest_bytes: usize,
+}
+
+impl Free {
+    /// The place of the shortest buffers that so many bytes fit.
+    const fn place(bytes: usize) -> usize {
+        bytes.saturating_sub(SHORTEST_BYTES).div_ceil(STEP_BYTES)
+    }
+
+    /// Makes room for one of this place and length: whether there is.
+    fn make_room(&mut self, place: usize, bytes: usize) -> bool {
+        while self.bytes + bytes > FREE_BYTES_MAX {
+            // Only those of other lengths: of this one another is as good.
+            if self.buffers[place].len() * bytes >= self.bytes {
+                return false;
+            }
+            self.oldest = (self.oldest + 1) % self.buffers.len();
+            if self.oldest != place
+                && let Some(other) = self.buffers[self.oldest].pop()
+            {
+                self.bytes -= other.capacity();
+            }
+        }
+        true
+    }
 }
 
 impl Pool {
     /// Of buffers for packets of at most this length.
     pub(crate) fn new(longest_bytes: usize) -> Self {
-        let buffers_max = (FREE_BYTES_MAX / longest_bytes.max(1)).max(1);
-        Self(Rc::new(RefCell::new(Free { buffers: Vec::new(), buffers_max, longest_bytes })))
+        let buffers = vec![Vec::new(); Free::place(longest_bytes) + 1];
+        Self(Rc::new(RefCell::new(Free { buffers, bytes: 0, oldest: 0, longest_bytes })))
     }
 
     /// A copy of a packet, which is no longer than the longest.
     pub(crate) fn copy(&self, packet: &[u8]) -> Buffer {
         let mut free = self.0.borrow_mut();
-        let longest_bytes = free.longest_bytes;
-        let mut bytes = free.buffers.pop().unwrap_or_else(|| Vec::with_capacity(longest_bytes));
-        bytes.extend_from_slice(&packet[..packet.len().min(longest_bytes)]);
+        let packet = &packet[..packet.len().min(free.longest_bytes)];
+        let place = Free::place(packet.len());
+        let mut bytes = if let Some(bytes) = free.buffers[place].pop() {
+            free.bytes -= bytes.capacity();
+            bytes
+        } else {
+            Vec::with_capacity(SHORTEST_BYTES + place * STEP_BYTES)
+        };
+        bytes.extend_from_slice(packet);
         Buffer { bytes, pool: self.clone() }
     }
 
     /// What is free goes back to the system.
     pub(crate) fn shrink(&self) {
-        self.0.borrow_mut().buffers = Vec::new();
+        let mut free = self.0.borrow_mut();
+        free.buffers.iter_mut().for_each(|buffers| *buffers = Vec::new());
+        free.bytes = 0;
     }
 
     fn put_back(&self, mut bytes: Vec<u8>) {
-        let mut free = self.0.borrow_mut();
-        if free.buffers.len() < free.buffers_max {
+        let (mut free, length) = (self.0.borrow_mut(), bytes.capacity());
+        let place = Free::place(length);
+        if free.make_room(place, length) {
             bytes.clear();
-            free.buffers.push(bytes);
+            free.bytes += length;
+            free.buffers[place].push(bytes);
         }
     }
 }
@@ -62,7 +110,7 @@ impl Pool {
 impl fmt::Debug for Pool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let free = self.0.borrow();
-        f.debug_struct("Pool").field("free", &free.buffers.len()).finish_non_exhaustive()
+        f.debug_struct("Pool").field("free", &free.bytes).finish_non_exhaustive()
     }
 }
 
@@ -103,27 +151,56 @@ mod tests {
     use super::*;
 
     fn free(pool: &Pool) -> usize {
-        pool.0.borrow().buffers.len()
+        pool.0.borrow().buffers.iter().map(Vec::len).sum()
     }
 
     #[test]
-    fn a_buffer_that_is_let_go_serves_the_next_packet() {
+    fn a_buffer_that_is_let_go_serves_the_next_packet_of_its_length() {
         let pool = Pool::new(100);
         let first = pool.copy(b"first");
         let at = first.as_ptr();
         assert_eq!((&*first, free(&pool)), (&b"first"[..], 0));
         drop(first);
         assert_eq!(free(&pool), 1);
+        let other = pool.copy(&[7; 25]);
+        assert_eq!((&*other, free(&pool)), (&[7; 25][..], 1));
         let next = pool.copy(b"next");
         assert_eq!((&*next, next.as_ptr(), free(&pool)), (&b"next"[..], at, 0));
     }
 
     #[test]
+    fn a_buffer_is_as_long_as_its_packet_to_within_a_step() {
+        let pool = Pool::new(1_500);
+        for length in 1..=1_500 {
+            let capacity = pool.copy(&vec![0; length]).bytes.capacity();
+            let is_least = capacity == SHORTEST_BYTES || capacity < length + STEP_BYTES;
+            assert!(capacity >= length && is_least, "{capacity} for {length}");
+            assert_eq!((Free::place(capacity), capacity % STEP_BYTES), (Free::place(length), 8));
+        }
+    }
+
+    /// As many as fit; then those of other lengths make room, and no others.
+    #[test]
     fn no_more_is_free_than_the_bound_says() {
-        let pool = Pool::new(FREE_BYTES_MAX / 3);
-        let buffers: Vec<_> = (0..5).map(|_| pool.copy(b"five")).collect();
+        let third = FREE_BYTES_MAX / 3 - STEP_BYTES;
+        let pool = Pool::new(third);
+        let buffers: Vec<_> = (0..5).map(|_| pool.copy(&vec![0; third])).collect();
+        let short: Vec<_> = (0..9).map(|_| pool.copy(&vec![0; third / 2])).collect();
         drop(buffers);
         assert_eq!(free(&pool), 3);
+        drop(short);
+        let lengths = |length| pool.0.borrow().buffers[Free::place(length)].len();
+        assert_eq!((lengths(third), lengths(third / 2)), (0, 6));
+    }
+
+    #[test]
+    fn what_is_given_back_to_the_system_is_not_free() {
+        let pool = Pool::new(100);
+        (0..3).for_each(|_| drop([pool.copy(b"short"), pool.copy(&[7; 90])]));
+        pool.shrink();
+        assert_eq!((free(&pool), pool.0.borrow().bytes), (0, 0));
+        drop(pool.copy(b"again"));
+        assert_eq!(free(&pool), 1);
     }
 
     #[test]

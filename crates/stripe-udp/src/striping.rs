@@ -9,22 +9,24 @@
 //!
 //! Invariant: the time that the core is told never goes back.
 
+mod plan;
+
 use std::time::Duration;
 
 use gingham_fairq::Causal;
 use gingham_stripe::{
-    ChannelError, ChannelOrder, Charge, ControlPlan, Discard, Epoch, Flight, Guarantee, Instant,
-    MESSAGE_BYTES_MAX, Message, Numbered, OptionsError, Order, OrderOptions, Ordered, Receiver,
-    ReceiverOptions, Reception, Repair, RepairPlan, RepairRequests, ReportPlan,
-    RetransmissionBuffer, SendError, Sender, SenderOptions, Sending, SharePlan, Size, SizePlan,
-    TAG_BYTES, TAG_BYTES_MAX, Tag, Transmit, Wait,
+    ChannelError, Discard, Epoch, Flight, Instant, Kind, Message, Numbered, Ordered, Receiver,
+    Reception, Repair, RepairPlan, RetransmissionBuffer, SendError, Sender, SenderOptions, Sending,
+    Size, Tag, Transmit, Wait, WireError,
 };
 
 use crate::error::OpenError;
 use crate::framing::Frame;
+use crate::messages::BUNDLE_BYTES_MAX;
 use crate::ordering::Ordering;
 use crate::pool::{Buffer, Pool};
 use crate::scheduler::Scheduler;
+pub use plan::StripingPlan;
 
 /// What is kept to be sent again takes no more than that: half a second of 1 Gbit/s, longer than any
 /// round trip after which a copy is still waited for.
@@ -33,10 +35,9 @@ const KEPT_BYTES_MAX: usize = 64 << 20;
 /// An end that sent and got nothing for so long gives memory back: longer than any round trip.
 const REST: Duration = Duration::from_secs(1);
 
-/// Where channels reorder, and only there, what is missing is waited for, 20 ms at most; as many
-/// packets may be behind it as 1 Gbit/s brings meanwhile, of 1,400 bytes.
-const RESTORE: OrderOptions =
-    OrderOptions { wait: Duration::from_millis(20), packets_max: 2_048, adapts: true };
+/// Ways on which something is there within so much of one another are alike: the least pause between
+/// two reports of a channel.
+const ALIKE: Duration = Duration::from_millis(1);
 
 /// A packet that came.
 #[derive(Debug)]
@@ -45,96 +46,6 @@ pub struct Packet {
     pub bytes: Buffer,
     /// When the kernel had it.
     pub came_at: Instant,
-}
-
-/// What both ends of the protocol are told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StripingPlan {
-    /// The longest packet, in bytes: none longer is taken.
-    pub longest_bytes: u32,
-    /// The sender of this end.
-    pub sender: SenderOptions,
-    /// Its receiver.
-    pub receiver: ReceiverOptions,
-    /// How channels that reorder are put in order before it, where packets have tags; where they are
-    /// not, a datagram that was overtaken is lost.
-    pub restore: Option<OrderOptions>,
-}
-
-impl StripingPlan {
-    /// The free order, under BBR, for packets of at most this length; what each channel passes of
-    /// them is found by probes.
-    pub fn free(longest_bytes: u32) -> Self {
-        let sender = SenderOptions {
-            order: Order::Free,
-            control: Some(ControlPlan::default()),
-            // As long as the longest packet is: see `Self::sizes`.
-            sizes: Some(SizePlan { max: u32::MAX, ..SizePlan::default() }),
-            ..SenderOptions::default()
-        };
-        let receiver = ReceiverOptions {
-            order: Order::Free,
-            guaranteed: Some(Guarantee::default()),
-            reports: Some(ReportPlan::default()),
-            ..ReceiverOptions::default()
-        };
-        Self { longest_bytes, sender, receiver, restore: Some(RESTORE) }
-    }
-
-    /// The strict order, with quanta that follow the rates that BBR finds.
-    pub fn strict(longest_bytes: u32) -> Self {
-        let mut plan = Self::free(longest_bytes);
-        (plan.sender.order, plan.receiver.order) = (Order::Strict, Order::Strict);
-        plan.sender.shares = Some(SharePlan::default());
-        plan
-    }
-
-    /// The order of the paper, by markers alone: packets are untouched, quanta are told, and credits
-    /// go on markers (Adiseshu et al. 1996, sections 5 and 6.3). Markers go at the beginning of every
-    /// sixteenth round.
-    pub fn quasi_fifo(longest_bytes: u32) -> Self {
-        let credits = Some(Charge::BYTES);
-        let mut sender = SenderOptions { credits, ..SenderOptions::default() };
-        // Four rounds, as there are otherwise, are six packets and two markers of 80 bytes each on
-        // the way: two in a hundred of two links of 10 and 20 Mbit/s.
-        sender.markers.every_rounds = 16;
-        let receiver =
-            ReceiverOptions { reports: Some(ReportPlan::default()), ..ReceiverOptions::default() };
-        Self { longest_bytes, sender, receiver, restore: None }
-    }
-
-    /// Whether a tag is before each packet.
-    pub(crate) const fn has_tags(&self) -> bool {
-        self.receiver.guaranteed.is_some()
-    }
-
-    /// Lost packets are sent again.
-    #[must_use]
-    pub fn repaired(mut self) -> Self {
-        self.sender.repair = Some(RepairPlan::default());
-        if let Some(guarantee) = &mut self.receiver.guaranteed {
-            guarantee.repair = Some(RepairRequests::default());
-        }
-        self
-    }
-
-    /// How sizes are found, behind so many bytes of headers: up to what the longest packet needs,
-    /// or its copy.
-    fn sizes(&self, header_bytes: u32) -> Option<SizePlan> {
-        let sizes = self.sender.sizes?;
-        let tag_bytes = if self.sender.repair.is_some() { TAG_BYTES_MAX } else { TAG_BYTES };
-        let frame_bytes = (self.longest_bytes as usize + tag_bytes).max(MESSAGE_BYTES_MAX);
-        let max = sizes.max.min(bytes(frame_bytes));
-        Some(SizePlan { base: sizes.base.min(max), max, headers: header_bytes, ..sizes })
-    }
-
-    /// How channels are put in order, if they are and can be so.
-    fn order(&self) -> Result<Option<OrderOptions>, OptionsError> {
-        let restore = self.restore.filter(|_| self.has_tags());
-        // What is told of one channel is told of all.
-        let check = |options| ChannelOrder::<Packet>::new(options).map(|_| options);
-        restore.map(check).transpose()
-    }
 }
 
 /// What stands before packets, and is not of them.
@@ -151,8 +62,7 @@ pub(crate) struct Before {
 pub(crate) struct Said {
     pub(crate) channel: usize,
     pub(crate) message: Message,
-    pub(crate) is_to_receiver: bool,
-    /// It is padded to this length.
+    /// It is padded to this length, or not at all.
     pub(crate) bytes_min: usize,
 }
 
@@ -250,14 +160,32 @@ impl Striping {
                 let packet = Packet { bytes: self.pool.copy(packet), came_at: at };
                 self.receiver.handle_packet(now, channel, bytes(length_bytes), packet)
             }
-            Frame::ToReceiver(bytes) => match Message::parse(bytes) {
-                Ok(message) if self.ordering.take_message(now, epoch, channel, message) => {
-                    self.pass_on(usize::from(message.channel));
+            Frame::Messages(_, messages) => {
+                messages.for_each(|message| self.hear(now, channel, message));
+                Ok(())
+            }
+        };
+    }
+
+    /// A message has come on a socket, or bytes that are none.
+    fn hear(&mut self, now: Instant, port: usize, message: Result<Message, WireError>) {
+        let _: Result<(), Discard> = match message {
+            // Whichever way it came, it says of which channel it is.
+            Ok(message) if matches!(message.kind, Kind::Report(_)) => {
+                self.sender.handle_message(now, message.channel.into(), message)
+            }
+            Ok(message) if !message.kind.is_from_sender() => {
+                self.sender.handle_message(now, port, message)
+            }
+            Ok(message) => {
+                if self.ordering.take_message(now, self.receiver.epoch(), port, message) {
+                    self.pass_on(message.channel.into());
                     Ok(())
+                } else {
+                    self.receiver.handle_message(now, port, message)
                 }
-                _ => self.receiver.handle_bytes(now, channel, bytes),
-            },
-            Frame::ToSender(bytes) => self.sender.handle_bytes(now, channel, bytes),
+            }
+            Err(error) => self.receiver.handle_malformed(error),
         };
     }
 
@@ -290,11 +218,36 @@ impl Striping {
     /// The next message of either end.
     pub(crate) fn next_message(&mut self) -> Option<Said> {
         if let Some((channel, message)) = self.receiver.poll_message(self.now) {
-            return Some(Said { channel, message, is_to_receiver: false, bytes_min: 0 });
+            return Some(Said { channel, message, bytes_min: 0 });
         }
         let (channel, message) = self.sender.poll_message(self.now)?;
         let bytes_min = self.sender.padded_bytes(channel);
-        Some(Said { channel, message, is_to_receiver: true, bytes_min })
+        Some(Said { channel, message, bytes_min })
+    }
+
+    /// Whether what goes on one channel now and what goes on another are there at the same time, or
+    /// to within an eighth: the part by which a smoothed round trip follows each that is measured (RFC
+    /// 6298, section 2).
+    pub(crate) fn are_alike(&self, one: usize, other: usize) -> bool {
+        let arrivals = [one, other].map(|channel| self.sender.arrives_after(channel));
+        let [Some(one), Some(other)] = arrivals else { return false };
+        one.abs_diff(other) <= (one.min(other) / 8).max(ALIKE)
+    }
+
+    /// A report of a channel goes: what there is to report of others goes along where their ways are
+    /// alike.
+    pub(crate) fn report_along(&mut self, channel: usize) {
+        for other in 0..self.ordering.channels() {
+            if other != channel && self.are_alike(channel, other) {
+                self.receiver.hasten_report(self.now, other);
+            }
+        }
+    }
+
+    /// How long messages that go together on a channel may be, with what stands before them.
+    pub(crate) fn bundle_bytes_max(&self, channel: usize) -> usize {
+        let bytes_max = self.sender.size(channel).frame_bytes.min(self.longest_bytes);
+        usize::try_from(bytes_max).unwrap_or(usize::MAX).min(BUNDLE_BYTES_MAX)
     }
 
     /// The next copy of a lost packet, and the packet.
@@ -466,8 +419,7 @@ mod tests {
         one.advance(now);
         while let Some(said) = one.next_message() {
             let bytes = said.message.to_bytes();
-            let to_receiver = said.is_to_receiver.then_some(Frame::ToReceiver(&bytes));
-            other.take(now, said.channel, to_receiver.unwrap_or(Frame::ToSender(&bytes)));
+            other.take(now, said.channel, Frame::messages(None, &bytes).expect("a message"));
         }
     }
 

@@ -207,7 +207,7 @@ fn an_end_in_clear_and_one_of_another_version_are_counted() {
     let (mut clear, mut sealed) = (end(None, any()), end(Some(peer), any()));
     lead(&mut clear, locals(&sealed));
     let stranger = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).expect("a socket");
-    stranger.send_to(&[0x42; 60], locals(&sealed)[0]).expect("it is sent");
+    stranger.send_to(&[0x52; 60], locals(&sealed)[0]).expect("it is sent");
     pumped(&mut clear, &mut sealed, &mut Numbers(0..100), |_, sealed, _| {
         discarded(sealed, Discard::InClear) < 2 || discarded(sealed, Discard::OtherVersion) < 1
     });

@@ -21,7 +21,7 @@ use gingham_fairq::CHANNELS_MAX;
 
 use crate::message::small;
 use crate::wire::VERSION;
-use crate::{Message, WireError};
+use crate::{Epoch, WireError};
 
 /// The length of the header.
 pub const HEADER_BYTES: usize = 8;
@@ -34,7 +34,7 @@ pub enum Content {
     Data,
     /// A copy of one that was lost.
     Copy,
-    /// A message.
+    /// Messages.
     Message,
 }
 
@@ -47,7 +47,7 @@ pub struct Header {
     pub channel: u8,
     /// The low half of the epoch, which names the session.
     pub session: u16,
-    /// Its number among the packets and copies, or among the messages, of an end on the channel,
+    /// Its number among the packets and copies of an end on the channel, or among its datagrams of messages,
     /// modulo 2^32.
     pub number: u32,
 }
@@ -83,17 +83,16 @@ impl Header {
     }
 }
 
-/// The numbers of the messages that an end sends in datagrams. They go on from one epoch to the next.
+/// The numbers of the datagrams of messages that an end sends. They go on from one epoch to the next.
 ///
 /// ```
-/// use gingham_stripe::{Content, Epoch, Header, Kind, Message, MessageNumbers};
+/// use gingham_stripe::{Content, Epoch, Header, MessageNumbers};
 ///
 /// let mut numbers = MessageNumbers::default();
 /// let epoch = Epoch::new(0x1_0007);
-/// let message = Message { epoch, channel: 3, channels: 8, kind: Kind::Acknowledged };
 /// let header = Header { content: Content::Message, channel: 3, session: 7, number: 0 };
-/// assert_eq!(numbers.header(&message), header);
-/// assert_eq!(numbers.header(&message), Header { number: 1, ..header });
+/// assert_eq!(numbers.header(3, epoch), header);
+/// assert_eq!(numbers.header(3, epoch), Header { number: 1, ..header });
 /// ```
 #[derive(Clone, Debug)]
 pub struct MessageNumbers([u32; CHANNELS_MAX]);
@@ -105,9 +104,10 @@ impl Default for MessageNumbers {
 }
 
 impl MessageNumbers {
-    /// What stands before a message, which takes the next number of its channel.
-    pub fn header(&mut self, message: &Message) -> Header {
-        let (channel, session) = (message.channel, message.epoch.low());
+    /// What stands before messages that go on a channel, the first of this epoch: they take the next
+    /// number of the channel.
+    pub fn header(&mut self, channel: u8, epoch: Epoch) -> Header {
+        let session = epoch.low();
         let next = &mut self.0[usize::from(channel) % CHANNELS_MAX];
         let number = *next;
         *next = next.wrapping_add(1);
@@ -123,21 +123,21 @@ mod tests {
     fn a_header_is_written_as_drawn() {
         let header =
             Header { content: Content::Message, channel: 63, session: 0x0a0b, number: 0x0102_0304 };
-        let bytes = [0x32, 63, 10, 11, 1, 2, 3, 4];
+        let bytes = [0x42, 63, 10, 11, 1, 2, 3, 4];
         assert_eq!(header.to_bytes(), bytes);
         assert_eq!(Header::parse(&bytes), Ok((header, &[][..])));
     }
 
     #[test]
     fn bytes_that_are_no_header_are_refused() {
-        assert_eq!(Header::parse(&[0x30; 7]), Err(WireError::Truncated { length: 7 }));
+        assert_eq!(Header::parse(&[0x40; 7]), Err(WireError::Truncated { length: 7 }));
         let begins = |first, channel| {
             Header::parse(&[first, channel, 0, 0, 0, 0, 0, 0]).map(|(header, _)| header)
         };
-        assert_eq!(begins(0x20, 0), Err(WireError::BadVersion { version: 2 }));
-        assert_eq!(begins(0x40, 0), Err(WireError::BadVersion { version: 4 }));
-        assert_eq!(begins(0x33, 0), Err(WireError::BadKind { kind: 3 }));
+        assert_eq!(begins(0x30, 0), Err(WireError::BadVersion { version: 3 }));
+        assert_eq!(begins(0x50, 0), Err(WireError::BadVersion { version: 5 }));
+        assert_eq!(begins(0x43, 0), Err(WireError::BadKind { kind: 3 }));
         let channel = Err(WireError::BadChannel { channel: 64, channels: 64 });
-        assert_eq!(begins(0x30, 64), channel);
+        assert_eq!(begins(0x40, 64), channel);
     }
 }

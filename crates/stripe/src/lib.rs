@@ -70,7 +70,7 @@ pub use sender::{
 };
 pub use tag::{RepairOf, TAG_BYTES, TAG_BYTES_MAX, Tag, TagBytes};
 pub use time::Instant;
-pub use wire::{MESSAGE_BYTES_MAX, MessageBytes, WireError};
+pub use wire::{MESSAGE_BYTES_MAX, MessageBytes, Messages, WireError};
 
 /// The most packets for which any option can ask to have room: a million, of each channel where it
 /// is of channels.

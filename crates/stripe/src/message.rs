@@ -114,8 +114,9 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Whether only a sender says so.
-    pub(crate) const fn is_from_sender(&self) -> bool {
+    /// Whether only a sender says so: then it is for the receiver of the other end, otherwise for its
+    /// sender.
+    pub const fn is_from_sender(&self) -> bool {
         matches!(self, Self::Marker(_) | Self::Reset { .. } | Self::Left(_))
     }
 }

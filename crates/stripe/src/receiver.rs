@@ -41,7 +41,7 @@ mod waiting;
 use std::collections::VecDeque;
 
 use crate::{
-    ChannelSet, Discard, Epoch, Instant, Kind, Marker, Message, Numbered, OptionsError,
+    ChannelSet, Discard, Epoch, Instant, Kind, Marker, Message, Numbered, OptionsError, WireError,
     first_channels,
 };
 pub use evidence::Guarantee;
@@ -202,8 +202,13 @@ impl<S: Numbered, P> Receiver<S, P> {
     ) -> Result<(), Discard> {
         match Message::parse(bytes) {
             Ok(message) => self.handle_message(now, channel, message),
-            Err(error) => self.reception.discards.count(Err(Discard::Malformed(error))),
+            Err(error) => self.handle_malformed(error),
         }
+    }
+
+    /// Bytes have come that are no message.
+    pub fn handle_malformed(&mut self, error: WireError) -> Result<(), Discard> {
+        self.reception.discards.count(Err(Discard::Malformed(error)))
     }
 
     /// The next packet in the order of the sender.
@@ -247,6 +252,14 @@ impl<S: Numbered, P> Receiver<S, P> {
         // Without an epoch nothing is reported, whatever is due: nobody is to wait for it.
         let report = self.epochs.current().and_then(|_| self.reports.poll_timeout());
         order.into_iter().chain(report).min()
+    }
+
+    /// A report of a channel would go along with another's: it is due now where half of what makes
+    /// it due is there.
+    pub fn hasten_report(&mut self, now: Instant, port: usize) {
+        if let Ok(channel) = self.channel_of(port) {
+            self.reports.hasten(now, channel);
+        }
     }
 
     /// The next message to the sender, and the channel on whose way back it goes.

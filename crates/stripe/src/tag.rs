@@ -173,13 +173,13 @@ mod tests {
             session: 0x0a0b,
             repair_of: None,
         };
-        let bytes = [0x30, 2, 10, 11, 0, 0, 0, 5, 1, 2, 3, 4];
+        let bytes = [0x40, 2, 10, 11, 0, 0, 0, 5, 1, 2, 3, 4];
         assert_eq!(tag.to_bytes()[..], bytes);
         assert_eq!(Tag::parse(&bytes), Ok((tag, &[][..])));
         let of =
             RepairOf { channel: 63, channel_sequence: 0x0c0d_0e0f, next_sequence: 0x0102_0309 };
         let copy = Tag { repair_of: Some(of), ..tag };
-        assert_eq!(copy.to_bytes()[..2], [0x31, 2]);
+        assert_eq!(copy.to_bytes()[..2], [0x41, 2]);
         assert_eq!(copy.to_bytes()[12..], [12, 13, 14, 15, 63 << 2, 0, 0, 5]);
         let mut frame = copy.to_bytes().to_vec();
         assert_eq!(frame.len(), copy.length());
@@ -203,10 +203,16 @@ mod tests {
 
     #[test]
     fn bytes_that_are_no_tag_are_refused() {
-        assert_eq!(Tag::parse(&[0x30; 7]), Err(WireError::Truncated { length: 7 }));
-        assert_eq!(Tag::parse(&[0x30; 11]), Err(WireError::Truncated { length: 11 }));
+        assert_eq!(Tag::parse(&[0x40; 7]), Err(WireError::Truncated { length: 7 }));
+        assert_eq!(
+            Tag::parse(&[0x40, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]),
+            Err(WireError::Truncated { length: 11 })
+        );
         assert_eq!(Tag::parse(&[0; TAG_BYTES]), Err(WireError::BadVersion { version: 0 }));
-        assert_eq!(Tag::parse(&[0x32; TAG_BYTES]), Err(WireError::BadKind { kind: 2 }));
+        assert_eq!(
+            Tag::parse(&[0x42, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]),
+            Err(WireError::BadKind { kind: 2 })
+        );
     }
 
     #[test]

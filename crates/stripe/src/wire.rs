@@ -21,14 +21,15 @@
 //! The lowest flag says that the fields called coming are there; where they are not, they are zero.
 //! The next, of markers and reports, says which limit holds.
 //! Links have checks of their own; the one here keeps what passes them by from becoming a
-//! scheduler's state. Bytes after the message are padding (Ethernet has at least 46) and are not
-//! read.
+//! scheduler's state. Bytes after the message are others, or padding (Ethernet has at least 46):
+//! see [`Messages`].
 //!
 //! Invariants: what is parsed and written again is the same bytes; any bytes give a message or a
 //! [`WireError`].
 
 mod body;
 mod error;
+mod messages;
 
 use core::ops::Deref;
 
@@ -37,6 +38,7 @@ use crc32c::crc32c;
 use crate::{Epoch, Message};
 pub(crate) use error::VERSION;
 pub use error::WireError;
+pub use messages::Messages;
 
 /// The length of the longest message.
 pub const MESSAGE_BYTES_MAX: usize = HEADER_BYTES + body::BODY_BYTES_MAX + CHECKSUM_BYTES;
@@ -78,6 +80,11 @@ impl Message {
 
     /// The message at the beginning of these bytes.
     pub fn parse(bytes: &[u8]) -> Result<Self, WireError> {
+        Self::split_first(bytes).map(|(message, _)| message)
+    }
+
+    /// The same, and what follows it.
+    fn split_first(bytes: &[u8]) -> Result<(Self, &[u8]), WireError> {
         let truncated = WireError::Truncated { length: bytes.len() };
         let header = bytes.first_chunk::<HEADER_BYTES>().ok_or(truncated)?;
         if header[..2] != MAGIC {
@@ -95,7 +102,8 @@ impl Message {
         error::check_channel(channel, channels)?;
         let flags = u16::from_be_bytes([high, low]);
         let kind = body::parse(code, flags, channels, &bytes[HEADER_BYTES..checked])?;
-        Ok(Self { epoch: Epoch::new(u32::from_be_bytes(epoch)), channel, channels, kind })
+        let epoch = Epoch::new(u32::from_be_bytes(epoch));
+        Ok((Self { epoch, channel, channels, kind }, &bytes[checked + CHECKSUM_BYTES..]))
     }
 }
 

@@ -2,8 +2,8 @@
 
 use gingham_fairq::{Change, Number, Round, Standing};
 use gingham_stripe::{
-    Departure, Epoch, Instant, Kind, MESSAGE_BYTES_MAX, Marker, Message, MessageNumbers, Nack,
-    RepairOf, Report, Tag, WireError,
+    Departure, Epoch, Instant, Kind, MESSAGE_BYTES_MAX, Marker, Message, MessageNumbers, Messages,
+    Nack, RepairOf, Report, Tag, WireError,
 };
 use proptest::prelude::*;
 
@@ -92,7 +92,7 @@ fn parse_changed(message: Message, change: impl FnOnce(&mut [u8])) -> Result<Mes
 }
 
 fn assert_layout(kind: Kind, code: u8, flags: u8, body: &[u8]) {
-    let mut expected = b"GS\x03.\x02\x05\0.\xa0\xb0\xc0\xd0".to_vec();
+    let mut expected = b"GS\x04.\x02\x05\0.\xa0\xb0\xc0\xd0".to_vec();
     (expected[3], expected[7]) = (code, flags);
     expected.extend(body);
     expected.extend([0; 4]);
@@ -140,7 +140,7 @@ fn what_stands_before_a_packet_costs_what_the_page_says() {
     let costs = |plain| [plain, plain + 16, plain + 16 + 8 + 20, plain + 16 + 8 + 40];
     let data = Tag::default();
     let copy = Tag { repair_of: Some(RepairOf::default()), ..data };
-    let before = MessageNumbers::default().header(&marker()).to_bytes();
+    let before = MessageNumbers::default().header(2, Epoch::new(7)).to_bytes();
     assert_eq!(costs(data.to_bytes().len()), [12, 28, 56, 76]);
     assert_eq!(costs(copy.to_bytes().len()), [20, 36, 64, 84]);
     assert_eq!(costs(before.len()), [8, 24, 52, 72]);
@@ -151,12 +151,11 @@ fn what_stands_before_a_packet_costs_what_the_page_says() {
 #[test]
 fn no_two_datagrams_begin_with_the_same_eight_bytes() {
     let mut numbers = MessageNumbers::default();
-    let message = Message { channel: 2, epoch: Epoch::new(7), ..marker() };
     let mut seen = std::collections::BTreeSet::new();
     for channel_sequence in 0..10 {
         let data = Tag { channel: 2, session: 7, channel_sequence, ..Tag::default() };
         let copy = Tag { repair_of: Some(RepairOf::default()), ..data };
-        for header in [data.header(), copy.header(), numbers.header(&message)] {
+        for header in [data.header(), copy.header(), numbers.header(2, Epoch::new(7))] {
             assert_eq!((header.session, header.number), (7, channel_sequence));
             assert!(seen.insert(header.to_bytes()), "{header:?}");
         }
@@ -180,6 +179,24 @@ fn padding_is_not_read() {
         padded.resize(MESSAGE_BYTES_MAX + 1, 0xff);
         assert_eq!(Message::parse(&padded), Ok(message(kind)));
     }
+}
+
+/// All kinds behind one another; where one is spoilt nothing is read behind it.
+#[test]
+fn messages_stand_behind_one_another() {
+    let all: Vec<_> = every_kind().into_iter().map(|kind| Ok(message(kind))).collect();
+    let bytes = |messages: &[Result<Message, WireError>]| -> Vec<u8> {
+        messages.iter().flat_map(|message| message.expect("one").to_bytes().to_vec()).collect()
+    };
+    let mut padded = bytes(&all);
+    assert!(Messages::new(&padded).eq(all.clone()));
+    padded.extend([0; 40]);
+    assert!(Messages::new(&padded).eq(all.clone()));
+    let third_at = bytes(&all[..2]).len();
+    padded[third_at] = b'g';
+    assert!(Messages::new(&padded).eq([all[0], all[1], Err(WireError::BadMagic)]));
+    assert_eq!(Messages::new(&[0; 40]).next(), None);
+    assert_eq!(Messages::new(&[]).next(), None);
 }
 
 #[test]
@@ -258,7 +275,7 @@ proptest! {
         begins: bool, fields in prop::array::uniform4(0_u8..10), sparse: bool, fits: bool,
     ) {
         if let Some(head) = bytes.first_chunk_mut::<12>().filter(|_| begins) {
-            head[..3].copy_from_slice(b"GS\x03");
+            head[..3].copy_from_slice(b"GS\x04");
             head[3..6].copy_from_slice(&fields[..3]);
             head[6..8].copy_from_slice(&[0, fields[3] % 4]);
         }

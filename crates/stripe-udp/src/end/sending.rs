@@ -2,7 +2,7 @@
 
 use std::mem::take;
 
-use gingham_stripe::{Instant, SendError, Tag};
+use gingham_stripe::{Instant, Kind, Message, SendError, Tag};
 
 use super::{End, Source};
 use crate::channel::{Channel, Sent};
@@ -53,20 +53,63 @@ impl End {
         }
     }
 
-    /// Whether anything was to be said.
+    /// What is to be said goes, as much of it together as does; whether anything was.
     fn send_messages(&mut self) -> bool {
         let mut spoke = false;
-        while let Some(said) = self.striping.next_message() {
-            let Said { channel, message, is_to_receiver, bytes_min } = said;
-            let length = self.encapsulation.message_bytes(message.to_bytes().len(), bytes_min);
-            self.run.begin(channel, length);
-            self.run.payload = Payload::Message;
-            let buffer = &mut self.run.bytes;
-            self.encapsulation.write_message(&message, is_to_receiver, length, buffer);
-            self.flush();
+        while let Some(Said { channel, message, bytes_min }) = self.striping.next_message() {
             spoke = true;
+            match message.kind {
+                Kind::Report(_) => {
+                    self.striping.report_along(channel);
+                    self.messages.leave_open(channel, message);
+                }
+                // A probe goes alone: one that is too long takes nothing along.
+                _ if bytes_min > 0 => {
+                    self.send_bundle(channel, 0);
+                    self.messages.push(channel, message);
+                    self.send_bundle(channel, bytes_min);
+                }
+                _ => self.say(channel, message),
+            }
+        }
+        while let Some((channel, report)) = self.next_report() {
+            self.say(channel, report);
+        }
+        if spoke {
+            (0..self.channels.len()).for_each(|channel| self.send_bundle(channel, 0));
         }
         spoke
+    }
+
+    /// The next report, and on which way it goes.
+    fn next_report(&mut self) -> Option<(usize, Message)> {
+        let Self { messages, striping, .. } = self;
+        messages.next_report(|one, other| striping.are_alike(one, other))
+    }
+
+    /// A message goes on a channel, with others.
+    fn say(&mut self, channel: usize, message: Message) {
+        let length = self.messages.on(channel).0.len() + message.to_bytes().len();
+        let datagram_bytes = self.encapsulation.messages_bytes(length, 0);
+        if datagram_bytes > self.striping.bundle_bytes_max(channel) {
+            self.send_bundle(channel, 0);
+        }
+        self.messages.push(channel, message);
+    }
+
+    /// What is to be said on a channel goes, as a datagram that is so long at least.
+    fn send_bundle(&mut self, channel: usize, bytes_min: usize) {
+        let (messages, epoch) = self.messages.on(channel);
+        if messages.is_empty() {
+            return;
+        }
+        let length = self.encapsulation.messages_bytes(messages.len(), bytes_min);
+        self.run.begin(channel, length);
+        self.run.payload = Payload::Messages;
+        let buffer = &mut self.run.bytes;
+        self.encapsulation.write_messages((channel, epoch), messages, length, buffer);
+        self.messages.clear(channel);
+        self.flush();
     }
 
     fn send_copies(&mut self) {
@@ -159,7 +202,7 @@ impl End {
             match &mut self.channels[id] {
                 Some(channel) => {
                     // On a channel that is out it may be that nobody is where it was heard from last.
-                    let is_probe = self.run.payload == Payload::Message && !self.striping.is_in(id);
+                    let is_probe = self.run.payload == Payload::Messages && !self.striping.is_in(id);
                     if is_probe && channel.remind(now, &self.run.bytes) {
                         self.striping.lose(id);
                     }

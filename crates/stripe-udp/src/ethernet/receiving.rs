@@ -116,7 +116,7 @@ impl Receiver {
             buffer[..VIRTIO_BYTES].copy_from_slice(&virtio::of_packet(*said, before));
         }
         if header[12..HEADER_BYTES] == self.ether_types.messages.to_be_bytes() {
-            arrival.payload = Payload::Message;
+            arrival.payload = Payload::Messages;
         }
         arrival.bytes += self.prefix_bytes;
         arrival.stride = arrival.bytes.max(1);

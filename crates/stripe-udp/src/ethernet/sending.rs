@@ -66,7 +66,7 @@ impl Sender {
 
     /// Sends frames of a run from one on; how many went.
     pub(super) fn send(&mut self, run: &Run, from: usize) -> io::Result<usize> {
-        let header = self.headers[usize::from(run.payload == Payload::Message)];
+        let header = self.headers[usize::from(run.payload == Payload::Messages)];
         let skipped = if self.is_offloaded { 0 } else { VIRTIO_BYTES };
         let mut heads = [[0; HEAD_BYTES]; FRAMES];
         let mut slices = [[IoSlice::new(&[]); 2]; FRAMES];
@@ -99,7 +99,7 @@ impl Sender {
     /// What is said of a frame, and the packet or the message in it.
     fn parted<'a>(&self, frame: &'a [u8], payload: Payload) -> ([u8; VIRTIO_BYTES], &'a [u8]) {
         let nothing = ([0; VIRTIO_BYTES], frame);
-        if !self.is_offloaded || payload == Payload::Message {
+        if !self.is_offloaded || payload == Payload::Messages {
             return nothing;
         }
         let before = u16::try_from(HEADER_BYTES).expect("it is short");

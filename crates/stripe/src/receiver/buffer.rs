@@ -21,6 +21,17 @@ enum Item<P> {
     Marker(Standing),
 }
 
+/// So many places stay where nothing waits any more: more than wait at 1 Gbit/s in 30 ms.
+const PLACES_KEPT: usize = 4_096;
+
+/// Room grows by no more than a quarter, so that what waits takes little more than it is charged for
+/// (see [`Charge::BYTES`]).
+pub(super) fn make_place<T>(places: &mut VecDeque<T>) {
+    if places.len() == places.capacity() {
+        places.reserve_exact((places.len() / 4).max(64));
+    }
+}
+
 /// The buffer of a channel.
 #[derive(Clone, Debug)]
 pub(super) struct Buffer<P> {
@@ -76,15 +87,18 @@ impl<P> Buffer<P> {
         }
         self.packets += 1;
         self.bytes = self.bytes.wrapping_add(length_bytes.into());
+        make_place(&mut self.items);
         self.items.push_back(Item::Packet { length_bytes, sequence, packet });
     }
 
     /// A marker behind the last packet; a buffer without packets keeps none.
     pub(super) fn push_marker(&mut self, standing: Standing) {
         debug_assert!(self.packets > 0, "a marker at the head is read, not kept");
-        match self.items.back_mut() {
-            Some(Item::Marker(last)) => *last = standing,
-            _ => self.items.push_back(Item::Marker(standing)),
+        if let Some(Item::Marker(last)) = self.items.back_mut() {
+            *last = standing;
+        } else {
+            make_place(&mut self.items);
+            self.items.push_back(Item::Marker(standing));
         }
     }
 
@@ -100,6 +114,7 @@ impl<P> Buffer<P> {
         if self.items.is_empty() {
             // The ring begins anew at its first place: memory that was just used.
             self.items.clear();
+            self.items.shrink_to(PLACES_KEPT);
         }
         let marker = match self.items.front() {
             Some(Item::Marker(standing)) => Some(*standing),

@@ -8,6 +8,7 @@ mod corruption;
 
 use std::collections::VecDeque;
 
+use super::buffer::make_place;
 use crate::tag::ahead;
 use crate::{Charge, Discard, Instant};
 
@@ -70,6 +71,7 @@ impl<P> Copies<P> {
             return Err(Discard::Repeated);
         }
         self.held = self.held.saturating_add(self.charge.of(copy.length_bytes));
+        make_place(&mut self.waiting);
         self.waiting.insert(self.place(copy.sequence), copy);
         Ok(())
     }

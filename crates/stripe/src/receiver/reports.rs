@@ -170,6 +170,16 @@ impl Reports {
         self.earliest = Some(self.earliest.map_or(report_at, |earliest| earliest.min(report_at)));
     }
 
+    /// A report would cost little now: it is due where half of the packets have come, and half of the
+    /// pause is over.
+    pub(super) fn hasten(&mut self, now: Instant, channel: usize) {
+        let arrivals = &self.channels[channel];
+        let is_worth = arrivals.report_at.is_some() && arrivals.unreported_packets >= PACKETS / 2;
+        if is_worth && arrivals.reported_at.after(REPORT_PAUSE / 2) <= now {
+            self.due |= 1 << channel;
+        }
+    }
+
     /// What is charged to a channel for what is in flight no longer.
     pub(super) fn accounted(&self, channel: usize, charge: Charge) -> u32 {
         let report = &self.channels[channel].report;
@@ -287,6 +297,24 @@ fn since(then: Option<Instant>, now: Instant) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Two packets have come on each of two channels, and a report is due of one: the other's goes
+    /// along, and not again before half a millisecond and two more packets.
+    #[test]
+    fn a_report_goes_along_where_half_of_what_makes_it_due_is_there() {
+        let at = |us: u64| Instant::from_nanoseconds(us * 1_000);
+        let mut reports = Reports::new(2, Some(ReportPlan::default()));
+        (0..2).for_each(|channel| reports.see_marker(channel, at(0), &Marker::default()));
+        (0..2).for_each(|channel| assert_eq!(reports.next_due(at(0)), Some(channel)));
+        let mut hastened = |us, packets| {
+            (0..packets).for_each(|_| reports.count(at(us), 1, 100));
+            reports.hasten(at(us), 1);
+            reports.next_due(at(us))
+        };
+        assert_eq!([hastened(499, 2), hastened(500, 0)], [None, Some(1)]);
+        assert_eq!([hastened(999, 2), hastened(1_000, 0)], [None, Some(1)]);
+        assert_eq!([hastened(1_600, 1), hastened(1_700, 1)], [None, Some(1)]);
+    }
 
     /// Packets 0 and 2 of a channel, and 1 after all: three are accounted for from the second on,
     /// and the third that comes changes only what came.

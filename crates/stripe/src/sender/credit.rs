@@ -66,8 +66,8 @@ mod tests {
         assert!(packets(u32::MAX, 0) && packets(u32::MAX - 5, 3));
         assert!(!packets(0, 0) && !packets(1, u32::MAX));
         let bytes = |sent, limit| after(sent, limit, Charge::BYTES);
-        assert!(bytes((2, 300), 428 + 1_064) && !bytes((2, 300), 428 + 1_063));
-        assert!(bytes((0, (3 << 32) - 64), 1_000) && !bytes((0, (3 << 32) - 64), 999));
+        assert!(bytes((2, 300), 524 + 1_112) && !bytes((2, 300), 524 + 1_111));
+        assert!(bytes((0, (3 << 32) - 112), 1_000) && !bytes((0, (3 << 32) - 112), 999));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use core::fmt;
 use gingham_fairq::CHANNELS_MAX;
 
 /// The version of the protocol that is known here.
-pub(crate) const VERSION: u8 = 3;
+pub(crate) const VERSION: u8 = 4;
 
 /// Why bytes are no message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -24,7 +24,7 @@ use std::time::Duration;
 const LONGEST_BYTES: u32 = 1_500;
 const CHANNELS_MAX: usize = 5;
 /// 16 of the longest packets for each channel and for copies.
-const BUFFER_BYTES: u64 = 16 * 1_564 * (CHANNELS_MAX as u64 + 1);
+const BUFFER_BYTES: u64 = 16 * 1_612 * (CHANNELS_MAX as u64 + 1);
 /// Frames on a channel: more are lost.
 const FRAMES_MAX: usize = 64;
 /// More than any poll has to say at one instant.
@@ -342,7 +342,7 @@ impl World {
         let mut bytes = script.bytes(TAG_BYTES_MAX);
         if let [first, named, ..] = &mut bytes[..] {
             // Nearly right is worse than wrong.
-            (*first, *named) = (0x30 | *first & 1, u8::try_from(channel).expect("at most 5"));
+            (*first, *named) = (0x40 | *first & 1, u8::try_from(channel).expect("at most 5"));
         }
         let _ = match Tag::parse(&bytes) {
             Ok((tag, _)) if length_bytes % 2 == 0 => {

@@ -46,6 +46,7 @@ fn by_chance(inputs: u64, bytes_max: usize, run: impl Fn(&[u8])) {
 #[test]
 fn corpora_are_taken() {
     replay("message", 20, wire::message);
+    replay("messages", 4, wire::messages);
     replay("tag", 4, wire::tag);
     replay("ends", 100, ends::run);
 }
@@ -53,6 +54,7 @@ fn corpora_are_taken() {
 #[test]
 fn any_bytes_are_taken() {
     by_chance(20_000, 80, wire::message);
+    by_chance(5_000, 300, wire::messages);
     by_chance(5_000, 20, wire::tag);
 }
 

@@ -1,7 +1,7 @@
 //! Any bytes are a message or an error, a tag or an error; what is parsed and written again is the
 //! same bytes.
 
-use gingham_stripe::{HEADER_BYTES, MESSAGE_BYTES_MAX, Message, Tag};
+use gingham_stripe::{HEADER_BYTES, MESSAGE_BYTES_MAX, Message, Messages, Tag};
 
 /// What stands before the body of a message: the table of `gingham_stripe::wire`.
 const BODY_AT: usize = 12;
@@ -26,10 +26,43 @@ fn try_message(data: &[u8]) {
     }
 }
 
+/// Messages one behind the other, as these bytes are, and with what chance would not find: each
+/// chunk of them is a message of the kind that its byte says, or is not.
+pub(crate) fn messages(data: &[u8]) {
+    try_messages(data);
+    let mut bytes = Vec::new();
+    for chunk in data.chunks(BODY_AT + 60) {
+        let kind = chunk.get(3).map_or(0, |kind| usize::from(*kind % 9));
+        let body_bytes = [0, 60, 4, 0, 0, 16, 16, 60, 12][kind];
+        bytes.extend(sealed(chunk, body_bytes).unwrap_or_else(|| chunk.to_vec()));
+    }
+    try_messages(&bytes);
+}
+
+/// They are written as they were read; what is left is an error, or padding.
+fn try_messages(data: &[u8]) {
+    let (mut left, mut is_over) = (data, false);
+    for message in Messages::new(data) {
+        assert!(!is_over, "nothing is behind an error");
+        match message {
+            Ok(message) => {
+                let written = message.to_bytes();
+                assert_eq!(&left[..written.len()], &written[..]);
+                left = &left[written.len()..];
+            }
+            Err(error) => {
+                assert_eq!(Message::parse(left), Err(error));
+                is_over = true;
+            }
+        }
+    }
+    assert!(is_over || left.first().is_none_or(|first| *first == 0), "padding");
+}
+
 /// The header and so many bytes of body as they come, made into ours by what chance would not find.
 pub(crate) fn sealed(data: &[u8], body_bytes: usize) -> Option<Vec<u8>> {
     let mut bytes = data.get(..BODY_AT + body_bytes)?.to_vec();
-    bytes[..3].copy_from_slice(b"GS\x03");
+    bytes[..3].copy_from_slice(b"GS\x04");
     let checksum = crc32c(&bytes).to_be_bytes();
     bytes.extend(checksum);
     Some(bytes)
@@ -39,7 +72,7 @@ pub(crate) fn sealed(data: &[u8], body_bytes: usize) -> Option<Vec<u8>> {
 pub(crate) fn tag(data: &[u8]) {
     try_tag(data);
     if let [first, rest @ ..] = data {
-        try_tag(&[&[0x30 | *first & 1], rest].concat());
+        try_tag(&[&[0x40 | *first & 1], rest].concat());
     }
 }
 

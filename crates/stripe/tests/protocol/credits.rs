@@ -145,7 +145,7 @@ fn a_channel_that_heeds_no_credit_leaves_others_their_room() {
     };
     assert_eq!(taken(receiver, 0), 80);
     assert_eq!((taken(receiver, 1), taken(receiver, 2)), (20, 20));
-    assert_eq!(receiver.held_bytes(), 120 * 1_064);
+    assert_eq!(receiver.held_bytes(), 120 * 1_112);
 }
 
 /// One of three dies with credit in its hands: the others go on at once, and carry on.

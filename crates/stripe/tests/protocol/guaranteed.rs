@@ -382,7 +382,7 @@ fn room_for_too_much_or_too_little_is_refused() {
     let of = |options| End::new(scheduler(), options).map(|_| ());
     // A longest packet of 100 bytes for each of three channels, and one for copies.
     let repair = Some(RepairRequests::default());
-    for (guaranteed, least) in [(None, 492), (Some(Guarantee { repair }), 656)] {
+    for (guaranteed, least) in [(None, 636), (Some(Guarantee { repair }), 848)] {
         for bytes in [least - 1, ReceiverOptions::BUFFER_BYTES_LIMIT + 1] {
             let options = ReceiverOptions {
                 guaranteed,

@@ -54,7 +54,7 @@ pub struct Stripe {
     /// At these instants the sender starts both ends anew, as after a crash.
     pub resets: Vec<Span>,
     /// What waits at the receiver at the most, of all channels together; more is discarded. A packet
-    /// counts its bytes and 64, its place in the memory; half is shared out among the channels, and
+    /// counts its bytes and 112, its place in the memory; half is shared out among the channels, and
     /// copies of lost packets where there are any.
     pub buffer: Bytes,
     /// Instead, so many packets of all channels together: memory and credits then count packets, as

@@ -52,6 +52,12 @@ impl<S: Numbered> Sender<S> {
         channels.min_by_key(cost)
     }
 
+    /// In which time something that goes now on a channel that is in is there, if that is known.
+    pub fn arrives_after(&self, channel: usize) -> Option<Duration> {
+        let is_known = self.carries(channel) && self.presence.round_trip_ns(channel) > 0;
+        is_known.then(|| self.there_after(channel))
+    }
+
     /// In which time a copy that goes now is there.
     pub(super) fn there_after(&self, channel: usize) -> Duration {
         match &self.paths {

@@ -1,0 +1,152 @@
+//! Messages that are to go, put together: those of a channel, and reports that are there at the same
+//! time whichever way they go.
+//!
+//! ```text
+//!   report of channel 0 ─┐
+//!   report of channel 1 ─┴► | report 0 | report 1 |   on channel 0, the next time on channel 1
+//!   marker of channel 1 ──► | marker 1 |              on its own
+//! ```
+//!
+//! A report says of which channel it is, so that it may go on another one's way back; a marker stands
+//! among the packets of its own. Ways that are alike take their turns, so that one that is dead keeps
+//! no channel's reports back.
+//!
+//! Invariant: what is to go on a channel does so in the order in which it was said, but for reports.
+
+use gingham_stripe::{Epoch, Message};
+
+/// Messages that go together are no longer, with what stands before them, than the shortest datagram
+/// that every path passes (RFC 9000, section 14), where the channel passes that.
+pub(crate) const BUNDLE_BYTES_MAX: usize = 1_200;
+
+/// What is to go on a channel.
+#[derive(Clone, Debug, Default)]
+struct Bundle {
+    bytes: Vec<u8>,
+    /// That of the first.
+    epoch: Epoch,
+}
+
+/// What is to go on all channels.
+#[derive(Debug)]
+pub(crate) struct Messages {
+    bundles: Vec<Bundle>,
+    /// Reports whose way is open, each with its channel.
+    reports: Vec<(usize, Message)>,
+    /// Of these, those that go on one way, a bit each, and the way.
+    together: (u64, usize),
+    turn: usize,
+    /// Whether it is over once no report is left.
+    is_used: bool,
+}
+
+impl Messages {
+    pub(crate) fn new(channels: usize) -> Self {
+        let bundles = vec![Bundle::default(); channels];
+        Self { bundles, reports: Vec::new(), together: (0, 0), turn: 0, is_used: false }
+    }
+
+    /// What is to go on a channel, and the epoch of the first message.
+    pub(crate) fn on(&self, channel: usize) -> (&[u8], Epoch) {
+        let Bundle { bytes, epoch } = &self.bundles[channel];
+        (bytes, *epoch)
+    }
+
+    /// A message goes on a channel, behind those that do.
+    pub(crate) fn push(&mut self, channel: usize, message: Message) {
+        let bundle = &mut self.bundles[channel];
+        if bundle.bytes.is_empty() {
+            bundle.epoch = message.epoch;
+        }
+        bundle.bytes.extend_from_slice(&message.to_bytes());
+    }
+
+    /// A report is to go on the way of its channel, or on one that is alike.
+    pub(crate) fn leave_open(&mut self, channel: usize, report: Message) {
+        self.reports.push((channel, report));
+    }
+
+    /// The next report, and on which channel it goes.
+    pub(crate) fn next_report(
+        &mut self,
+        are_alike: impl Fn(usize, usize) -> bool,
+    ) -> Option<(usize, Message)> {
+        let Some(&(first, _)) = self.reports.first() else {
+            self.turn = self.turn.wrapping_add(usize::from(std::mem::take(&mut self.is_used)));
+            return None;
+        };
+        let is_together = |(channel, _): &(usize, Message)| self.together.0 & bit(*channel) != 0;
+        let next = self.reports.iter().position(is_together).unwrap_or_else(|| {
+            let others = self.reports.iter().map(|(channel, _)| *channel);
+            let alike = others.filter(|other| *other == first || are_alike(first, *other));
+            let ways = alike.fold(0, |ways, channel| ways | bit(channel));
+            self.together = (ways, nth(ways, self.turn));
+            0
+        });
+        self.is_used = true;
+        let (channel, report) = self.reports.remove(next);
+        self.together.0 &= !bit(channel);
+        Some((self.together.1, report))
+    }
+
+    /// It has gone.
+    pub(crate) fn clear(&mut self, channel: usize) {
+        self.bundles[channel].bytes.clear();
+    }
+}
+
+const fn bit(channel: usize) -> u64 {
+    1 << channel
+}
+
+/// One of the channels of a set that is not empty: the next with each turn.
+fn nth(mut set: u64, turn: usize) -> usize {
+    for _ in 0..turn % set.count_ones() as usize {
+        set &= set - 1;
+    }
+    set.trailing_zeros() as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use gingham_stripe::{Kind, Report};
+
+    use super::*;
+
+    fn report(channel: u8) -> Message {
+        let (epoch, kind) = (Epoch::new(channel.into()), Kind::Report(Report::default()));
+        Message { epoch, channel, channels: 4, kind }
+    }
+
+    /// Channels 0, 1 and 3 are alike: their reports go on 0, then on 1, then on 3, and then on 0
+    /// again, those of 2 on 2.
+    #[test]
+    fn reports_go_together_on_ways_that_take_turns() {
+        let mut messages = Messages::new(4);
+        for way in [0, 1, 3, 0] {
+            (0..4).for_each(|channel| messages.leave_open(channel.into(), report(channel)));
+            let mut went: Vec<_> = std::iter::from_fn(|| {
+                let (way, message) = messages.next_report(|one, other| one != 2 && other != 2)?;
+                Some((message.channel, way))
+            })
+            .collect();
+            assert_eq!(messages.next_report(|_, _| true), None, "asked again, it is the same turn");
+            went.sort_unstable();
+            assert_eq!(went, [(0, way), (1, way), (2, 2), (3, way)]);
+        }
+        messages.leave_open(1, report(1));
+        assert_eq!(messages.next_report(|_, _| true), Some((1, report(1))), "alone on its own");
+    }
+
+    #[test]
+    fn what_goes_on_a_channel_goes_once_and_in_its_order() {
+        let mut messages = Messages::new(4);
+        messages.push(2, report(1));
+        messages.push(2, report(0));
+        let expected = [&*report(1).to_bytes(), &*report(0).to_bytes()].concat();
+        assert_eq!(messages.on(2), (&*expected, Epoch::new(1)));
+        messages.clear(2);
+        messages.push(2, report(3));
+        assert_eq!(messages.on(2), (&*report(3).to_bytes(), Epoch::new(3)));
+    }
+}

@@ -1,0 +1,8 @@
+//! Any bytes as messages one behind the other.
+#![no_main]
+
+#[path = "../../crates/stripe/tests/hostile/wire.rs"]
+#[allow(dead_code, reason = "shared with the tests")]
+mod wire;
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| wire::messages(data));
