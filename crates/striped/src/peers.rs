@@ -97,7 +97,7 @@ impl Peers {
                 entry: Entry::new(plan.striping.longest_bytes, prefix_bytes),
                 refused_sources: 0,
                 longest_bytes: config.mtu,
-                observer: Observer::new(number, config.channels_max, now()),
+                observer: Observer::new(number, ends.end(number).map_or(0, End::channels), now()),
             });
         }
         Ok(Self {
