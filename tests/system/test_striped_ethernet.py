@@ -154,6 +154,7 @@ WRONG: dict[str, tuple[str, str, str, list[str]]] = {
     "a short quantum": ("= 3000", "= 1499", "12:17", ["1499 is less than the longest packet"]),
     "too long": ("mtu = 1500", "mtu = 1501", "3:7", ["1501 is too long: `wan0` carries 1500"]),
     "a key": ("mtu = 1500", 'private-key = "bundle0.key"', "3:15", ["no key is of use"]),
+    "a DSCP": ("mtu = 1500", "dscp = 46", "3:8", ["`dscp`", "no DSCP outside"]),
     "IPv4's EtherType": (
         "mtu = 1500",
         "ether-types = { packets = 0x0800 }",

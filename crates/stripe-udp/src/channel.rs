@@ -29,6 +29,9 @@ use crate::tcp::Connection;
 /// A link is tried again after so long: soon beside the second in which a probe goes at least.
 const AGAIN: Duration = Duration::from_millis(100);
 
+/// The ECN field of what was marked on the way (RFC 3168, section 5).
+pub(crate) const CE: u8 = 0b11;
+
 /// What became of what was to go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sent {
@@ -251,14 +254,19 @@ impl Channel {
 
     /// Sends a datagram of a handshake, to this address or to where the other end is, if that is
     /// known; whether the channel is gone just now.
-    pub(crate) fn tell(&mut self, now: Instant, to: Option<SocketAddr>, message: &[u8]) -> bool {
+    pub(crate) fn tell(
+        &mut self,
+        now: Instant,
+        to: Option<SocketAddr>,
+        (message, class): (&[u8], u8),
+    ) -> bool {
         self.reopen(now);
         let Some(to) = to.or_else(|| self.link.remote()) else { return false };
         if !self.link.is_open() {
             self.counts.unsent += 1;
             return false;
         }
-        let told = self.link.tell(to, message);
+        let told = self.link.tell(to, message, class);
         self.counts.sends += 1;
         let Err(error) = told else {
             self.counts.sent += 1;
@@ -279,7 +287,7 @@ impl Channel {
     /// Sends a datagram to where the other end was said to be, if it was heard from elsewhere since:
     /// whoever plays again what was lost on the way draws a channel to himself, for as long as
     /// nothing newer comes. Whether the channel is gone just now.
-    pub(crate) fn remind(&mut self, now: Instant, datagram: &[u8]) -> bool {
+    pub(crate) fn remind(&mut self, now: Instant, datagram: (&[u8], u8)) -> bool {
         let (told, heard) = (self.told, self.link.remote());
         let elsewhere = told.filter(|told| heard.is_some_and(|heard| !is_same(heard, *told)));
         elsewhere.is_some_and(|told| self.tell(now, Some(told), datagram))
@@ -304,6 +312,7 @@ impl Channel {
         let frames = batch.len();
         let is_ours = frames > 0 && (batch.is_ours || from_anywhere);
         let (counts, datagrams) = (&mut self.counts, frames.max(1));
+        counts.marked += if is_ours && batch.ecn == CE { frames as u64 } else { 0 };
         *if is_ours { &mut counts.came } else { &mut counts.strange } += datagrams as u64;
         counts.came_bytes += if is_ours { batch.bytes() as u64 } else { 0 };
         counts.batches += 1;

@@ -21,6 +21,8 @@ pub struct ChannelCounts {
     pub came: u64,
     /// Their bytes.
     pub came_bytes: u64,
+    /// Of these, marked on the way as having met congestion (RFC 3168).
+    pub marked: u64,
     /// Batches in which they came.
     pub batches: u64,
     /// Those that came from elsewhere, or were no frame.

@@ -56,6 +56,10 @@ pub struct EndPlan {
     /// As many channels can be there at once, at both ends alike; as many as at the start if not
     /// given.
     pub channels_max: Option<usize>,
+    /// The codepoint of differentiated services of what the protocol itself says over UDP, and of
+    /// packets of which their source says none: 6 bits (RFC 2474). 0, the best effort of all, if not
+    /// given.
+    pub dscp: u8,
 }
 
 impl EndPlan {
@@ -72,6 +76,7 @@ impl EndPlan {
             granule: Duration::from_micros(250),
             peer: None,
             channels_max: None,
+            dscp: 0,
         }
     }
 }
@@ -88,6 +93,13 @@ impl EndPlan {
 pub trait Source {
     /// How long the next one is, if there is one: at least a byte.
     fn next_bytes(&mut self) -> Option<usize>;
+
+    /// The traffic class of the datagram in which it goes over UDP: DSCP and ECN, as both stand in a
+    /// header of IP (RFC 2474, RFC 3168). Where it says none it is that of messages, and nothing on
+    /// the way may mark it. A run of datagrams in one call ends where the class changes.
+    fn next_class(&mut self) -> Option<u8> {
+        None
+    }
 
     /// Writes it behind what the buffer holds.
     fn take(&mut self, buffer: &mut Vec<u8>);
@@ -130,6 +142,8 @@ pub struct End {
     ports: Ports,
     /// By how much a datagram is longer than what the protocol counts of it.
     check_bytes: usize,
+    /// The traffic class of messages.
+    class: u8,
     /// Packets that were longer than any channel takes.
     too_long: u64,
 }
@@ -204,6 +218,7 @@ impl End {
             buffers: plan.buffers,
             ports,
             check_bytes,
+            class: plan.dscp << 2,
             too_long: 0,
         })
     }
@@ -238,7 +253,7 @@ impl End {
 
     /// Takes the next batch of a channel: how many datagrams it was.
     fn take_batch(&mut self, channel: usize, now: Instant) -> Option<usize> {
-        let Self { encapsulation, striping, sessions, .. } = self;
+        let Self { encapsulation, striping, sessions, class, .. } = self;
         let one = self.channels[channel].as_mut()?;
         let (datagrams, batch) = one.take(encapsulation.peer().is_some())?;
         let Some(batch) = batch else { return Some(datagrams) };
@@ -249,7 +264,7 @@ impl End {
             handshakes::follow_remote(one, striping, channel, remote);
         }
         for reply in &taken.replies {
-            if one.tell(now, from, reply) {
+            if one.tell(now, from, (reply, *class)) {
                 striping.lose(channel);
             }
         }

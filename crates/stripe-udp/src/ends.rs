@@ -239,7 +239,7 @@ impl Ends {
         let datagrams = inbox.take().map_or(0, |batch| {
             let (datagrams, at) = (batch.len(), batch.at);
             if let Some(from) = batch.from {
-                let origin = Origin { at, port: &port, from };
+                let origin = Origin { at, port: &port, from, ecn: batch.ecn };
                 self.strangers.begin(origin);
                 for datagram in batch.datagrams() {
                     self.take_datagram(origin, datagram);

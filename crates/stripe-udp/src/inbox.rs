@@ -21,6 +21,8 @@ pub(crate) struct Batch<'a> {
     /// Whether it came from the other end of the channel.
     pub(crate) is_ours: bool,
     pub(crate) from: Option<SocketAddr>,
+    /// The ECN field of their headers of IP.
+    pub(crate) ecn: u8,
     bytes: &'a mut [u8],
     stride: usize,
 }
@@ -113,9 +115,9 @@ impl Inbox {
     /// The next batch.
     pub(crate) fn take(&mut self) -> Option<Batch<'_>> {
         let at = self.next_at()?;
-        let Arrival { bytes, stride, payload, is_ours, from, .. } = self.arrivals[self.next];
+        let Arrival { bytes, stride, payload, is_ours, from, ecn, .. } = self.arrivals[self.next];
         let bytes = &mut self.bytes[self.next * self.batch_bytes..][..bytes];
         self.next += 1;
-        Some(Batch { at, payload, is_ours, from, bytes, stride })
+        Some(Batch { at, payload, is_ours, from, ecn, bytes, stride })
     }
 }

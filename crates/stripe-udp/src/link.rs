@@ -116,6 +116,8 @@ pub(crate) struct Arrival {
     pub(crate) is_ours: bool,
     /// Its address of UDP or TCP.
     pub(crate) from: Option<SocketAddr>,
+    /// The ECN field of its headers of IP; over UDP alone.
+    pub(crate) ecn: u8,
 }
 
 /// Buffers of batches.
@@ -337,10 +339,10 @@ impl Link {
     }
 
     /// Sends a datagram of a handshake to this address, which over TCP can be no other than that of
-    /// the connection.
-    pub(crate) fn tell(&mut self, to: SocketAddr, message: &[u8]) -> io::Result<()> {
+    /// the connection; its traffic class too is that of the connection.
+    pub(crate) fn tell(&mut self, to: SocketAddr, message: &[u8], class: u8) -> io::Result<()> {
         match self {
-            Self::Udp(link) => link.tell(to, message),
+            Self::Udp(link) => link.tell(to, message, class),
             Self::Tcp(link) => link.tell(message),
             Self::Memory(link) => link.tell(to, message),
             Self::Ethernet(_) => Err(io::ErrorKind::Unsupported.into()),

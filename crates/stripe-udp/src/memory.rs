@@ -169,6 +169,7 @@ impl MemoryLink {
                 payload: Payload::Packets,
                 is_ours: is_same(datagram.address, self.plan.remote),
                 from: Some(datagram.address),
+                ecn: 0,
             };
         }
         Ok(count)

@@ -112,14 +112,15 @@ impl Port {
         self.open.as_ref().map_or(1, ChannelSocket::segments_max)
     }
 
-    /// Sends datagrams of a length, of which the last may be shorter.
-    fn send(&mut self, to: SocketAddr, bytes: &[u8], segment_bytes: usize) -> io::Result<()> {
+    /// Sends datagrams of a length, of which the last may be shorter, to an address in a traffic
+    /// class.
+    fn send(&mut self, to: (SocketAddr, u8), bytes: &[u8], segment_bytes: usize) -> io::Result<()> {
         let open = self.open.as_mut().ok_or(io::ErrorKind::NotConnected)?;
         open.send(to, bytes, segment_bytes)
     }
 
-    /// Sends one datagram.
-    pub(crate) fn tell(&mut self, to: SocketAddr, message: &[u8]) -> io::Result<()> {
+    /// Sends one datagram to an address in a traffic class.
+    pub(crate) fn tell(&mut self, to: (SocketAddr, u8), message: &[u8]) -> io::Result<()> {
         self.send(to, message, message.len())
     }
 
@@ -139,6 +140,7 @@ impl Port {
                 payload: Payload::Packets,
                 is_ours: false,
                 from: Some(meta.addr),
+                ecn: meta.ecn.map_or(0, |ecn| ecn as u8),
             };
         }
         Ok(count)
@@ -291,7 +293,7 @@ impl UdpLink {
     pub(crate) fn send(&mut self, run: &Run, from: usize) -> io::Result<usize> {
         let remote = self.remote().ok_or(io::ErrorKind::NotConnected)?;
         let rest = &run.bytes[from * run.segment_bytes..];
-        self.with_mut(|port| port.send(remote, rest, run.segment_bytes))?;
+        self.with_mut(|port| port.send((remote, run.class), rest, run.segment_bytes))?;
         Ok(run.datagrams - from)
     }
 
@@ -301,8 +303,8 @@ impl UdpLink {
     }
 
     /// Sends one datagram to this address.
-    pub(crate) fn tell(&mut self, to: SocketAddr, message: &[u8]) -> io::Result<()> {
-        self.with_mut(|port| port.tell(to, message))
+    pub(crate) fn tell(&mut self, to: SocketAddr, message: &[u8], class: u8) -> io::Result<()> {
+        self.with_mut(|port| port.tell((to, class), message))
     }
 
     pub(crate) fn receive(&self, bytes: &mut [u8], arrivals: &mut [Arrival]) -> io::Result<usize> {

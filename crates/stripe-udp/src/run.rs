@@ -15,6 +15,8 @@ pub(crate) struct Run {
     pub(crate) segment_bytes: usize,
     pub(crate) datagrams: usize,
     pub(crate) payload: Payload,
+    /// The traffic class of the datagrams: DSCP and ECN (RFC 2474, RFC 3168).
+    pub(crate) class: u8,
 }
 
 impl Run {
@@ -24,9 +26,15 @@ impl Run {
         end(from + count) - end(from)
     }
 
-    /// Whether one more of this length goes along.
-    pub(crate) fn takes(&self, channel: usize, length: usize, datagrams_max: usize) -> bool {
+    /// Whether one more of this length and traffic class goes along.
+    pub(crate) fn takes(
+        &self,
+        (channel, class): (usize, u8),
+        length: usize,
+        datagrams_max: usize,
+    ) -> bool {
         let is_like = self.channel == channel
+            && self.class == class
             && length <= self.segment_bytes
             && self.bytes.len() == self.datagrams * self.segment_bytes;
         let has_room = self.datagrams < datagrams_max && self.bytes.len() + length <= RUN_BYTES_MAX;
@@ -60,21 +68,22 @@ mod tests {
     #[test]
     fn a_run_is_of_one_length_and_ends_with_a_shorter_one() {
         let mut run = Run::default();
-        assert!(run.takes(0, 1_000, 64));
+        assert!(run.takes((0, 0), 1_000, 64));
         push(&mut run, 1_000);
-        assert!(run.takes(0, 1_000, 64) && run.takes(0, 10, 64));
-        assert!(!run.takes(0, 1_001, 64) && !run.takes(1, 1_000, 64) && !run.takes(0, 1_000, 1));
+        assert!(run.takes((0, 0), 1_000, 64) && run.takes((0, 0), 10, 64));
+        assert!(!run.takes((0, 0), 1_001, 64) && !run.takes((0, 0), 1_000, 1));
+        assert!(!run.takes((1, 0), 1_000, 64) && !run.takes((0, 2), 1_000, 64));
         push(&mut run, 1_000);
         push(&mut run, 999);
-        assert!(!run.takes(0, 999, 64));
+        assert!(!run.takes((0, 0), 999, 64));
         run.clear();
-        assert!(run.takes(1, 1_001, 64));
+        assert!(run.takes((1, 2), 1_001, 64));
     }
 
     #[test]
     fn a_run_is_no_longer_than_a_datagram_of_ip() {
         let mut run = Run::default();
         (0..43).for_each(|_| push(&mut run, 1_500));
-        assert_eq!((run.takes(0, 1_007, 64), run.takes(0, 1_008, 64)), (true, false));
+        assert_eq!((run.takes((0, 0), 1_007, 64), run.takes((0, 0), 1_008, 64)), (true, false));
     }
 }

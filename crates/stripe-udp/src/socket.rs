@@ -1,7 +1,7 @@
 //! A socket of channels: bound to an address or an interface, with batches both ways.
 //!
-//! Runs of datagrams of one length go as one (`UDP_SEGMENT`), and what the kernel has put together
-//! comes as one (`UDP_GRO`), many of those in a call (`recvmmsg`).
+//! Runs of datagrams of one length and traffic class go as one (`UDP_SEGMENT`), and what the kernel
+//! has put together comes as one (`UDP_GRO`), many of those in a call (`recvmmsg`).
 //!
 //! Nothing is cut into fragments, here or on the way (`IP_PMTUDISC_PROBE`, which `quinn-udp` sets
 //! for both families): what is too long for the interface is refused, and what is too long for the
@@ -10,18 +10,21 @@
 //!
 //! Sockets are not connected: peers move. What comes from elsewhere is not taken.
 
+mod sending;
+
 use std::fmt;
 use std::io::{self, IoSliceMut};
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
-use nix::sys::socket::{getsockopt, sockopt::IpMtu};
-use quinn_udp::{RecvMeta, Transmit, UdpSockRef, UdpSocketState};
+use nix::sys::socket::sockopt::{IpMtu, Ipv4PacketInfo, Ipv6RecvPacketInfo};
+use nix::sys::socket::{getsockopt, setsockopt};
+use quinn_udp::{RecvMeta, UdpSockRef, UdpSocketState};
 use socket2::{Domain, Protocol, Socket, Type};
 
-use crate::error::Meaning;
 use crate::link::Batches;
+use sending::Sending;
 
 /// Where a channel begins and ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -168,13 +171,21 @@ impl fmt::Debug for Opener {
 pub(crate) struct ChannelSocket {
     socket: Socket,
     state: UdpSocketState,
+    sending: Sending,
 }
 
 impl ChannelSocket {
     pub(crate) fn new(socket: UdpSocket) -> io::Result<Self> {
         let socket = Socket::from(socket);
         let state = UdpSocketState::new(UdpSockRef::from(&socket))?;
-        Ok(Self { socket, state })
+        // Nobody asks to which address of ours something came, and `quinn-udp` has no room for that
+        // and for the ECN field of what the kernel has put together.
+        setsockopt(&socket, Ipv4PacketInfo, &false)?;
+        if socket.local_addr()?.is_ipv6() {
+            setsockopt(&socket, Ipv6RecvPacketInfo, &false)?;
+        }
+        let sending = Sending::new(state.max_gso_segments());
+        Ok(Self { socket, state, sending })
     }
 
     pub(crate) fn fd(&self) -> BorrowedFd<'_> {
@@ -182,40 +193,19 @@ impl ChannelSocket {
     }
 
     /// How many datagrams may go as one.
-    pub(crate) fn segments_max(&self) -> usize {
-        self.state.max_gso_segments()
+    pub(crate) const fn segments_max(&self) -> usize {
+        self.sending.segments_max()
     }
 
-    /// Sends datagrams of a length, of which the last may be shorter.
+    /// Sends datagrams of a length, of which the last may be shorter, to an address in a traffic
+    /// class.
     pub(crate) fn send(
         &mut self,
-        to: SocketAddr,
+        to: (SocketAddr, u8),
         run: &[u8],
         segment_bytes: usize,
     ) -> io::Result<()> {
-        let sent = self.send_as_one(to, run, segment_bytes);
-        if sent.is_ok() || run.len() <= segment_bytes || self.segments_max() > 1 {
-            return sent;
-        }
-        // It was found out just now that this interface does not take them as one.
-        let sent =
-            run.chunks(segment_bytes).try_for_each(|one| self.send_as_one(to, one, segment_bytes));
-        if sent.as_ref().is_err_and(|error| Meaning::of(error) == Meaning::TooLong) {
-            // Nor one by one: it is their length, of which some kernels say the same.
-            self.state = UdpSocketState::new(UdpSockRef::from(&self.socket))?;
-        }
-        sent
-    }
-
-    fn send_as_one(&self, to: SocketAddr, run: &[u8], segment_bytes: usize) -> io::Result<()> {
-        let transmit = Transmit {
-            destination: to,
-            ecn: None,
-            contents: run,
-            segment_size: (run.len() > segment_bytes).then_some(segment_bytes),
-            src_ip: None,
-        };
-        self.state.try_send(UdpSockRef::from(&self.socket), &transmit)
+        self.sending.send(&self.socket, to, run, segment_bytes)
     }
 
     /// Takes what has come, as many batches as there are buffers.

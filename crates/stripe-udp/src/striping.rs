@@ -46,6 +46,9 @@ pub struct Packet {
     pub bytes: Buffer,
     /// When the kernel had it.
     pub came_at: Instant,
+    /// The ECN field of the header of IP in which it came, two bits (RFC 3168); 0 where it did not
+    /// come over UDP. Whoever takes it out puts both together (RFC 6040).
+    pub ecn: u8,
 }
 
 /// What stands before packets, and is not of them.
@@ -75,8 +78,8 @@ pub(crate) struct Striping {
     sender: Sender<Scheduler>,
     receiver: Receiver<Scheduler, Packet>,
     ordering: Ordering,
-    /// What copies are made of, where lost packets are sent again.
-    kept: Option<RetransmissionBuffer<Buffer>>,
+    /// What copies are made of, where lost packets are sent again, and their traffic classes.
+    kept: Option<RetransmissionBuffer<(u8, Buffer)>>,
     pool: Pool,
     /// When a packet was copied last, if any was since none was kept.
     used_at: Option<Instant>,
@@ -137,8 +140,8 @@ impl Striping {
         self.now
     }
 
-    /// A frame has come on a socket.
-    pub(crate) fn take(&mut self, at: Instant, channel: usize, frame: Frame<'_>) {
+    /// A frame has come on a socket, with this ECN field.
+    pub(crate) fn take(&mut self, at: Instant, channel: usize, (frame, ecn): (Frame<'_>, u8)) {
         let (now, epoch) = (self.advance(at), self.receiver.epoch());
         if let Frame::Data(..) | Frame::Packet { .. } = frame {
             self.used_at = Some(now);
@@ -147,7 +150,7 @@ impl Striping {
         let _: Result<(), Discard> = match frame {
             Frame::Data(tag, packet) => {
                 let length_bytes = bytes(packet.len());
-                let packet = Packet { bytes: self.pool.copy(packet), came_at: at };
+                let packet = Packet { bytes: self.pool.copy(packet), came_at: at, ecn };
                 let frame = (tag, length_bytes, packet);
                 if let Some(packet) = self.ordering.take_packet(now, epoch, frame) {
                     self.receiver.handle_tagged(now, tag, length_bytes, packet)
@@ -157,7 +160,7 @@ impl Striping {
                 }
             }
             Frame::Packet { length_bytes, packet } => {
-                let packet = Packet { bytes: self.pool.copy(packet), came_at: at };
+                let packet = Packet { bytes: self.pool.copy(packet), came_at: at, ecn };
                 self.receiver.handle_packet(now, channel, bytes(length_bytes), packet)
             }
             Frame::Messages(_, messages) => {
@@ -250,13 +253,13 @@ impl Striping {
         usize::try_from(bytes_max).unwrap_or(usize::MAX).min(BUNDLE_BYTES_MAX)
     }
 
-    /// The next copy of a lost packet, and the packet.
-    pub(crate) fn next_copy(&mut self) -> Option<(Repair, &[u8])> {
+    /// The next copy of a lost packet, the traffic class in which it went, and the packet.
+    pub(crate) fn next_copy(&mut self) -> Option<(Repair, u8, &[u8])> {
         let kept = self.kept.as_ref()?;
         loop {
             let repair = self.sender.poll_repair(self.now)?;
-            if let Some(bytes) = kept.get(repair.tag.sequence) {
-                return Some((repair, bytes));
+            if let Some((class, bytes)) = kept.get(repair.tag.sequence) {
+                return Some((repair, *class, bytes));
             }
         }
     }
@@ -304,10 +307,10 @@ impl Striping {
     }
 
     /// It is kept, in case that it is lost.
-    pub(crate) fn keep(&mut self, tag: Tag, bytes: &[u8]) {
+    pub(crate) fn keep(&mut self, tag: Tag, class: u8, bytes: &[u8]) {
         self.used_at = Some(self.now);
         if let Some(kept) = &mut self.kept {
-            kept.keep(tag.sequence, self.pool.copy(bytes));
+            kept.keep(tag.sequence, (class, self.pool.copy(bytes)));
         }
     }
 
@@ -419,7 +422,8 @@ mod tests {
         one.advance(now);
         while let Some(said) = one.next_message() {
             let bytes = said.message.to_bytes();
-            other.take(now, said.channel, Frame::messages(None, &bytes).expect("a message"));
+            let frame = Frame::messages(None, &bytes).expect("a message");
+            other.take(now, said.channel, (frame, 0));
         }
     }
 
@@ -443,7 +447,7 @@ mod tests {
             for (later, half) in [(0, 1), (1, 0)] {
                 let packet = [2 * pair + half; 100];
                 let now = at(10 + 10 * u64::from(pair) + later);
-                right.take(now, 0, Frame::Data(tags[usize::from(half)], &packet));
+                right.take(now, 0, (Frame::Data(tags[usize::from(half)], &packet), 0));
             }
             right.settle(at(19 + 10 * u64::from(pair)));
             came.extend(std::iter::from_fn(|| right.next_packet()).map(|packet| packet.bytes[0]));

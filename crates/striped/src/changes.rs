@@ -49,6 +49,7 @@ fn fixed(was: &Config, is: &Config) -> Option<&'static str> {
         ("order", was.order != is.order),
         ("control", was.control != is.control),
         ("scheduler", was.scheduler != is.scheduler),
+        ("dscp", was.dscp != is.dscp),
         ("offload", was.offload != is.offload),
         ("ether-types", was.ether_types != is.ether_types),
         ("table", was.table != is.table),

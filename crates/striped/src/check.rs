@@ -12,6 +12,7 @@ use gingham_stripe_crypt::PeerPlan;
 use gingham_stripe_udp::{BufferPlan, CHANNELS_MAX, OVERHEAD_BYTES_MAX};
 use nix::unistd::User;
 
+use crate::class::Dscp;
 use crate::config::{Channel, ChannelAt, Config, Endpoint};
 use crate::ethernet;
 use crate::machine::{Machine, lacks_tun};
@@ -104,6 +105,10 @@ fn load_one(path: &Path, place: &Place<'_>) -> Result<Loaded, Problem> {
     check_device(&source, &place.machine)?;
     if source.scenario.is_ethernet() {
         ethernet::check(&source, place)?;
+        if source.scenario.dscp != Dscp::default() {
+            let message = "frames of Ethernet have no DSCP outside: what is inside stays as it is";
+            return Err(source.refuse("dscp", message).into());
+        }
     } else {
         check_channels(&source, place)?;
         check_mtu(&source, place)?;

@@ -48,6 +48,7 @@ use serde::Deserialize;
 
 use crate::logging::{LogFormat, LogLevel};
 
+use crate::class::Dscp;
 pub(crate) use ethernet::SchedulerName;
 use ethernet::{EtherTypesTable, Peer};
 use peer::Peers;
@@ -106,6 +107,10 @@ pub(crate) struct Config {
     /// the routes of the bundle: 21332 by default where there are routes, and none where there are
     /// not.
     pub(crate) mark: Option<u32>,
+    /// The codepoint of differentiated services of all datagrams of channels, 0 to 63, or "copy":
+    /// each packet's own. 0 by default: the network has one kind of them, and keeps their order.
+    #[serde(default)]
+    pub(crate) dscp: Dscp,
     /// Who carries packets, by name; whoever starts the daemon by default. It has no privilege in
     /// either case: another user keeps it from what is root's, such as files.
     pub(crate) user: Option<String>,
@@ -207,7 +212,7 @@ impl Channel {
     }
 
     /// It over TCP, if it is.
-    pub(crate) fn tcp_plan(&self, mark: Option<u32>, longest_bytes: u32) -> Option<TcpPlan> {
+    pub(crate) fn tcp_plan(&self, config: &Config) -> Option<TcpPlan> {
         let end = match (self.listen(), self.remote()) {
             _ if !self.is_tcp() => return None,
             (Some(local), _) => TcpEnd::Listens(local),
@@ -216,7 +221,10 @@ impl Channel {
                 TcpEnd::Connects { local: self.connect_from(remote), remote }
             }
         };
-        Some(TcpPlan { end, interface: self.interface.clone(), mark, longest_bytes })
+        let interface = self.interface.clone();
+        let (mark, dscp, longest_bytes) =
+            (config.mark, config.dscp.of_messages(), config.mtu.into());
+        Some(TcpPlan { end, interface, mark, dscp, longest_bytes })
     }
 
     /// The address at the other end, where the channel is over UDP or TCP; unspecified where it is

@@ -9,6 +9,7 @@ use gingham_entry::{CoDelPlan, Counters, FqCodel, FqCodelPlan, Offered};
 use gingham_stripe::Instant;
 use gingham_stripe_udp::{Source, ip_bytes};
 
+use crate::class::Dscp;
 use crate::packet::{Flow, ecn, mark};
 
 /// A queue into which nothing came for a second is of no use: most gaps within a flow are shorter.
@@ -28,15 +29,16 @@ pub(crate) struct Entry {
     hasher: RandomState,
     /// What stands before a packet.
     prefix_bytes: usize,
+    dscp: Dscp,
     /// Those that are no packet of IP of the length that they say.
     pub(crate) strange: u64,
     now_ns: u64,
 }
 
 impl Entry {
-    /// For packets of at most this length, and so many bytes before each. The hash has a random
-    /// key, so that nobody can choose flows that meet.
-    pub(crate) fn new(longest_bytes: u32, prefix_bytes: usize) -> Self {
+    /// For packets of at most this length, and so many bytes before each, which go outside with this
+    /// DSCP. The hash has a random key, so that nobody can choose flows that meet.
+    pub(crate) fn new(longest_bytes: u32, prefix_bytes: usize, dscp: Dscp) -> Self {
         let plan = FqCodelPlan {
             codel: CoDelPlan { longest_bytes, ..CoDelPlan::default() },
             quantum_bytes: longest_bytes,
@@ -52,6 +54,7 @@ impl Entry {
             spare: Vec::new(),
             hasher,
             prefix_bytes,
+            dscp,
             strange: 0,
             now_ns: 0,
         }
@@ -119,6 +122,12 @@ impl Source for Entry {
         next.map(|next| next.packet.len())
     }
 
+    fn next_class(&mut self) -> Option<u8> {
+        let Self { queue, spare, prefix_bytes, dscp, now_ns, .. } = self;
+        let next = queue.as_mut()?.peek(*now_ns, |dropped| spare.push(dropped.packet))?;
+        Some(dscp.outside(&next.packet[*prefix_bytes..], next.marked))
+    }
+
     fn take(&mut self, buffer: &mut Vec<u8>) {
         let Self { queue, spare, now_ns, .. } = self;
         let next = queue
@@ -140,7 +149,7 @@ mod tests {
     #[test]
     fn a_queue_at_rest_gives_its_memory_back_and_not_what_it_counted() {
         let at = |milliseconds: u64| Instant::from_nanoseconds(milliseconds * 1_000_000);
-        let mut entry = Entry::new(1_400, 0);
+        let mut entry = Entry::new(1_400, 0, Dscp::default());
         let mut packet = [0; 100];
         (packet[0], packet[3]) = (0x45, 100);
         for second in 0..3 {

@@ -29,6 +29,7 @@ mod arguments;
 mod changes;
 #[cfg(target_os = "linux")]
 mod check;
+mod class;
 #[cfg(target_os = "linux")]
 mod client;
 #[cfg(target_os = "linux")]

@@ -64,13 +64,18 @@ fn ports(packet: &[u8], protocol: u8, at: usize) -> &[u8] {
     ports.unwrap_or_default()
 }
 
+/// The traffic class of a packet, DSCP and ECN; 0 of what is none of IP.
+pub(crate) fn traffic_class(packet: &[u8]) -> u8 {
+    match packet {
+        [first, second, ..] if first >> 4 == 4 => *second,
+        [first, second, ..] if first >> 4 == 6 => first << 4 | second >> 4,
+        _ => 0,
+    }
+}
+
 /// The ECN field of a packet.
 pub(crate) fn ecn(packet: &[u8]) -> Ecn {
-    match packet {
-        [first, second, ..] if first >> 4 == 4 => Ecn::of_traffic_class(*second),
-        [first, second, ..] if first >> 4 == 6 => Ecn::of_traffic_class(second >> 4),
-        _ => Ecn::NotEct,
-    }
+    Ecn::of_traffic_class(traffic_class(packet))
 }
 
 /// Says in a packet that can be marked that there was congestion.
@@ -80,7 +85,8 @@ pub(crate) fn mark(packet: &mut [u8]) {
     }
 }
 
-fn set_ecn(packet: &mut [u8], ecn: Ecn) {
+/// Sets the field of a packet that has one.
+pub(crate) fn set_ecn(packet: &mut [u8], ecn: Ecn) {
     if packet[0] >> 4 == 6 {
         packet[1] = packet[1] & !0x30 | (ecn as u8) << 4;
     } else if packet.len() >= V4_ADDRESSES.start {
@@ -189,6 +195,9 @@ mod tests {
             let mut packet = bytes.clone();
             clamp(&mut packet, longest.into());
             mark(&mut packet);
+            if traffic_class(&packet) != 0 {
+                set_ecn(&mut packet, Ecn::Ect1);
+            }
             prop_assert_eq!(packet.len(), bytes.len());
             let mut answers = Answers::new(Instant::ORIGIN);
             answers.refuse(Instant::ORIGIN, &bytes, longest);

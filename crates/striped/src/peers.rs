@@ -19,6 +19,7 @@ use nix::time::{ClockId, clock_gettime};
 
 use crate::allowed::Allowed;
 use crate::check::Checked;
+use crate::class::Marks;
 use crate::config::{Channel, ChannelNumber, Config};
 use crate::entry::Entry;
 use crate::line::{HalfLine, reopened};
@@ -61,6 +62,8 @@ pub(crate) struct Peer {
     pub(crate) entry: Entry,
     /// Packets that did not come out, for where they said that they came from.
     pub(crate) refused_sources: u64,
+    /// What marks of the way did to its packets.
+    pub(crate) marks: Marks,
     /// The longest packet that its pipe takes now.
     longest_bytes: u16,
     pub(crate) observer: Observer,
@@ -94,8 +97,9 @@ impl Peers {
             }
             queues.push(Peer {
                 name: config.peers.list.get(number).map(crate::config::PeerTable::name),
-                entry: Entry::new(plan.striping.longest_bytes, prefix_bytes),
+                entry: Entry::new(plan.striping.longest_bytes, prefix_bytes, config.dscp),
                 refused_sources: 0,
+                marks: Marks::default(),
                 longest_bytes: config.mtu,
                 observer: Observer::new(number, ends.end(number).map_or(0, End::channels), now()),
             });
@@ -119,12 +123,13 @@ impl Peers {
     /// The next packet that came out of a pipe, as its peer may send it, and how long those may be that
     /// go back.
     pub(crate) fn next_packet(&mut self) -> Option<(Packet, u16)> {
-        while let Some((number, packet)) = self.ends.next_packet() {
+        while let Some((number, mut packet)) = self.ends.next_packet() {
             let peer = &mut self.queues.0[number];
-            if self.allowed.source(&packet.bytes) == Some(number) {
+            if self.allowed.source(&packet.bytes) != Some(number) {
+                peer.refused_sources += 1;
+            } else if peer.marks.passes(&mut packet.bytes, packet.ecn) {
                 return Some((packet, peer.longest_bytes));
             }
-            peer.refused_sources += 1;
         }
         None
     }
@@ -240,7 +245,7 @@ fn links(config: &Config, peer: usize) -> Vec<LinkPlan> {
     }
     let plan = |channel: &Channel| {
         let over_udp = channel.plan(config.mark).map(LinkPlan::from);
-        over_udp.or_else(|| channel.tcp_plan(config.mark, config.mtu.into()).map(LinkPlan::from))
+        over_udp.or_else(|| channel.tcp_plan(config).map(LinkPlan::from))
     };
     config.channels_of(peer).filter_map(|at| plan(at.channel)).collect()
 }
@@ -249,7 +254,7 @@ fn plan(config: &Config) -> Result<EndPlan, String> {
     if config.is_ethernet() {
         return config.ethernet_plan();
     }
-    let Config { mtu, order, control, channels_max, .. } = *config;
+    let Config { mtu, order, control, channels_max, dscp, .. } = *config;
     let mut striping = match order.into() {
         Order::Free => StripingPlan::free(mtu.into()),
         Order::Strict => StripingPlan::strict(mtu.into()),
@@ -258,7 +263,8 @@ fn plan(config: &Config) -> Result<EndPlan, String> {
     if let Some(plan) = &mut striping.sender.control {
         plan.by = Controlled::from(control);
     }
-    Ok(EndPlan { striping, channels_max: Some(channels_max), ..EndPlan::free(mtu.into()) })
+    let (channels_max, dscp) = (Some(channels_max), dscp.of_messages());
+    Ok(EndPlan { striping, channels_max, dscp, ..EndPlan::free(mtu.into()) })
 }
 
 /// Over Ethernet, where no handshake names a session: later than that of any start before, unless

@@ -21,6 +21,7 @@ use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeVal;
 use serde::{Deserialize, Serialize};
 
+use crate::class::Marks;
 use crate::config::{Channel, Config};
 use crate::entry::Entry;
 use crate::observer::Observer;
@@ -94,6 +95,8 @@ pub(crate) struct PeerStatus {
     pub(crate) given_up: u64,
     /// Packets that did not come out, for where they said that they came from.
     pub(crate) refused_sources: u64,
+    /// What marks of congestion of the way did to its packets.
+    pub(crate) ecn: Marks,
     /// Packets that wait before the pipe.
     pub(crate) entry: EntryStatus,
     /// Packets that were no packet of IP.
@@ -173,6 +176,7 @@ pub(crate) struct ChannelStatus {
     pub(crate) unsent: u64,
     pub(crate) came: u64,
     pub(crate) came_bytes: u64,
+    pub(crate) marked: u64,
     pub(crate) strange: u64,
     pub(crate) moved: u64,
     pub(crate) gone: u64,
@@ -260,6 +264,7 @@ impl PeerStatus {
             repaired: reception.repaired,
             given_up: reception.given_up,
             refused_sources: peer.refused_sources,
+            ecn: peer.marks,
             entry: EntryStatus::of(&peer.entry),
             strange: peer.entry.strange,
             too_long: end.too_long(),
@@ -330,6 +335,7 @@ impl ChannelStatus {
             unsent: counts.unsent,
             came: counts.came,
             came_bytes: counts.came_bytes,
+            marked: counts.marked,
             strange: counts.strange,
             moved: counts.moved,
             gone: counts.gone,

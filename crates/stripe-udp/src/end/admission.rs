@@ -65,7 +65,7 @@ impl End {
                 if let Some(peer) = encapsulation.peer() {
                     sessions.follow(peer.sessions(), striping);
                 }
-                striping.take(now, channel, frame);
+                striping.take(now, channel, (frame, 0));
                 let Some(one) = &mut channels[channel] else { continue };
                 one.counts.came += 1;
                 one.counts.came_bytes += datagram_bytes;

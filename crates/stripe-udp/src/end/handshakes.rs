@@ -87,7 +87,7 @@ pub(super) fn take(
     sessions: &mut Sessions,
 ) -> Taken {
     let mut taken = Taken::default();
-    let Batch { at, payload, is_ours, from, .. } = batch;
+    let Batch { at, payload, is_ours, from, ecn, .. } = batch;
     for datagram in batch.datagrams() {
         if let (Some(peer), Some(from), true) =
             (encapsulation.peer_mut(), from, is_handshake(datagram))
@@ -115,7 +115,7 @@ pub(super) fn take(
         if is_newest && !is_ours {
             taken.moved_to = from;
         }
-        striping.take(at, channel, frame);
+        striping.take(at, channel, (frame, ecn));
     }
     taken
 }
@@ -167,12 +167,13 @@ pub(super) fn answer(
 impl End {
     /// Sends what is due of a handshake, on every channel; whether anything else may be sent.
     pub(super) fn shake_hands(&mut self) -> bool {
-        let (now, can_begin) = (self.striping.now(), self.can_begin());
+        let (now, can_begin, class) = (self.striping.now(), self.can_begin(), self.class);
         let Some(peer) = self.encapsulation.peer_mut() else { return true };
         while let Some(message) = peer.poll_transmit(now, can_begin) {
             for (number, channel) in self.channels.iter_mut().enumerate() {
-                let tell =
-                    |one: &mut Channel| one.tell(now, None, message) || one.remind(now, message);
+                let tell = |one: &mut Channel| {
+                    one.tell(now, None, (message, class)) || one.remind(now, (message, class))
+                };
                 if channel.as_mut().is_some_and(tell) {
                     self.striping.lose(number);
                 }

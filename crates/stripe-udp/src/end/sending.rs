@@ -14,6 +14,9 @@ use crate::striping::Said;
 /// many as a link of 1 Gbit/s takes in 10 ms.
 const TOO_LONG_A_TURN: usize = 1_000;
 
+/// The ECN field of a traffic class.
+const ECN: u8 = 0b11;
+
 impl End {
     /// Sends what is to be said and, as far as windows and paces let them go, copies and packets.
     pub fn transmit(&mut self, source: &mut impl Source) {
@@ -105,6 +108,7 @@ impl End {
         }
         let length = self.encapsulation.messages_bytes(messages.len(), bytes_min);
         self.run.begin(channel, length);
+        self.run.class = self.class;
         self.run.payload = Payload::Messages;
         let buffer = &mut self.run.bytes;
         self.encapsulation.write_messages((channel, epoch), messages, length, buffer);
@@ -114,9 +118,11 @@ impl End {
 
     fn send_copies(&mut self) {
         self.tell_blocked();
-        while let Some((repair, bytes)) = self.striping.next_copy() {
+        while let Some((repair, class, bytes)) = self.striping.next_copy() {
             let datagram_bytes = self.encapsulation.data_bytes(&repair.tag, bytes.len());
             self.run.begin(repair.channel, datagram_bytes);
+            // What was sent twice is no measure of a queue (RFC 3168, section 6.1.5).
+            self.run.class = class & !ECN;
             let buffer = &mut self.run.bytes;
             self.encapsulation.write_tag(&repair.tag, buffer);
             buffer.extend_from_slice(bytes);
@@ -181,17 +187,19 @@ impl End {
     fn write(&mut self, channel: usize, tag: Tag, length: usize, source: &mut impl Source) {
         let datagram_bytes = self.encapsulation.data_bytes(&tag, length);
         let segments_max = self.channels[channel].as_ref().map_or(1, |one| one.link.segments_max());
-        if !self.run.takes(channel, datagram_bytes, segments_max) {
+        let class = source.next_class().unwrap_or(self.class);
+        if !self.run.takes((channel, class), datagram_bytes, segments_max) {
             self.flush();
         }
         self.run.begin(channel, datagram_bytes);
+        self.run.class = class;
         let buffer = &mut self.run.bytes;
         let from = buffer.len();
         self.encapsulation.write_tag(&tag, buffer);
         let packet_from = buffer.len();
         source.take(buffer);
         debug_assert_eq!(buffer.len(), packet_from + length, "a source writes what it says");
-        self.striping.keep(tag, &buffer[packet_from..]);
+        self.striping.keep(tag, class, &buffer[packet_from..]);
         self.encapsulation.seal(from, buffer);
     }
 
@@ -203,7 +211,7 @@ impl End {
                 Some(channel) => {
                     // On a channel that is out it may be that nobody is where it was heard from last.
                     let is_probe = self.run.payload == Payload::Messages && !self.striping.is_in(id);
-                    if is_probe && channel.remind(now, &self.run.bytes) {
+                    if is_probe && channel.remind(now, (&self.run.bytes, self.run.class)) {
                         self.striping.lose(id);
                     }
                     let sent = channel.send(now, &mut self.run);

@@ -10,7 +10,7 @@ use gingham_stripe_crypt::{Discard, Initiation, Peer, is_handshake};
 
 use super::End;
 use super::handshakes::{REPLIES_A_BATCH, answer, follow_remote};
-use crate::channel::Channel;
+use crate::channel::{CE, Channel};
 use crate::encapsulation::Encapsulation;
 use crate::framing::Frame;
 use crate::link::{Link, Payload};
@@ -25,6 +25,8 @@ pub(crate) struct Origin<'a> {
     pub(crate) at: Instant,
     pub(crate) port: &'a SharedPort,
     pub(crate) from: SocketAddr,
+    /// The ECN field of the header of IP in which it came.
+    pub(crate) ecn: u8,
 }
 
 /// What a datagram was to an end.
@@ -122,6 +124,11 @@ impl End {
         taken
     }
 
+    /// The traffic class of what it says itself.
+    pub(crate) const fn class(&self) -> u8 {
+        self.class
+    }
+
     /// With whom it shakes hands.
     pub(crate) fn peer(&self) -> Option<&Peer> {
         self.encapsulation.peer()
@@ -147,10 +154,11 @@ impl End {
         let Some(one) = &mut channels[channel] else { return Took::Nothing };
         one.counts.came += 1;
         one.counts.came_bytes += bytes as u64;
+        one.counts.marked += u64::from(origin.ecn == CE);
         if is_newest && !one.link.remote().is_some_and(|before| is_same(before, origin.from)) {
             follow_remote(one, striping, channel, origin.from);
         }
-        striping.take(origin.at, channel, frame);
+        striping.take(origin.at, channel, (frame, origin.ecn));
         if is_newest { Took::Place } else { Took::Its }
     }
 

@@ -61,6 +61,8 @@ pub(super) struct Strangers {
     is_tried: bool,
     /// What goes back to where it came from.
     pub(super) replies: Vec<Vec<u8>>,
+    /// In which traffic class.
+    class: u8,
     /// A trial spoils what is tried.
     scratch: Vec<u8>,
 }
@@ -76,6 +78,7 @@ impl Strangers {
             owner: None,
             is_tried: false,
             replies: Vec::new(),
+            class: 0,
             scratch: Vec::new(),
         })
     }
@@ -87,6 +90,7 @@ impl Strangers {
             return Err(OpenError::SamePeer(*peer.their_key()));
         }
         self.by_key.insert(*peer.their_key(), number);
+        self.class = end.class();
         Ok(())
     }
 
@@ -146,7 +150,8 @@ impl Strangers {
     pub(super) fn reply(&mut self, origin: Origin<'_>) {
         for reply in self.replies.drain(..) {
             // What is not sent is as lost as it may be on the way.
-            let _: std::io::Result<()> = origin.port.borrow_mut().tell(origin.from, &reply);
+            let _: std::io::Result<()> =
+                origin.port.borrow_mut().tell((origin.from, self.class), &reply);
         }
     }
 

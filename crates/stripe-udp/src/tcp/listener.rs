@@ -203,7 +203,7 @@ mod tests {
 
     fn listener() -> Listener {
         let end = TcpEnd::Listens((Ipv4Addr::LOCALHOST, 0).into());
-        let plan = TcpPlan { end, interface: None, mark: None, longest_bytes: 1_400 };
+        let plan = TcpPlan { end, interface: None, mark: None, dscp: 0, longest_bytes: 1_400 };
         Listener::open(&plan, None).expect("a socket").expect("it listens")
     }
 

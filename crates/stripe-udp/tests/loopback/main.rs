@@ -1,6 +1,7 @@
 //! Two ends in one process, over sockets of both families of addresses.
 #![cfg(target_os = "linux")]
 
+mod class;
 mod order;
 mod pair;
 mod relay;

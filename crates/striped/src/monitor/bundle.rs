@@ -169,12 +169,11 @@ impl Bundle {
             Request::Open(channel) => {
                 let config = self.config();
                 let channel = config.channel_asked(channel as usize);
-                let Config { mark, mtu, .. } = *config;
-                let over_tcp = channel.and_then(|channel| channel.tcp_plan(mark, mtu.into()));
+                let over_tcp = channel.and_then(|channel| channel.tcp_plan(config));
                 if let Some(plan) = over_tcp {
                     return plan.open().map(Some);
                 }
-                let plan = channel.and_then(|channel| channel.plan(mark));
+                let plan = channel.and_then(|channel| channel.plan(config.mark));
                 let socket = plan.ok_or_else(refusal)?.open(&BufferPlan::default())?;
                 Ok(Some(socket.into()))
             }

@@ -1,0 +1,181 @@
+"""DSCP and ECN outside: what datagrams of channels have of them, and what marks of the way do.
+
+A rule of nftables at the right end marks what comes there, as a router with a queue would.
+"""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gingham.studies._namespaces import ENDS, ip, made_in
+from tests.conftest import require_programs, wait_until
+from tests.system import test_striped_tcp as over_tcp
+from tests.system.bundles import ADDRESSES, daemons, refusal, transfer, written
+from tests.system.conftest import LINES
+
+ETH_P_ALL, ETH_P_IP, ETH_P_IPV6 = 0x0003, 0x0800, 0x86DD
+TRANSPORTS = (socket.IPPROTO_UDP, socket.IPPROTO_TCP)
+UDP_PORT = 7000
+ECT = 0b10
+
+
+def over_v6(names: dict[str, str], folder: Path, **changes: Any) -> dict[str, Path]:
+    """Write configurations of channels over IPv6, and give both ends addresses for them."""
+    paths = written(folder, len(LINES), mtu=1_400, **changes)
+    for line in range(len(LINES)):
+        for number, end in enumerate(ENDS, 1):
+            device, address = f"wan{line}", f"fd00:80:{line}::{number}"
+            on = f"net.ipv6.conf.{device}.disable_ipv6=0"
+            ip("netns", "exec", names[end], "sysctl", "-qw", on)
+            ip("-n", names[end], "addr", "add", f"{address}/64", "dev", device, "nodad")
+            for path in paths.values():
+                text = path.read_text().replace(f"10.80.{line}.{number}:", f"[{address}]:")
+                path.write_text(text)
+    return paths
+
+
+def marked(namespace: str, which: str) -> None:
+    """Mark the datagrams that come to channels and have one of these fields."""
+    fields = [f"{family} ecn {which} {family} ecn set ce" for family in ("ip", "ip6")]
+    rules = "\n".join(f"udp dport {UDP_PORT} {field}" for field in fields)
+    hook = "type filter hook prerouting priority mangle;"
+    text = f"table inet marks {{\nchain came {{\n{hook}\n{rules}\n}}\n}}\n"
+    ip("netns", "exec", namespace, "nft", text)
+
+
+def delivered_ce(namespace: str) -> int:
+    """Return how many segments of a namespace's senders were acknowledged as marked."""
+    text = made_in(namespace, Path("/proc/thread-self/net/netstat").read_text)
+    names, values = (line.split() for line in text.splitlines() if line.startswith("TcpExt:"))
+    return int(values[names.index("TCPDeliveredCE")])
+
+
+@pytest.mark.parametrize("family", [4, 6])
+def test_a_mark_of_the_way_is_heard_by_the_tcp_inside(
+    program: Path, names: dict[str, str], tmp_path: Path, family: int
+) -> None:
+    require_programs("nftables", "nft")
+    paths = over_v6(names, tmp_path) if family == 6 else written(tmp_path, len(LINES))
+    for name in names.values():
+        ip("netns", "exec", name, "sysctl", "-qw", "net.ipv4.tcp_ecn=1")
+    with daemons(program, names, paths) as running:
+        wait_until(running["left"].is_carrying, "one line never came in")
+        assert transfer(names, 1, 0).is_whole
+        assert running["right"].counters()["ecn"]["marked"] == 0
+        before = delivered_ce(names["left"])
+        marked(names["right"], "ect0")
+        assert transfer(names, 2, 0).is_whole
+        told = {end: running[end].ended() for end in ENDS}
+    assert told["right"]["ecn"]["marked"] > 10, told
+    assert all(channel["marked"] > 0 for channel in told["right"]["channels"]), told
+    assert told["right"]["ecn"]["dropped"] == told["right"]["ecn"]["unexpected"] == 0, told
+    assert delivered_ce(names["left"]) - before > 10
+    # The rule is only at the right.
+    assert told["left"]["ecn"]["marked"] == 0, told
+
+
+def test_what_was_marked_and_reads_no_marks_is_dropped_and_counted(
+    program: Path, names: dict[str, str], tmp_path: Path
+) -> None:
+    require_programs("nftables", "nft")
+    require_programs("iputils-ping", "ping")
+    with daemons(program, names, written(tmp_path, len(LINES))) as running:
+        wait_until(running["left"].is_carrying, "one line never came in")
+        marked(names["right"], "not-ect")
+        assert not pinged(names["left"], ADDRESSES["right"], "0")
+        # Who reads marks hears them.
+        assert pinged(names["left"], ADDRESSES["right"], str(ECT))
+        told = running["right"].ended()
+    assert told["ecn"]["dropped"] == told["ecn"]["unexpected"] == 3, told
+    # Messages were marked too, and mean what they meant.
+    assert all(channel["strange"] == 0 for channel in told["channels"]), told
+
+
+def pinged(namespace: str, address: str, tos: str) -> bool:
+    """Tell whether anything comes back of three packets with this traffic class."""
+    command = ["ip", "netns", "exec", namespace, "ping", "-Q", tos, "-c", "3", "-i", "0.2"]
+    done = subprocess.run([*command, "-W", "1", address], capture_output=True, check=False)
+    return done.returncode == 0
+
+
+class Wire:
+    """What an interface receives, headers of IP first."""
+
+    def __init__(self, namespace: str, device: str) -> None:
+        """Listen from now on."""
+
+        def made() -> socket.socket:
+            return socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM)
+
+        self.socket = made_in(namespace, made)
+        self.socket.bind((device, ETH_P_ALL))
+        self.socket.setblocking(False)
+
+    def classes(self) -> set[int]:
+        """Return the traffic classes of all UDP and TCP that has come."""
+        found = set()
+        while True:
+            try:
+                packet, (_, protocol, kind, *_) = self.socket.recvfrom(2_048)
+            except BlockingIOError:
+                self.socket.close()
+                return found
+            if kind == socket.PACKET_OUTGOING:
+                continue
+            if protocol == ETH_P_IP and packet[9] in TRANSPORTS:
+                found.add(packet[1])
+            elif protocol == ETH_P_IPV6 and packet[6] in TRANSPORTS:
+                found.add((packet[0] << 4 | packet[1] >> 4) & 0xFF)
+
+
+@pytest.mark.parametrize(
+    ("way", "dscp", "expected"),
+    [
+        # What the protocol says, and a packet of class 10 << 2 that may be marked.
+        ("udp", 0, {0, ECT}),
+        ("udp", 46, {46 << 2, 46 << 2 | ECT}),
+        ("udp6", 46, {46 << 2, 46 << 2 | ECT}),
+        ("udp", "copy", {0, 10 << 2 | ECT}),
+        # One class a connection, and marks are TCP's own.
+        ("tcp", 46, {46 << 2}),
+    ],
+)
+def test_all_that_goes_has_the_dscp(
+    program: Path,
+    names: dict[str, str],
+    tmp_path: Path,
+    way: str,
+    dscp: int | str,
+    expected: set[int],
+) -> None:
+    require_programs("iputils-ping", "ping")
+    paths = {
+        "udp": lambda: written(tmp_path, len(LINES), dscp=dscp),
+        "udp6": lambda: over_v6(names, tmp_path, dscp=dscp),
+        "tcp": lambda: over_tcp.written(tmp_path, dscp=dscp),
+    }[way]()
+    # From before the handshake on, at both ends: who listens has it as well.
+    wires = [Wire(names[end], f"wan{line}") for end in ENDS for line in range(len(LINES))]
+    with daemons(program, names, paths) as running:
+        wait_until(running["left"].is_carrying, "one line never came in")
+        assert pinged(names["left"], ADDRESSES["right"], str(10 << 2 | ECT))
+        classes: dict[str, set[int]] = {end: set() for end in ENDS}
+        for number, wire in enumerate(wires):
+            classes[ENDS[number // len(LINES)]] |= wire.classes()
+    # An answer has the class of what it answers.
+    assert classes == dict.fromkeys(ENDS, expected)
+
+
+@pytest.mark.parametrize("dscp", [64, -1, "best"])
+def test_what_is_no_dscp_is_refused(
+    program: Path, names: dict[str, str], tmp_path: Path, dscp: int | str
+) -> None:
+    path = written(tmp_path, len(LINES), dscp=dscp)["left"]
+    said = refusal(program, names["left"], path)
+    assert said.startswith(f"striped: {path}:5:8: in `dscp`: "), said
+    assert '0 to 63, or "copy"' in said, said
