@@ -34,6 +34,6 @@ pub mod units;
 pub use bbr::{Bbr, BbrParameters, Thousandths, keep_time};
 pub use controller::{Acknowledged, Control, Controller, RateSample, Sent};
 pub use cubic::Cubic;
-pub use path::{Acknowledgement, Path, PathPlan};
+pub use path::{Acknowledgement, Path, PathPlan, RateCap};
 pub use round_trip::RoundTrip;
 pub use told::Told;

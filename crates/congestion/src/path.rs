@@ -10,6 +10,9 @@
 //! acknowledgement that says otherwise is not taken. A path is never so slow that it cannot find
 //! out that it is faster: two packets go in a round trip, or in a second.
 
+#[cfg(test)]
+mod tests;
+
 use core::time::Duration;
 
 use crate::Bbr;
@@ -17,7 +20,7 @@ use crate::controller::{Acknowledged, Control, Controller, RateSample, Sent};
 use crate::deliveries::Deliveries;
 use crate::pacer::Pacer;
 use crate::round_trip::RoundTrip;
-use crate::units::{carried, rate, time_ns};
+use crate::units::{carried, rate, scaled, time_ns};
 
 /// Two packets go in this time at least.
 const SLOWEST_NS: u64 = 1_000_000_000;
@@ -55,6 +58,15 @@ impl PathPlan {
     }
 }
 
+/// A rate that a path is not to pass, whatever its controller says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RateCap {
+    /// What goes in a second at most, with what is put around packets.
+    pub bytes_per_second: u64,
+    /// So many bytes are put around each packet on the wire.
+    pub overhead_bytes: u64,
+}
+
 /// What the other end says: counts only grow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Acknowledgement {
@@ -75,6 +87,7 @@ pub struct Acknowledgement {
 pub struct Path {
     plan: PathPlan,
     control: Control,
+    cap: Option<RateCap>,
     round_trip: RoundTrip,
     deliveries: Deliveries,
     pacer: Pacer,
@@ -86,6 +99,8 @@ pub struct Path {
     pace_bytes_per_second: Option<u64>,
     /// When an acknowledgement last found the window full: until then it held packets back.
     room_since_ns: u64,
+    /// Since when packets have taken whatever room there was.
+    busy_since_ns: u64,
     /// When the last acknowledgement came, and how long after the one before.
     acknowledged_at_ns: u64,
     acknowledged_after_ns: u64,
@@ -98,6 +113,7 @@ impl Path {
         let mut path = Self {
             plan,
             control,
+            cap: None,
             round_trip: RoundTrip::new(nanoseconds(plan.least_span)),
             deliveries: Deliveries::new(plan.records.max(2)),
             pacer: Pacer::new(nanoseconds(plan.burst)),
@@ -107,6 +123,7 @@ impl Path {
             window_bytes: 0,
             pace_bytes_per_second: None,
             room_since_ns: 0,
+            busy_since_ns: 0,
             acknowledged_at_ns: 0,
             acknowledged_after_ns: 0,
         };
@@ -160,6 +177,12 @@ impl Path {
         self.ask_control();
     }
 
+    /// It goes no faster than that from now on, or as fast as its controller says.
+    pub fn set_cap(&mut self, cap: Option<RateCap>) {
+        self.cap = cap;
+        self.ask_control();
+    }
+
     /// The time there and back.
     pub const fn round_trip(&self) -> &RoundTrip {
         &self.round_trip
@@ -194,8 +217,21 @@ impl Path {
             smoothed_ns => smoothed_ns.min(SLOWEST_NS),
         };
         let least = rate(2 * self.plan.longest_bytes, round_trip_ns);
-        self.pace_bytes_per_second =
-            self.control.pace_bytes_per_second().map(|pace| pace.max(least));
+        let pace = self.control.pace_bytes_per_second().map(|pace| pace.max(least));
+        self.pace_bytes_per_second = match self.cap {
+            None => pace,
+            Some(cap) => {
+                Some(pace.map_or(cap.bytes_per_second, |pace| pace.min(cap.bytes_per_second)))
+            }
+        };
+    }
+
+    /// For how many bytes at the pace a packet of so many counts: under a cap what is put around it
+    /// goes along, at the rate of the cap.
+    fn paced_bytes(&self, bytes: u64) -> u64 {
+        let (Some(cap), Some(pace)) = (self.cap, self.pace_bytes_per_second) else { return bytes };
+        let capped = bytes.saturating_add(cap.overhead_bytes);
+        scaled(capped, pace, cap.bytes_per_second.max(1)).max(bytes)
     }
 
     /// Bytes that were found to have been lost.
@@ -294,7 +330,7 @@ impl Path {
         self.sent_packets += 1;
         self.sent_bytes += bytes;
         self.deliveries.sent(now_ns, (self.sent_bytes, in_flight_bytes + bytes), was_empty);
-        self.pacer.sent(now_ns, bytes, self.pace_bytes_per_second());
+        self.pacer.sent(now_ns, self.paced_bytes(bytes), self.pace_bytes_per_second());
     }
 
     /// A time there and back that something else than a packet took.
@@ -379,10 +415,31 @@ impl Path {
     /// less to send than the path takes, or others hold it back. Time in which the window was full is
     /// none of that.
     pub fn see_idleness(&mut self, now_ns: u64) {
-        let has_had_room = now_ns.saturating_sub(self.room_since_ns) > self.pacer.burst_ns();
-        if has_had_room && self.pacer.is_idle(now_ns) && self.has_room(now_ns) {
+        if self.is_idle(now_ns) {
             self.deliveries.limit_by_source(self.in_flight_bytes());
         }
+    }
+
+    fn is_idle(&self, now_ns: u64) -> bool {
+        let has_had_room = now_ns.saturating_sub(self.room_since_ns) > self.pacer.burst_ns();
+        has_had_room && self.pacer.is_idle(now_ns) && self.has_room(now_ns)
+    }
+
+    /// A packet is about to go: if the path was idle, it is busy from now on.
+    pub fn see_work(&mut self, now_ns: u64) {
+        if self.is_idle(now_ns) {
+            self.busy_since_ns = now_ns;
+        }
+    }
+
+    /// Since when packets have taken whatever room there was, as far as it was told of them.
+    pub const fn busy_since_ns(&self) -> u64 {
+        self.busy_since_ns
+    }
+
+    /// When the other end acknowledged last.
+    pub const fn acknowledged_at_ns(&self) -> u64 {
+        self.acknowledged_at_ns
     }
 
     /// What came in less than a round trip came in a bunch, and tells no rate.
@@ -403,87 +460,5 @@ impl Path {
     pub fn handle_timeout(&mut self, now_ns: u64) {
         self.control.handle_timeout(now_ns);
         self.ask_control();
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{BbrParameters, Told};
-    use std::collections::VecDeque;
-
-    const MILLISECOND: u64 = 1_000_000;
-
-    fn assert_fresh(path: &mut Path) {
-        let before = (path.window_bytes(), path.pace_bytes_per_second());
-        path.ask_control();
-        assert_eq!(before, (path.window_bytes(), path.pace_bytes_per_second()));
-    }
-
-    /// A megabyte a second there and back in 20 ms, and 100 of 400 ms nothing to send: BBR goes
-    /// through its states, and what the path keeps of it is what it says at any time.
-    #[test]
-    fn window_and_pace_are_what_the_controller_says() {
-        let control = Control::bbr(BbrParameters::default(), 1_000);
-        let mut path = Path::new(PathPlan::new(1_000), control);
-        let mut there_at = VecDeque::new();
-        let mut said = Acknowledgement { held_ns: Some(0), ..Acknowledgement::default() };
-        for ms in 1..12_000 {
-            let now_ns = ms * MILLISECOND;
-            while ms % 400 < 300 && path.admits(now_ns) {
-                path.sent(now_ns, 1_000);
-                assert_fresh(&mut path);
-                let last = there_at.back().map_or(0, |last| last + 1);
-                there_at.push_back(last.max(ms + 20));
-            }
-            if ms % 400 >= 300 {
-                path.see_idleness(now_ns);
-            }
-            while there_at.front().is_some_and(|at| *at <= ms) {
-                there_at.pop_front();
-                said.accounted_packets += 1;
-                said.accounted_bytes += 1_000;
-                said.received_bytes += 1_000;
-                said.came_at_ns = now_ns;
-                assert!(path.acknowledged(now_ns, &said));
-                assert_fresh(&mut path);
-            }
-        }
-        path.set_control(Control::Told(Told::new(1_000_000_000, 1_000)));
-        assert_eq!(path.pace_bytes_per_second(), Some(1_000_000_000));
-    }
-
-    /// Two packets of 1,000 bytes go in a round trip, of 20 ms and then of 22.5.
-    #[test]
-    fn the_least_pace_follows_the_round_trip() {
-        let control = Control::Told(Told::new(1, 1_000));
-        let mut path = Path::new(PathPlan::new(1_000), control);
-        path.timed(0, 20 * MILLISECOND);
-        assert_eq!(path.pace_bytes_per_second(), Some(100_000));
-        path.timed(0, 40 * MILLISECOND);
-        assert_eq!(path.pace_bytes_per_second(), Some(88_888));
-    }
-
-    /// A megabyte a second is told, 20 ms there and back, a window of 30 ms and ten packets: 40
-    /// packets. Acknowledgements came 4 ms apart; when 40 are in flight there is room for one more in
-    /// the millisecond that is kept, and for no other until something is heard.
-    #[test]
-    fn between_acknowledgements_room_grows_by_what_is_likely_to_have_come() {
-        let plan = PathPlan { kept: Duration::from_millis(1), ..PathPlan::new(1_000) };
-        let mut path = Path::new(plan, Control::Told(Told::new(1_000_000, 1_000)));
-        path.timed(0, 20 * MILLISECOND);
-        (0..48).for_each(|_| path.sent(0, 1_000));
-        let said = |packets| Acknowledgement {
-            accounted_packets: packets,
-            accounted_bytes: packets * 1_000,
-            received_bytes: packets * 1_000,
-            came_at_ns: packets * MILLISECOND,
-            held_ns: Some(0),
-        };
-        assert!(path.acknowledged(96 * MILLISECOND, &said(4)));
-        assert!(path.acknowledged(100 * MILLISECOND, &said(8)));
-        assert_eq!(path.next_ns(), Some(101 * MILLISECOND));
-        path.sent(101 * MILLISECOND, 1_000);
-        assert_eq!((path.next_ns(), path.admits(200 * MILLISECOND)), (None, false));
     }
 }

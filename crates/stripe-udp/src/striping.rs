@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use gingham_fairq::Causal;
 use gingham_stripe::{
-    ChannelError, Discard, Epoch, Flight, Instant, Kind, Message, Numbered, Ordered, Receiver,
+    ChannelError, Class, Discard, Epoch, Flight, Instant, Kind, Message, Numbered, Ordered, Receiver,
     Reception, Repair, RepairPlan, RetransmissionBuffer, SendError, Sender, SenderOptions, Sending,
     Size, Tag, Transmit, Wait, WireError,
 };
@@ -267,7 +267,7 @@ impl Striping {
     /// Where packets may go next, the first of which is so long, and how many. Where it is nowhere,
     /// there may be a message that is to go first.
     pub(crate) fn next_run(&mut self, length: usize) -> Option<Transmit> {
-        self.sender.poll_transmit_of(self.now, bytes(length))
+        self.sender.poll_transmit_of(self.now, bytes(length), Class::Spread)
     }
 
     /// Whether a packet of this length goes nowhere, now and when more is known of the channels.

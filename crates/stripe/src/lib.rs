@@ -56,7 +56,7 @@ mod wire;
 pub use charge::Charge;
 pub use discard::{Discard, Discards};
 pub use error::{ChannelError, OptionsError, QuantaError, SendError, SizeError};
-pub use gingham_congestion::Thousandths;
+pub use gingham_congestion::{RateCap, Thousandths};
 pub use header::{Content, HEADER_BYTES, Header, MessageNumbers};
 pub use message::{Departure, Epoch, Kind, Marker, Message, Nack, Report};
 pub use numbered::{Numbered, PacketRounds};
@@ -64,9 +64,9 @@ pub use order::{ChannelOrder, OrderOptions, Ordered};
 pub use receiver::{Guarantee, Receiver, ReceiverOptions, Reception, RepairRequests, ReportPlan};
 pub use rounds::Rounds;
 pub use sender::{
-    BbrPlan, ControlPlan, Controlled, Flight, MarkerPlan, Order, Repair, RepairPlan, Reported,
-    RetransmissionBuffer, Sender, SenderOptions, Sending, Sent, SharePlan, Size, SizePlan,
-    SizeState, Transmit, Wait,
+    BbrPlan, Class, ControlPlan, Controlled, Flight, MarkerPlan, Order, Repair, RepairPlan,
+    Reported, RetransmissionBuffer, Sender, SenderOptions, Sending, Sent, SharePlan, Size,
+    SizePlan, SizeState, Transmit, Wait,
 };
 pub use tag::{RepairOf, TAG_BYTES, TAG_BYTES_MAX, Tag, TagBytes};
 pub use time::Instant;

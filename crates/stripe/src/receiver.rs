@@ -35,6 +35,7 @@ mod options;
 mod pool;
 mod presence;
 mod reading;
+mod replaced;
 mod reports;
 mod waiting;
 

@@ -20,6 +20,7 @@
 
 mod changes;
 mod check;
+mod class;
 mod control;
 mod credit;
 mod idle;
@@ -50,6 +51,7 @@ use crate::{
     ChannelSet, Discard, Epoch, Instant, Kind, Message, Numbered, OptionsError, SendError,
     first_channels, take_lowest,
 };
+pub use class::Class;
 pub use control::{BbrPlan, ControlPlan, Controlled, Flight, Order, SharePlan};
 pub use options::{MarkerPlan, SenderOptions, Sending};
 pub use repairs::{Repair, RepairPlan};
@@ -126,6 +128,8 @@ pub struct Sender<S> {
     /// When a request for a reset was last heeded, and for how long none is after that.
     heeded: Option<(Instant, Duration)>,
     sending: Sending,
+    /// The class of the packet that waits.
+    waiting: Class,
 }
 
 impl<S: Numbered> Sender<S> {
@@ -173,18 +177,19 @@ impl<S: Numbered> Sender<S> {
             heeded: None,
             repairs: options.repair.map(|plan| Repairs::new(plan, channels)),
             sending: Sending::default(),
+            waiting: Class::Spread,
         };
         sender.open(now);
         Ok(sender)
     }
 
     /// The channel of the next packet, or nothing while none may go.
-    fn next_channel(&self, now: Instant, length_bytes: u32) -> Option<usize> {
+    fn next_channel(&self, now: Instant, length_bytes: u32, class: Class) -> Option<usize> {
         if !self.is_open() {
             return None;
         }
         if let (Order::Free, Some(paths)) = (self.options.order, &self.paths) {
-            return paths.choose(now, |channel| {
+            return paths.choose(now, class, |channel| {
                 self.sizes.fits(channel, length_bytes) && self.takes(channel, length_bytes)
             });
         }
@@ -196,8 +201,8 @@ impl<S: Numbered> Sender<S> {
 
     /// Why a packet may not go.
     #[cold]
-    fn held_back(&mut self, length_bytes: u32) -> SendError {
-        self.sizes.wait_with(length_bytes);
+    fn held_back(&mut self, length_bytes: u32, class: Class) -> SendError {
+        self.wait_with(length_bytes, class);
         let channel = self.scheduler.current();
         if !self.is_open() {
             SendError::Resetting
@@ -208,6 +213,12 @@ impl<S: Numbered> Sender<S> {
         } else {
             SendError::FlightFull { channel }
         }
+    }
+
+    /// A packet that is not taken waits.
+    const fn wait_with(&mut self, length_bytes: u32, class: Class) {
+        self.sizes.wait_with(length_bytes);
+        self.waiting = class;
     }
 
     /// Whether a channel is there and in, its link takes something, and it has credit for a packet of
@@ -253,9 +264,13 @@ impl<S: Numbered> Sender<S> {
 
     /// A packet is to be sent: on the channel returned, after the messages given out before.
     pub fn handle_packet(&mut self, now: Instant, length_bytes: u32) -> Result<usize, SendError> {
+        self.send(now, length_bytes, Class::Spread)
+    }
+
+    fn send(&mut self, now: Instant, length_bytes: u32, class: Class) -> Result<usize, SendError> {
         self.wake(now);
-        let Some(channel) = self.next_channel(now, length_bytes) else {
-            return Err(self.held_back(length_bytes));
+        let Some(channel) = self.next_channel(now, length_bytes, class) else {
+            return Err(self.held_back(length_bytes, class));
         };
         let longest_bytes = self.scheduler.longest_bytes();
         if length_bytes == 0 || length_bytes > longest_bytes {
@@ -318,10 +333,12 @@ impl<S: Numbered> Sender<S> {
     fn paced_until(&self) -> Option<Instant> {
         let paths = self.paths.as_ref()?;
         let paced = match self.options.order {
-            Order::Free => paths.next_at(self.now, |channel| {
+            Order::Free => paths.next_at(self.now, self.waiting, |channel| {
                 self.sizes.fits_waiting(channel) && self.takes(channel, 0)
             }),
-            Order::Strict => paths.next_at(self.now, |one| one == self.scheduler.current()),
+            Order::Strict => {
+                paths.next_at(self.now, Class::Spread, |one| one == self.scheduler.current())
+            }
         };
         paced.into_iter().chain(paths.poll_timeout()).min()
     }

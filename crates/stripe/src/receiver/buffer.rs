@@ -12,6 +12,7 @@ use std::collections::VecDeque;
 
 use gingham_fairq::Standing;
 
+use crate::tag::ahead;
 use crate::{Charge, Instant};
 
 /// What stands in a buffer.
@@ -63,6 +64,25 @@ impl<P> Buffer<P> {
             Some(Item::Packet { sequence, .. }) => Some(*sequence),
             _ => None,
         }
+    }
+
+    /// Whether a packet with this number is in it: its numbers rise.
+    pub(super) fn has(&self, sequence: u32) -> bool {
+        // Two markers never stand beside one another.
+        let number = |place: usize| match self.items.get(place) {
+            Some(Item::Packet { sequence, .. }) => Some(*sequence),
+            _ => None,
+        };
+        let (mut low, mut high) = (0, self.items.len());
+        while low < high {
+            let middle = usize::midpoint(low, high);
+            match number(middle).or_else(|| number(middle + 1)).map(|one| ahead(one, sequence)) {
+                Some(0) => return true,
+                Some(..0) => low = middle + 1,
+                _ => high = middle,
+            }
+        }
+        false
     }
 
     /// Since when its first packet has been waiting for its turn, if there is one.

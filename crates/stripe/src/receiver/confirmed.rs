@@ -74,8 +74,9 @@ impl<S: Numbered, P> Receiver<S, P> {
         };
         let packets = channel_sequence.wrapping_add(1);
         self.reports.count_numbered(now, channel, length_bytes, packets);
-        let taken = if ahead(sequence, confirmed.next) < 0 {
-            Err(Discard::TooLate)
+        let is_over = ahead(sequence, confirmed.next) < 0;
+        let taken = if is_over || (lost.is_none() && confirmed.has_copy(sequence)) {
+            Err(if is_over { Discard::TooLate } else { Discard::Repeated })
         } else if let Some(channel) = lost {
             self.take_copy(Copy { sequence, channel, length_bytes, packet, at: now })
         } else if self.pool.has_place(buffer) {

@@ -12,11 +12,12 @@ use core::time::Duration;
 
 use crate::message::small;
 use crate::tag::{Tag, ahead};
-use crate::{ChannelSet, Charge, Departure, Instant, Marker, RepairRequests};
+use crate::{ChannelSet, Charge, Departure, Instant, Marker, RepairOf, RepairRequests};
 
 use super::buffer::Buffer;
 use super::copies::Copies;
 use super::gaps::{Gaps, Lost};
+use super::replaced::Replaced;
 
 /// Guaranteed order, and what it may cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -61,6 +62,8 @@ pub(super) struct Confirmed<P> {
 pub(super) struct Repair<P> {
     pub(super) gaps: Gaps,
     pub(super) copies: Copies<P>,
+    /// Packets whose copies have come before them.
+    pub(super) replaced: Replaced,
 }
 
 /// What a packet is to its channel.
@@ -91,6 +94,7 @@ impl<P> Confirmed<P> {
         let repair = |requests: RepairRequests| Repair {
             gaps: Gaps::new(requests),
             copies: Copies::new(charge),
+            replaced: Replaced::new(),
         };
         Self {
             next: 0,
@@ -110,6 +114,7 @@ impl<P> Confirmed<P> {
         if let Some(repair) = &mut self.repair {
             repair.gaps.restart();
             repair.copies.clear();
+            repair.replaced.clear();
         }
     }
 
@@ -126,6 +131,12 @@ impl<P> Confirmed<P> {
     /// Copies that wait for their turn.
     pub(super) fn copies(&self) -> usize {
         self.repair.as_ref().map_or(0, |repair| repair.copies.len())
+    }
+
+    /// Whether a copy with this number waits.
+    pub(super) fn has_copy(&self, sequence: u32) -> bool {
+        let copies = self.repair.as_ref().map(|repair| &repair.copies);
+        copies.is_some_and(|copies| copies.len() > 0 && copies.has(sequence))
     }
 
     pub(super) fn go_to(&mut self, now: Instant, next: u32) {
@@ -146,6 +157,7 @@ impl<P> Confirmed<P> {
             let longest_ns = self.shown.iter().map(|one| one.round_trip_ns).max().unwrap_or(0);
             let lost = Lost { channel, first, count, from, before, round_trip_ns, longest_ns };
             repair.gaps.note(now, lost);
+            repair.replaced.fill(channel, &mut repair.gaps);
         }
     }
 
@@ -187,7 +199,7 @@ impl<P> Confirmed<P> {
             return Seen::Repeated;
         }
         if let Some(of) = repair_of {
-            self.fill(of.channel, of.channel_sequence);
+            self.see_copy(of);
             self.see_progress(now);
         }
         if is_over {
@@ -210,6 +222,18 @@ impl<P> Confirmed<P> {
     fn fill(&mut self, channel: u8, channel_sequence: u32) -> bool {
         let gaps = self.repair.as_mut().map(|repair| &mut repair.gaps);
         gaps.is_some_and(|gaps| gaps.fill(channel, channel_sequence))
+    }
+
+    /// A copy has come: its packet is missing no more, nor will it be if it is still on its way.
+    fn see_copy(&mut self, RepairOf { channel, channel_sequence, .. }: RepairOf) {
+        let shown = self.shown.get(usize::from(channel));
+        let is_to_come =
+            shown.is_some_and(|shown| ahead(channel_sequence, shown.next_on_channel) >= 0);
+        if !self.fill(channel, channel_sequence)
+            && let Some(repair) = self.repair.as_mut().filter(|_| is_to_come)
+        {
+            repair.replaced.push(channel, channel_sequence);
+        }
     }
 
     /// A copy has come: so may others of what was on its way on channels that left.

@@ -286,6 +286,10 @@ impl<S: Numbered, P> Receiver<S, P> {
 
     /// A copy is to wait for its turn; where there is no room, those that are needed later go.
     pub(super) fn take_copy(&mut self, copy: Copy<P>) -> Result<(), Discard> {
+        // What goes on two channels may come on both before its turn.
+        if self.buffers.get(usize::from(copy.channel)).is_some_and(|one| one.has(copy.sequence)) {
+            return Err(Discard::Repeated);
+        }
         let charge = u64::from(self.pool.charge.of(copy.length_bytes));
         let user = self.buffers.len();
         loop {

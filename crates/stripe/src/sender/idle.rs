@@ -75,7 +75,7 @@ impl<S: Numbered> Sender<S> {
     /// Markers go by time.
     pub(super) fn mark_by_time(&mut self, now: Instant) {
         let plan = &self.options.markers;
-        let packets = self.sending.packets + self.sending.repairs;
+        let packets = self.sending.packets + self.sending.repairs + self.sending.redundant;
         if packets != self.idle.packets || !self.has_settled() {
             self.idle = Idle { packets, ..Idle::new(plan) };
         } else if self.idle.quiet < QUIET_MIN {

@@ -164,7 +164,11 @@ pub struct Sending {
     pub markers: u64,
     /// Copies of lost packets given out.
     pub repairs: u64,
-    /// Those that were not, because they would have come too late.
+    /// Copies given out of packets that go on two channels.
+    pub redundant: u64,
+    /// Those that were not, because the packet was accounted for before any other channel had room.
+    pub redundant_late: u64,
+    /// Copies of lost packets that were not, because they would have come too late.
     pub repairs_too_late: u64,
     /// Those that were not, because they fit no channel any more.
     pub repairs_too_long: u64,

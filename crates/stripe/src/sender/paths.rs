@@ -17,11 +17,14 @@
 //!
 //! Invariant: nothing here is needed for order.
 
+mod choice;
 #[cfg(test)]
 mod corruption;
 
 use gingham_congestion::units::time_ns;
-use gingham_congestion::{Acknowledgement, Control, Controller, Path, PathPlan, Told, keep_time};
+use gingham_congestion::{
+    Acknowledgement, Control, Controller, Path, PathPlan, RateCap, Told, keep_time,
+};
 
 use super::control::{ControlPlan, Order, SharePlan};
 use super::shares::{Found, Shares};
@@ -60,6 +63,11 @@ pub(super) struct Paths {
     channels: Vec<Path>,
     longest_bytes: u64,
     run: Option<Run>,
+    /// The priority of each channel, 0 before 1, and whether they differ.
+    priorities: Vec<u8>,
+    has_levels: bool,
+    /// What each channel is not to pass, if that is told.
+    caps: Vec<Option<RateCap>>,
     /// Where the channel is not chosen: for which the sender waits, and how quanta follow.
     waiting: Option<Waiting>,
     shares: Option<Shares>,
@@ -85,6 +93,9 @@ impl Paths {
             channels: (0..channels).map(path).collect(),
             longest_bytes,
             run: None,
+            priorities: vec![0; channels],
+            has_levels: false,
+            caps: vec![None; channels],
             waiting: None,
             shares: shares.map(|plan| Shares::new(plan, longest, channels)),
             round_until_ns: 0,
@@ -116,7 +127,25 @@ impl Paths {
         let (packets, bytes) = self.channels[channel].sent_counts();
         let mut path = new_path(&self.plan, self.longest_bytes, self.order, channel);
         path.set_sent(packets, bytes);
+        path.set_cap(self.caps[channel]);
         self.channels[channel] = path;
+    }
+
+    /// A channel is of this priority.
+    pub(super) fn set_priority(&mut self, channel: usize, priority: u8) {
+        self.priorities[channel] = priority;
+        self.has_levels = self.priorities.iter().any(|other| *other != self.priorities[0]);
+        self.run = None;
+    }
+
+    pub(super) fn priority(&self, channel: usize) -> u8 {
+        self.priorities[channel]
+    }
+
+    /// A channel goes no faster than that, or as fast as it can.
+    pub(super) fn set_cap(&mut self, channel: usize, cap: Option<RateCap>) {
+        self.caps[channel] = cap;
+        self.channels[channel].set_cap(cap);
     }
 
     /// Somebody knows what a channel carries.
@@ -132,28 +161,6 @@ impl Paths {
     /// Whether a packet may go on a channel.
     pub(super) fn admits(&self, channel: usize, now: Instant) -> bool {
         self.channels[channel].admits(now.nanoseconds())
-    }
-
-    /// The channel of those that take packets on which one is there first, if any has room: while a
-    /// run goes on, its own.
-    #[inline]
-    pub(super) fn choose(&self, now: Instant, takes: impl Fn(usize) -> bool) -> Option<usize> {
-        let now_ns = now.nanoseconds();
-        if let Some(Run { channel, .. }) = self.run_at(now_ns)
-            && self.channels[channel].admits(now_ns)
-            && takes(channel)
-        {
-            return Some(channel);
-        }
-        self.choose_anew(now_ns, takes)
-    }
-
-    /// Once a run, so not where each packet goes by.
-    #[inline(never)]
-    fn choose_anew(&self, now_ns: u64, takes: impl Fn(usize) -> bool) -> Option<usize> {
-        let is_open = |channel: &usize| self.channels[*channel].admits(now_ns) && takes(*channel);
-        let open = (0..self.channels.len()).filter(is_open);
-        open.min_by_key(|channel| self.arrives_after_ns(*channel))
     }
 
     /// The run that goes on now, if there is room in it for a packet.
@@ -184,29 +191,23 @@ impl Paths {
         ahead_ns.max(least_ns) - least_ns / 2
     }
 
-    /// From when on windows and paces let a packet go on a channel that takes packets, where none
-    /// may go now.
-    pub(super) fn next_at(&self, now: Instant, takes: impl Fn(usize) -> bool) -> Option<Instant> {
-        let channels = self.channels.iter().enumerate();
-        let open = channels.filter(|(channel, _)| takes(*channel));
-        let next_ns = open.filter_map(|(_, path)| path.next_ns()).min()?;
-        (next_ns > now.nanoseconds()).then(|| Instant::from_nanoseconds(next_ns))
-    }
-
     /// A packet goes.
     pub(super) fn sent(&mut self, channel: usize, now: Instant, length_bytes: u32) {
         let (now_ns, bytes) = (now.nanoseconds(), u64::from(length_bytes));
-        self.channels[channel].sent(now_ns, bytes);
         match &mut self.run {
             Some(run) if run.channel == channel && run.until_ns > now_ns => {
                 run.left_bytes = run.left_bytes.saturating_sub(bytes);
             }
             run => {
+                if self.has_levels {
+                    self.channels[channel].see_work(now_ns);
+                }
                 let left_bytes = RUN_BYTES_MAX.saturating_sub(bytes);
                 let until_ns = now_ns.saturating_add(RUN_NS_MAX);
                 *run = Some(Run { channel, left_bytes, until_ns });
             }
         }
+        self.channels[channel].sent(now_ns, bytes);
     }
 
     /// A copy goes, which no choice follows.
@@ -397,14 +398,14 @@ mod tests {
     use super::*;
     use crate::sender::control::Controlled;
 
-    const MILLISECOND: u64 = 1_000_000;
+    pub(super) const MILLISECOND: u64 = 1_000_000;
 
-    fn at(ms: u64) -> Instant {
+    pub(super) fn at(ms: u64) -> Instant {
         Instant::from_nanoseconds(ms * MILLISECOND)
     }
 
     /// Channels that carry a megabyte a second each, with these round trips.
-    fn paths(round_trips_ms: &[u64]) -> Paths {
+    pub(super) fn paths(round_trips_ms: &[u64]) -> Paths {
         let by = Controlled::Told(1_000_000);
         let plan = ControlPlan { by, ..ControlPlan::default() };
         let mut paths = Paths::new(&plan, Order::Free, None, 1_000, round_trips_ms.len());
@@ -412,45 +413,6 @@ mod tests {
             path.timed(0, round_trip_ms * MILLISECOND);
         }
         paths
-    }
-
-    /// A way of 5 ms and one of 20 ms. With ten packets in flight the first is 10 ms behind them,
-    /// with thirty 25; then the second is sooner there.
-    #[test]
-    fn a_packet_goes_where_it_is_there_first() {
-        let mut paths = paths(&[10, 40]);
-        assert_eq!(paths.arrives_after_ns(0), 5 * MILLISECOND);
-        assert_eq!(paths.choose(at(1_000), |_| true), Some(0));
-        (0..30).for_each(|_| paths.channels[0].sent(0, 1_000));
-        assert_eq!(paths.arrives_after_ns(0), 26 * MILLISECOND);
-        assert_eq!(paths.choose(at(1_000), |_| true), Some(1));
-    }
-
-    /// A millisecond's packets go at once; the next may when the pace comes to it.
-    #[test]
-    fn a_pace_says_when() {
-        let mut paths = paths(&[10]);
-        assert_eq!(
-            (paths.choose(at(50), |_| true), paths.next_at(at(50), |_| true)),
-            (Some(0), None)
-        );
-        (0..2).for_each(|_| paths.sent(0, at(50), 1_000));
-        assert_eq!(paths.choose(at(50), |_| true), None);
-        assert_eq!(paths.next_at(at(50), |_| true), Some(at(51)));
-    }
-
-    /// Packets in a row stay on a channel, though another would now be as good.
-    #[test]
-    fn what_goes_at_once_stays_together() {
-        let mut paths = paths(&[10, 10]);
-        paths.sent(1, at(50), 100);
-        assert_eq!(paths.choose(at(50), |_| true), Some(1));
-        assert_eq!(
-            paths.choose(at(52), |_| true),
-            Some(0),
-            "a millisecond later it is chosen anew"
-        );
-        assert_eq!(paths.choose(at(50), |channel| channel == 0), Some(0), "it has gone out");
     }
 
     /// More than was sent is accounted for: nothing changes.

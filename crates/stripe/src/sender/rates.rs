@@ -6,7 +6,7 @@ use core::time::Duration;
 
 use super::Sender;
 use super::control::Flight;
-use crate::{Instant, Numbered, Order, Report};
+use crate::{Instant, Numbered, Order, RateCap, Report};
 
 impl<S: Numbered> Sender<S> {
     /// What has been found out of a channel, where what is in flight is controlled.
@@ -28,6 +28,28 @@ impl<S: Numbered> Sender<S> {
         if let Some(paths) = &mut self.paths {
             paths.tell(channel, bytes_per_second);
         }
+    }
+
+    /// Packets go no faster on a channel than so many bytes a second, with what is put around each on
+    /// the wire, from now on; or as fast as it carries them. Messages aside.
+    pub fn cap_rate(&mut self, channel: usize, cap: Option<RateCap>) {
+        if let Some(paths) = &mut self.paths {
+            paths.set_cap(channel, cap);
+        }
+    }
+
+    /// A channel is of this priority from now on, 0 before 1, where the choice is free: packets go on
+    /// it while those of earlier ones have no room, and have had none for so long that a queue before
+    /// them would stand. Messages go on all.
+    pub fn set_priority(&mut self, channel: usize, priority: u8) {
+        if let Some(paths) = &mut self.paths {
+            paths.set_priority(channel, priority);
+        }
+    }
+
+    /// The priority of a channel.
+    pub fn priority(&self, channel: usize) -> u8 {
+        self.paths.as_ref().map_or(0, |paths| paths.priority(channel))
     }
 
     pub(super) fn see_turn(&mut self, now: Instant) {

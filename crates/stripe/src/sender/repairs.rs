@@ -33,6 +33,7 @@ mod choice;
 #[cfg(test)]
 mod corruption;
 mod history;
+mod redundant;
 
 use core::time::Duration;
 use std::collections::VecDeque;
@@ -40,7 +41,7 @@ use std::collections::VecDeque;
 use super::Sender;
 use crate::message::small;
 use crate::tag::ahead;
-use crate::{Discard, Instant, Nack, Numbered, RepairOf, SendError, Tag};
+use crate::{Class, Discard, Instant, Nack, Numbered, RepairOf, SendError, Tag};
 use history::SentHistory;
 
 /// The most copies on a channel with no packet or marker between them.
@@ -82,6 +83,8 @@ struct Sent {
     tries: u8,
     /// Whether it is in the queue.
     queued: bool,
+    /// Whether the receiver has asked for it by its own number.
+    is_missed: bool,
     /// Whether it is a copy itself.
     is_copy: bool,
     /// Of a copy the packet that was lost, of a packet its last copy, if there is one.
@@ -98,24 +101,19 @@ pub(super) struct Repairs {
     channels: Vec<SentHistory>,
     /// What, and until when the receiver waits for it.
     queue: VecDeque<(Place, Instant)>,
+    /// What is to go on two channels and has gone on one.
+    redundant: VecDeque<Place>,
     /// For each channel, how many copies may go on it.
     room: Vec<u32>,
-}
-
-/// A packet to be copied: its channel, its number there, its number in the pipe and its length.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Asked {
-    place: Place,
-    sequence: u32,
-    length_bytes: u32,
 }
 
 impl Repairs {
     pub(super) fn new(plan: RepairPlan, channels: usize) -> Self {
         let history = SentHistory::new(plan.packets);
         let queue = VecDeque::new();
+        let redundant = VecDeque::new();
         let room = vec![COPIES_AT_ONCE; channels];
-        Self { plan, channels: vec![history; channels], queue, room }
+        Self { plan, channels: vec![history; channels], queue, redundant, room }
     }
 
     /// A packet goes on a channel, or a copy of another.
@@ -154,11 +152,15 @@ impl Repairs {
                 break;
             }
             let asked = (channel, first.wrapping_add(number));
-            // Who misses a copy misses the packet.
+            // Who misses a copy misses the packet, if that was ever missed: it may have come first.
             let copy = self.at(asked).filter(|sent| sent.is_copy);
-            let lost = copy.map_or(asked, |copy| copy.other);
+            let (is_copy, lost) = (copy.is_some(), copy.map_or(asked, |copy| copy.other));
             let tries_max = self.plan.tries_max;
             let Some(sent) = self.at(lost).filter(|sent| !sent.is_copy) else { continue };
+            sent.is_missed |= !is_copy;
+            if !sent.is_missed {
+                continue;
+            }
             let waits = sent.tries > 0 && sent.other != asked && is_under_way(sent.other);
             if !sent.queued && sent.tries < tries_max && !waits {
                 sent.queued = true;
@@ -212,7 +214,7 @@ impl Repairs {
     }
 
     /// The next packet to be sent again that is there by this time, and how many would not be.
-    fn next(&mut self, there_at: Instant, on: Place) -> (Option<Asked>, u64) {
+    fn next(&mut self, there_at: Instant) -> (Option<Place>, u64) {
         let mut late = 0;
         while let Some((place, until)) = self.queue.pop_front() {
             // It may have become too old while it was in the queue.
@@ -223,10 +225,7 @@ impl Repairs {
                     late += 1;
                     continue;
                 }
-                (sent.tries, sent.other) = (sent.tries.saturating_add(1), on);
-                let Sent { sequence, length_bytes, .. } = *sent;
-                let asked = Asked { place, sequence, length_bytes };
-                return (Some(asked), late);
+                return (Some(place), late);
             }
         }
         (None, late)
@@ -234,13 +233,21 @@ impl Repairs {
 
     /// Nothing of what was sent is missing anywhere.
     pub(super) fn rest(&mut self) {
-        self.queue = VecDeque::new();
+        (self.queue, self.redundant) = (VecDeque::new(), VecDeque::new());
         self.channels.iter_mut().for_each(SentHistory::clear);
+    }
+
+    /// A copy of a packet goes as this one: which packet of the pipe it is, and how long.
+    fn copied(&mut self, place: Place, on: Place) -> Option<(u32, u32)> {
+        let sent = self.at(place)?;
+        (sent.tries, sent.other) = (sent.tries.saturating_add(1), on);
+        Some((sent.sequence, sent.length_bytes))
     }
 
     /// A new epoch: what was sent before is not asked for any more.
     pub(super) fn restart(&mut self) {
         self.queue.clear();
+        self.redundant.clear();
         self.room.fill(COPIES_AT_ONCE);
         for history in &mut self.channels {
             (history.next, history.count) = (0, 0);
@@ -255,45 +262,68 @@ impl<S: Numbered> Sender<S> {
         now: Instant,
         length_bytes: u32,
     ) -> Result<(usize, Tag), SendError> {
+        self.handle_tagged_as(now, length_bytes, Class::Spread)
+    }
+
+    /// The same for a packet of this class.
+    pub fn handle_tagged_as(
+        &mut self,
+        now: Instant,
+        length_bytes: u32,
+        class: Class,
+    ) -> Result<(usize, Tag), SendError> {
         let (sequence, session) = (self.sent.next_sequence(), self.epoch.low());
         self.sizes.set_tagged();
-        let channel = self.handle_packet(now, length_bytes)?;
+        let channel = self.send(now, length_bytes, class)?;
         let channel_sequence = self.sent.on(channel).packets.wrapping_sub(1);
         if let Some(repairs) = &mut self.repairs {
             repairs.sent((channel, channel_sequence), (sequence, length_bytes), None);
             repairs.make_room(channel);
+            if class == Class::Redundant {
+                repairs.copy((small(channel), channel_sequence));
+            }
         }
         let tag =
             Tag { sequence, channel: small(channel), channel_sequence, session, repair_of: None };
         Ok((channel, tag))
     }
 
-    /// The next copy of a lost packet, which goes on its channel before any packet to come. One that
-    /// the caller does not keep any more need not go, and counts as one that the channel lost.
+    /// The next copy, of a lost packet or of one that goes on two channels, which goes on its channel
+    /// before any packet to come. One that the caller does not keep any more need not go, and counts as
+    /// one that the channel lost.
     pub fn poll_repair(&mut self, now: Instant) -> Option<Repair> {
+        self.poll_lost(now).or_else(|| self.poll_redundant(now))
+    }
+
+    fn poll_lost(&mut self, now: Instant) -> Option<Repair> {
         let length_bytes = self.next_copy_bytes()?;
         let avoided = self.repairs.as_mut()?.avoided();
         let fastest = self.fastest(now, avoided, length_bytes)?;
         let there_at = now.after(self.there_after(fastest));
-        let channel_sequence = self.sent.on(fastest).packets;
-        let repairs = self.repairs.as_mut()?;
-        let (asked, late) = repairs.next(there_at, (small(fastest), channel_sequence));
+        let (asked, late) = self.repairs.as_mut()?.next(there_at);
         self.sending.repairs_too_late += late;
-        let Asked { place, sequence, length_bytes } = asked?;
-        repairs.room[fastest] = repairs.room[fastest].saturating_sub(1);
-        repairs.sent((fastest, channel_sequence), (sequence, length_bytes), Some(place));
-        self.sending.repairs += 1;
-        self.sent.add_copy(fastest, length_bytes);
-        self.sizes.sent(now, fastest, length_bytes);
+        self.sending.repairs += u64::from(asked.is_some());
+        self.send_copy(now, fastest, asked?)
+    }
+
+    /// A copy of a packet goes on a channel.
+    fn send_copy(&mut self, now: Instant, channel: usize, place: Place) -> Option<Repair> {
+        let channel_sequence = self.sent.on(channel).packets;
+        let repairs = self.repairs.as_mut()?;
+        let (sequence, length_bytes) = repairs.copied(place, (small(channel), channel_sequence))?;
+        repairs.room[channel] = repairs.room[channel].saturating_sub(1);
+        repairs.sent((channel, channel_sequence), (sequence, length_bytes), Some(place));
+        self.sent.add_copy(channel, length_bytes);
+        self.sizes.sent(now, channel, length_bytes);
         if let Some(paths) = &mut self.paths {
-            paths.sent_copy(fastest, now, length_bytes);
+            paths.sent_copy(channel, now, length_bytes);
         }
         let next_sequence = self.sent.next_sequence();
-        let (channel, lost) = place;
-        let repair_of = Some(RepairOf { channel, channel_sequence: lost, next_sequence });
-        let session = self.epoch.low();
-        let tag = Tag { sequence, channel: small(fastest), channel_sequence, session, repair_of };
-        Some(Repair { channel: fastest, tag, length_bytes })
+        let (first, lost) = place;
+        let repair_of = Some(RepairOf { channel: first, channel_sequence: lost, next_sequence });
+        let (session, on) = (self.epoch.low(), small(channel));
+        let tag = Tag { sequence, channel: on, channel_sequence, session, repair_of };
+        Some(Repair { channel, tag, length_bytes })
     }
 
     /// The receiver asks on the way back of a channel. It has waited since for as long as that took.
@@ -355,8 +385,12 @@ mod tests {
         Repairs::new(RepairPlan { packets, tries_max }, 2)
     }
 
-    fn asked(channel: u8, channel_sequence: u32, sequence: u32) -> Asked {
-        Asked { place: (channel, channel_sequence), sequence, length_bytes: 100 + sequence }
+    /// What goes next, and as what it was sent.
+    fn next(repairs: &mut Repairs, on: Place) -> Option<(u8, u32, u32)> {
+        let place = repairs.next(NOW).0?;
+        let (sequence, length_bytes) = repairs.copied(place, on).expect("it is remembered");
+        assert_eq!(length_bytes, 100 + sequence);
+        Some((place.0, place.1, sequence))
     }
 
     #[test]
@@ -370,15 +404,15 @@ mod tests {
         }
         repairs.ask(LATER, (0, 1), 2, lost);
         repairs.ask(LATER, (1, 0), 1, lost);
-        assert_eq!(repairs.next(NOW, OTHER).0, Some(asked(0, 1, 2)));
+        assert_eq!(next(&mut repairs, OTHER), Some((0, 1, 2)));
         // Once is all that the plan allows; a number that was never sent is nothing.
         repairs.ask(LATER, (0, 1), 1, lost);
         repairs.ask(LATER, (1, 2), 100, lost);
         assert_eq!(
-            (repairs.next(NOW, OTHER).0, repairs.next(NOW, OTHER).0),
-            (Some(asked(0, 2, 4)), Some(asked(1, 0, 1)))
+            (next(&mut repairs, OTHER), next(&mut repairs, OTHER)),
+            (Some((0, 2, 4)), Some((1, 0, 1)))
         );
-        assert_eq!(repairs.next(NOW, OTHER).0, None);
+        assert_eq!(next(&mut repairs, OTHER), None);
     }
 
     #[test]
@@ -386,17 +420,11 @@ mod tests {
         let mut repairs = repairs(4, 2);
         repairs.sent((0, 0), (0, 100), None);
         (0..3).for_each(|_| repairs.ask(LATER, (0, 0), 1, lost));
-        assert_eq!(
-            (repairs.next(NOW, OTHER).0, repairs.next(NOW, OTHER).0),
-            (Some(asked(0, 0, 0)), None)
-        );
+        assert_eq!((next(&mut repairs, OTHER), next(&mut repairs, OTHER)), (Some((0, 0, 0)), None));
         (0..3).for_each(|_| repairs.ask(LATER, (0, 0), 1, lost));
-        assert_eq!(
-            (repairs.next(NOW, OTHER).0, repairs.next(NOW, OTHER).0),
-            (Some(asked(0, 0, 0)), None)
-        );
+        assert_eq!((next(&mut repairs, OTHER), next(&mut repairs, OTHER)), (Some((0, 0, 0)), None));
         repairs.ask(LATER, (0, 0), 1, lost);
-        assert_eq!(repairs.next(NOW, OTHER).0, None);
+        assert_eq!(next(&mut repairs, OTHER), None);
     }
 
     /// Four places: packet 4 takes that of packet 0, across the wrap of the channel's numbers, too.
@@ -410,16 +438,16 @@ mod tests {
             repairs.ask(LATER, (0, first), 2, lost);
             repairs.sent((0, first.wrapping_add(4)), (4, 104), None);
             assert_eq!(
-                repairs.next(NOW, OTHER).0,
-                Some(asked(0, first.wrapping_add(1), 1)),
+                next(&mut repairs, OTHER),
+                Some((0, first.wrapping_add(1), 1)),
                 "from {first}"
             );
             repairs.ask(LATER, (0, first), 5, lost);
-            assert_eq!(repairs.next(NOW, OTHER).0, Some(asked(0, first.wrapping_add(2), 2)));
+            assert_eq!(next(&mut repairs, OTHER), Some((0, first.wrapping_add(2), 2)));
             repairs.restart();
-            assert_eq!(repairs.next(NOW, OTHER).0, None);
+            assert_eq!(next(&mut repairs, OTHER), None);
             repairs.ask(LATER, (0, first), 5, lost);
-            assert_eq!(repairs.next(NOW, OTHER).0, None);
+            assert_eq!(next(&mut repairs, OTHER), None);
         }
     }
 
@@ -430,13 +458,13 @@ mod tests {
         repairs.sent((0, 0), (0, 100), None);
         repairs.ask(LATER, (0, 0), 1, lost);
         assert_eq!(repairs.avoided(), None);
-        assert_eq!(repairs.next(NOW, (1, 0)).0, Some(asked(0, 0, 0)));
+        assert_eq!(next(&mut repairs, (1, 0)), Some((0, 0, 0)));
         repairs.sent((1, 0), (0, 100), Some((0, 0)));
         repairs.ask(LATER, (0, 0), 1, |place| place == (1, 0));
         assert_eq!(repairs.avoided(), None, "it may still come");
         repairs.ask(LATER, (1, 0), 1, |_| true);
         assert_eq!(repairs.avoided(), Some(1));
-        assert_eq!(repairs.next(NOW, OTHER).0, Some(asked(0, 0, 0)));
+        assert_eq!(next(&mut repairs, OTHER), Some((0, 0, 0)));
     }
 
     /// Waited for until 100 ms: it goes if it is there by then, and not if that is at 101 ms, but
@@ -447,8 +475,8 @@ mod tests {
         repairs.sent((0, 0), (0, 100), None);
         let at = |milliseconds| NOW.after(Duration::from_millis(milliseconds));
         repairs.ask(at(100), (0, 0), 1, lost);
-        assert_eq!(repairs.next(at(101), OTHER), (None, 1));
+        assert_eq!(repairs.next(at(101)), (None, 1));
         repairs.ask(at(101), (0, 0), 1, lost);
-        assert_eq!(repairs.next(at(101), OTHER), (Some(asked(0, 0, 0)), 0));
+        assert_eq!(repairs.next(at(101)), (Some((0, 0)), 0));
     }
 }

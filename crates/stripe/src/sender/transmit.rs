@@ -1,7 +1,7 @@
 //! What goes on one channel in a row: what a network card takes in one go.
 
 use super::Sender;
-use crate::{Instant, Numbered, Order};
+use crate::{Class, Instant, Numbered, Order};
 
 /// Packets that may go on a channel one after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,17 +24,22 @@ impl<S: Numbered> Sender<S> {
     /// is a packet to send: after a rest nothing goes until the markers are polled that it asks for.
     /// The next one is no longer than [`Sender::longest_bytes`].
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Transmit> {
-        self.poll_transmit_of(now, 0)
+        self.poll_transmit_of(now, 0, Class::Spread)
     }
 
     /// The same for a next packet of so many bytes, which may be longer, and then goes where it
-    /// fits.
-    pub fn poll_transmit_of(&mut self, now: Instant, length_bytes: u32) -> Option<Transmit> {
+    /// fits, and of this class: packets of another one behind it may go elsewhere.
+    pub fn poll_transmit_of(
+        &mut self,
+        now: Instant,
+        length_bytes: u32,
+        class: Class,
+    ) -> Option<Transmit> {
         if self.wake(now) {
             return None;
         }
-        let Some(channel) = self.next_channel(now, length_bytes) else {
-            self.sizes.wait_with(length_bytes);
+        let Some(channel) = self.next_channel(now, length_bytes, class) else {
+            self.wait_with(length_bytes, class);
             return None;
         };
         let turn_bytes = match (self.options.order, &self.paths) {

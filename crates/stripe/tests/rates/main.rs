@@ -5,6 +5,7 @@
 mod collapse;
 mod healing;
 mod losses;
+mod policies;
 mod sizes;
 mod strict;
 mod world;

@@ -7,7 +7,7 @@ use gingham_fairq::SurplusRoundRobin;
 use gingham_kernel::{EventQueue, Rate, Span, Time};
 use gingham_linkemu::{Channel, Loss, Parameters, Probability};
 use gingham_stripe::{
-    BbrPlan, Charge, ControlPlan, Controlled, Epoch, Guarantee, Instant, Order, Receiver,
+    BbrPlan, Charge, Class, ControlPlan, Controlled, Epoch, Guarantee, Instant, Order, Receiver,
     ReceiverOptions, RepairPlan, RepairRequests, ReportPlan, RetransmissionBuffer, Sender,
     SenderOptions, SharePlan, Tag,
 };
@@ -64,6 +64,8 @@ pub(crate) enum Source {
     Backlogged,
     /// Bytes a millisecond.
     Paced(u64),
+    /// Bytes at once, each 20 ms.
+    Bursts(u64),
     Silent,
 }
 
@@ -113,10 +115,10 @@ pub(crate) struct Packet {
 /// A packet that was delivered.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Delivery {
-    at_ns: u64,
+    pub(crate) at_ns: u64,
     pub(crate) number: u64,
     length_bytes: u32,
-    delay_ns: u64,
+    pub(crate) delay_ns: u64,
 }
 
 /// Both ends, what is between them, and what was delivered.
@@ -137,6 +139,8 @@ pub(crate) struct World {
     source: Source,
     allowed_bytes: u64,
     lengths: fn(u64) -> u32,
+    /// How packets are to go, by their numbers.
+    pub(crate) classes: fn(u64) -> Class,
     /// Whether the source makes no packet longer than the sender says that all channels take.
     pub(crate) follows_size: bool,
     number: u64,
@@ -230,6 +234,7 @@ impl World {
             source: Source::Backlogged,
             allowed_bytes: 0,
             lengths: |_| LONGEST_BYTES,
+            classes: |_| Class::Spread,
             follows_size: false,
             number: 0,
             deliveries: Vec::new(),
@@ -312,10 +317,13 @@ impl World {
                 self.schedule(self.now_ns, Event::Tick);
             }
             Event::Tick => {
-                if let Source::Paced(bytes) = self.source {
-                    self.allowed_bytes += bytes;
-                    self.schedule(self.now_ns + 1_000_000, Event::Tick);
-                }
+                let (bytes, after_ms) = match self.source {
+                    Source::Paced(bytes) => (bytes, 1),
+                    Source::Bursts(bytes) => (bytes, 20),
+                    Source::Backlogged | Source::Silent => return,
+                };
+                self.allowed_bytes += bytes;
+                self.schedule(self.now_ns + after_ms * 1_000_000, Event::Tick);
             }
             Event::Loss { channel, per_mille } => {
                 self.there[channel].set_loss(loss(per_mille));
@@ -368,7 +376,7 @@ impl World {
         let length_bytes = (self.lengths)(self.number).min(longest_bytes);
         let enough = match self.source {
             Source::Backlogged => true,
-            Source::Paced(_) => self.allowed_bytes >= u64::from(length_bytes),
+            Source::Paced(_) | Source::Bursts(_) => self.allowed_bytes >= u64::from(length_bytes),
             Source::Silent => false,
         };
         if !enough {
@@ -376,7 +384,7 @@ impl World {
         }
         let taken = if self.tagged {
             self.sender
-                .handle_tagged(self.now(), length_bytes)
+                .handle_tagged_as(self.now(), length_bytes, (self.classes)(self.number))
                 .map(|(channel, tag)| (channel, Some(tag)))
         } else {
             self.sender.handle_packet(self.now(), length_bytes).map(|channel| (channel, None))

@@ -14,7 +14,7 @@ use core::time::Duration;
 use gingham_fairq::{Causal, Number, Standing};
 use gingham_kernel::{Purpose, Stream, Time};
 use gingham_stripe::{
-    Controlled, Epoch, Flight, Instant, Kind, Message, Numbered, Order, RepairPlan,
+    Class, Controlled, Epoch, Flight, Instant, Kind, Message, Numbered, Order, RepairPlan,
     RetransmissionBuffer, Sender,
 };
 
@@ -79,7 +79,8 @@ impl SendingEnd {
     pub(crate) fn channel(&mut self, packet: &Packet, links: &[Link], now: Time) -> Option<usize> {
         match self {
             Self::Protocol(protocol) => {
-                let run = protocol.sender.poll_transmit_of(instant(now), packet.bytes);
+                let run =
+                    protocol.sender.poll_transmit_of(instant(now), packet.bytes, Class::Spread);
                 run.map(|run| run.channel)
             }
             Self::Rounds(scheduler) => Some(scheduler.current()),

@@ -23,15 +23,15 @@ impl<S: Numbered> Sender<S> {
         }
     }
 
-    /// The channel with room on which a copy of so many bytes is there first, as far as reports tell:
-    /// one that is sound and not avoided, if there is any.
+    /// The channel with room on which a copy of so many bytes is there first, as far as reports tell,
+    /// of the first priority that has any: one that is sound and not avoided, if there is any.
     pub(super) fn fastest(
         &self,
         now: Instant,
         avoided: Option<usize>,
         length_bytes: u32,
     ) -> Option<usize> {
-        let repairs = self.repairs.as_ref().filter(|repairs| !repairs.queue.is_empty())?;
+        let repairs = self.repairs.as_ref()?;
         let is_in =
             |channel: &usize| self.carries(*channel) && self.sizes.fits(*channel, length_bytes);
         let is_sound = |channel| !self.sizes.doubts(channel) && avoided != Some(channel);
@@ -47,7 +47,8 @@ impl<S: Numbered> Sender<S> {
         };
         let channels = (0..self.scheduler.channels()).filter(has_room);
         let cost = |channel: &usize| {
-            self.reported.on(*channel).map_or(u128::MAX, |reported| cost_ns(now, &reported))
+            let cost_ns = |reported| cost_ns(now, &reported);
+            (self.priority(*channel), self.reported.on(*channel).map_or(u128::MAX, cost_ns))
         };
         channels.min_by_key(cost)
     }
@@ -56,6 +57,12 @@ impl<S: Numbered> Sender<S> {
     pub fn arrives_after(&self, channel: usize) -> Option<Duration> {
         let is_known = self.carries(channel) && self.presence.round_trip_ns(channel) > 0;
         is_known.then(|| self.there_after(channel))
+    }
+
+    /// The same among all channels but one.
+    pub(super) fn fastest_but(&self, now: Instant, but: usize, length_bytes: u32) -> Option<usize> {
+        // One that is avoided is taken where there is no other with room.
+        self.fastest(now, Some(but), length_bytes).filter(|channel| *channel != but)
     }
 
     /// In which time a copy that goes now is there.

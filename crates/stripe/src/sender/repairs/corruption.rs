@@ -20,5 +20,10 @@ impl Repairs {
             let asked = (crate::corruption::byte(words), crate::corruption::word(words));
             self.queue.push_back((asked, Instant::from_nanoseconds(words())));
         }
+        self.redundant.clear();
+        for _ in 0..words() % 5 {
+            let place = (crate::corruption::byte(words), crate::corruption::word(words));
+            self.redundant.push_back(place);
+        }
     }
 }

@@ -1,0 +1,131 @@
+use super::*;
+use crate::{BbrParameters, Told};
+use std::collections::VecDeque;
+
+const MILLISECOND: u64 = 1_000_000;
+
+fn assert_fresh(path: &mut Path) {
+    let before = (path.window_bytes(), path.pace_bytes_per_second());
+    path.ask_control();
+    assert_eq!(before, (path.window_bytes(), path.pace_bytes_per_second()));
+}
+
+/// A megabyte a second there and back in 20 ms, and 100 of 400 ms nothing to send: BBR goes
+/// through its states, and what the path keeps of it is what it says at any time.
+#[test]
+fn window_and_pace_are_what_the_controller_says() {
+    let control = Control::bbr(BbrParameters::default(), 1_000);
+    let mut path = Path::new(PathPlan::new(1_000), control);
+    let mut there_at = VecDeque::new();
+    let mut said = Acknowledgement { held_ns: Some(0), ..Acknowledgement::default() };
+    for ms in 1..12_000 {
+        let now_ns = ms * MILLISECOND;
+        while ms % 400 < 300 && path.admits(now_ns) {
+            path.sent(now_ns, 1_000);
+            assert_fresh(&mut path);
+            let last = there_at.back().map_or(0, |last| last + 1);
+            there_at.push_back(last.max(ms + 20));
+        }
+        if ms % 400 >= 300 {
+            path.see_idleness(now_ns);
+        }
+        while there_at.front().is_some_and(|at| *at <= ms) {
+            there_at.pop_front();
+            said.accounted_packets += 1;
+            said.accounted_bytes += 1_000;
+            said.received_bytes += 1_000;
+            said.came_at_ns = now_ns;
+            assert!(path.acknowledged(now_ns, &said));
+            assert_fresh(&mut path);
+        }
+    }
+    path.set_control(Control::Told(Told::new(1_000_000_000, 1_000)));
+    assert_eq!(path.pace_bytes_per_second(), Some(1_000_000_000));
+}
+
+/// Two packets of 1,000 bytes go in a round trip, of 20 ms and then of 22.5.
+#[test]
+fn the_least_pace_follows_the_round_trip() {
+    let control = Control::Told(Told::new(1, 1_000));
+    let mut path = Path::new(PathPlan::new(1_000), control);
+    path.timed(0, 20 * MILLISECOND);
+    assert_eq!(path.pace_bytes_per_second(), Some(100_000));
+    path.timed(0, 40 * MILLISECOND);
+    assert_eq!(path.pace_bytes_per_second(), Some(88_888));
+}
+
+/// A megabyte a second is told, 20 ms there and back, a window of 30 ms and ten packets: 40
+/// packets. Acknowledgements came 4 ms apart; when 40 are in flight there is room for one more in
+/// the millisecond that is kept, and for no other until something is heard.
+#[test]
+fn between_acknowledgements_room_grows_by_what_is_likely_to_have_come() {
+    let plan = PathPlan { kept: Duration::from_millis(1), ..PathPlan::new(1_000) };
+    let mut path = Path::new(plan, Control::Told(Told::new(1_000_000, 1_000)));
+    path.timed(0, 20 * MILLISECOND);
+    (0..48).for_each(|_| path.sent(0, 1_000));
+    let said = |packets| Acknowledgement {
+        accounted_packets: packets,
+        accounted_bytes: packets * 1_000,
+        received_bytes: packets * 1_000,
+        came_at_ns: packets * MILLISECOND,
+        held_ns: Some(0),
+    };
+    assert!(path.acknowledged(96 * MILLISECOND, &said(4)));
+    assert!(path.acknowledged(100 * MILLISECOND, &said(8)));
+    assert_eq!(path.next_ns(), Some(101 * MILLISECOND));
+    path.sent(101 * MILLISECOND, 1_000);
+    assert_eq!((path.next_ns(), path.admits(200 * MILLISECOND)), (None, false));
+}
+
+/// A megabyte a second under a controller that would go ten times as fast; packets of 900 bytes with
+/// 100 around them: one a millisecond, after the burst of a millisecond. Without the cap it is as
+/// before.
+#[test]
+fn a_cap_counts_what_is_put_around_packets() {
+    let mut path = Path::new(PathPlan::new(1_000), Control::Told(Told::new(10_000_000, 1_000)));
+    path.set_cap(Some(RateCap { bytes_per_second: 1_000_000, overhead_bytes: 100 }));
+    assert_eq!(path.pace_bytes_per_second(), Some(1_000_000));
+    let mut sent_at = Vec::new();
+    for ms in 10..20 {
+        while path.admits(ms * MILLISECOND) {
+            path.sent(ms * MILLISECOND, 900);
+            sent_at.push(ms);
+        }
+    }
+    assert_eq!(sent_at, [10, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19]);
+    path.set_cap(None);
+    assert_eq!(path.pace_bytes_per_second(), Some(10_000_000));
+}
+
+/// A controller that is slower than the cap counts packets alone; a cap holds below two packets a round
+/// trip.
+#[test]
+fn a_cap_above_the_pace_changes_nothing() {
+    let sent = |cap| {
+        let mut path = Path::new(PathPlan::new(1_000), Control::Told(Told::new(1_000_000, 1_000)));
+        path.set_cap(cap);
+        (0..10).for_each(|_| path.sent(MILLISECOND, 1_000));
+        path.next_ns()
+    };
+    let cap = |bytes_per_second| Some(RateCap { bytes_per_second, overhead_bytes: 100 });
+    assert_eq!(sent(cap(2_000_000)), sent(None));
+    assert!(sent(cap(1_050_000)) > sent(None));
+    let mut path = Path::new(PathPlan::new(1_000), Control::Told(Told::new(1, 1_000)));
+    path.timed(0, 20 * MILLISECOND);
+    path.set_cap(cap(5_000));
+    assert_eq!(path.pace_bytes_per_second(), Some(5_000));
+}
+
+/// A packet a millisecond where two may go, then four: it is busy from the first of these on.
+#[test]
+fn a_path_is_busy_from_the_last_time_that_it_was_idle() {
+    let mut path = Path::new(PathPlan::new(1_000), Control::Told(Told::new(2_000_000, 1_000)));
+    for ms in 10..30 {
+        let packets = if ms < 20 { 1 } else { 4 };
+        for _ in 0..packets {
+            path.see_work(ms * MILLISECOND);
+            path.sent(ms * MILLISECOND, 1_000);
+        }
+    }
+    assert_eq!(path.busy_since_ns(), 20 * MILLISECOND);
+}

@@ -1,0 +1,178 @@
+//! What users ask for beside speed: the cheap channel first, channels that stay below a rate, traffic
+//! that stays on the fastest channel, and traffic that goes on two.
+
+use gingham_stripe::{Class, RateCap};
+
+use super::world::{Line, NOTHING, Source, World, lasting, repairing};
+use super::{MBIT, per_mille};
+
+/// A tag, which is all that is put around packets here.
+const TAG_BYTES: u64 = 12;
+
+/// Two channels of 30 Mbit/s, the second one dear: of what is sent from 2 s to 10 s, how many thousandths
+/// go on the dear one.
+fn dear_per_mille(world: &mut World, source: Source) -> u64 {
+    world.sender.set_priority(1, 1);
+    world.set_source(0, source);
+    let sent = |world: &World| [0, 1].map(|channel| world.sender.sent(channel).bytes);
+    world.run_to(2_000);
+    let before = sent(world);
+    world.run_to(10_000);
+    let after = sent(world);
+    let [cheap, dear] = [0, 1].map(|channel| after[channel] - before[channel]);
+    dear * 1_000 / (cheap + dear)
+}
+
+/// 20 of 30 Mbit/s fit the cheap channel: evenly, and in bursts that take it 13 ms, which is less than a
+/// round trip of 20 ms.
+#[test]
+fn the_dear_channel_carries_next_to_nothing_that_the_cheap_one_could() {
+    let even = Source::Paced(20 * MBIT / 1_000);
+    let cases = [(2, even), (10, even), (40, even), (10, Source::Bursts(20 * MBIT / 50))];
+    for (delay_ms, source) in cases {
+        let mut world = World::new(&[Line::new(30, delay_ms), Line::new(30, 10)]);
+        let share = dear_per_mille(&mut world, source);
+        assert!(share <= 10, "{delay_ms} ms, {source:?}: {share} thousandths on the dear channel");
+        assert_eq!(world.out_of_order(), 0);
+    }
+}
+
+/// Of 50 Mbit/s the cheap channel carries 30, so that two fifths are left; and a backlog has all of both.
+#[test]
+fn the_dear_channel_carries_what_the_cheap_one_cannot() {
+    let lines = [Line::new(30, 10), Line::new(30, 10)];
+    let mut world = World::new(&lines);
+    let share = dear_per_mille(&mut world, Source::Paced(50 * MBIT / 1_000));
+    assert!((400..450).contains(&share), "{share} thousandths on the dear channel");
+    let delivered = world.delivered_bytes(3_000, 10_000) * 1_000 / (50 * MBIT * 7);
+    assert!(delivered >= 990, "{delivered} thousandths of what was offered");
+    world.set_source(10_000, Source::Backlogged);
+    world.run_to(14_000);
+    let reached = per_mille(&world, &lines, 11_000, 14_000);
+    assert!(reached >= 970 && world.out_of_order() == 0, "{reached} thousandths of the sum");
+}
+
+/// The cheap channel dies, and comes back: the dear one carries all meanwhile.
+#[test]
+fn the_dear_channel_stands_in_for_a_dead_one() {
+    let lines = [Line::new(30, 10), Line::new(30, 10)];
+    let mut world = World::with(&lines, repairing(1), 1);
+    world.sender.set_priority(1, 1);
+    world.set_source(0, Source::Paced(20 * MBIT / 1_000));
+    world.block(3_000, 0, 0);
+    world.block(5_000, 0, NOTHING);
+    world.run_to(10_000);
+    let delivered = world.delivered_bytes(3_500, 5_000) * 1_000 / (20 * MBIT * 3 / 2);
+    assert!(delivered >= 970, "{delivered} thousandths while it was dead");
+    let dear = world.sender.sent(1).bytes;
+    world.run_to(12_000);
+    let after = (world.sender.sent(1).bytes - dear) * 1_000 / (20 * MBIT * 2);
+    assert!(after <= 10, "{after} thousandths on the dear one once the other is back");
+}
+
+/// A queue of 256 kB is 100 ms of 20 Mbit/s. Told to stay a tenth below the rate no queue stands, and all
+/// of that goes: packets of 200 bytes as well, of which 12 in 212 are the tag's.
+#[test]
+fn a_cap_below_the_rate_keeps_the_queue_empty() {
+    let lengths: [fn(u64) -> u32; 2] = [|_| 1_500, |_| 200];
+    for (length, lengths) in [1_500, 200].into_iter().zip(lengths) {
+        let mut world = World::new(&[Line::new(20, 10)]).with_lengths(lengths);
+        let cap = RateCap { bytes_per_second: 18 * MBIT, overhead_bytes: TAG_BYTES };
+        world.sender.cap_rate(0, Some(cap));
+        world.run_to(6_000);
+        let wire = world.delivered_bytes(2_000, 6_000) / length * (length + TAG_BYTES);
+        let reached = wire * 1_000 / (18 * MBIT * 4);
+        assert!((980..=1_000).contains(&reached), "{reached} thousandths of the cap");
+        // 10 ms, and at most what goes at once: a millisecond and a packet.
+        let delay_ns = world.delay_ns(2_000, 6_000, 100);
+        assert!(delay_ns <= 12_500_000, "{delay_ns} ns");
+    }
+}
+
+/// Two channels of 20 Mbit/s, 10 and 40 ms, and 5 Mbit/s that are to stay on the fastest: no packet is on
+/// the other. It dies: they go there, and nothing is lost.
+#[test]
+fn the_fastest_channel_carries_what_is_to_stay_there() {
+    let lines = [Line::new(20, 40), Line::new(20, 10)];
+    let mut world = World::with(&lines, repairing(1), 1);
+    world.classes = |_| Class::Fastest;
+    world.set_source(100, Source::Paced(5 * MBIT / 1_000));
+    world.set_source(0, Source::Silent);
+    world.run_to(100);
+    let before = world.sender.sent(0).packets;
+    world.run_to(3_000);
+    assert_eq!(world.sender.sent(0).packets, before);
+    assert!(world.delay_ns(0, 3_000, 99) < 12_000_000);
+    world.block(3_000, 1, 0);
+    world.set_source(6_000, Source::Silent);
+    world.run_to(8_000);
+    assert!(world.sender.sent(0).packets > 1_000);
+    assert_all_came_once(&world);
+}
+
+fn assert_all_came_once(world: &World) {
+    let numbers: Vec<u64> = world.deliveries.iter().map(|delivery| delivery.number).collect();
+    let all: Vec<u64> = (0..numbers.len() as u64).collect();
+    assert!(numbers.len() as u64 == world.sender.sending().packets && numbers == all);
+}
+
+/// 4 Mbit/s go on both of two channels. One dies at 3 s, whichever: no packet is lost, none comes twice, and
+/// none later than the slower one takes.
+#[test]
+fn a_channel_that_dies_costs_redundant_traffic_nothing() {
+    for dying in [0, 1] {
+        let lines = [Line::new(20, 10), Line::new(10, 30)];
+        let mut world = World::with(&lines, repairing(1), 1);
+        world.classes = |_| Class::Redundant;
+        world.set_source(0, Source::Paced(4 * MBIT / 1_000));
+        world.block(3_000, dying, 0);
+        world.set_source(6_000, Source::Silent);
+        world.run_to(8_000);
+        assert_all_came_once(&world);
+        let latest = world.deliveries.iter().map(|delivery| delivery.delay_ns).max();
+        // 30 ms, 1.3 ms a packet at 10 Mbit/s, and the burst that was let go before.
+        assert!(latest < Some(35_000_000), "{latest:?} ns with channel {dying} dead");
+        let sending = world.sender.sending();
+        let copied = sending.redundant * 1_000 / sending.packets;
+        assert!((400..=1_000).contains(&copied), "{copied} thousandths were copied");
+        assert_eq!(sending.repairs, 0, "nothing was missing");
+    }
+}
+
+/// Every tenth is lost on each of two channels at random: of what goes on both a hundredth is, and is sent
+/// again; of what goes once, a tenth.
+#[test]
+fn redundant_traffic_is_seldom_sent_again() {
+    let repairs = |classes| {
+        let line = Line { loss_per_mille: 100, ..Line::new(20, 10) };
+        let mut world = World::with(&[line, line], repairing(1), 1);
+        world.classes = classes;
+        world.set_source(0, Source::Paced(MBIT / 1_000));
+        world.set_source(8_000, Source::Silent);
+        world.run_to(10_000);
+        assert_all_came_once(&world);
+        world.sender.sending().repairs
+    };
+    let (once, twice) = (repairs(|_| Class::Spread), repairs(|_| Class::Redundant));
+    assert!(twice * 5 < once, "{twice} and {once} packets were sent again");
+}
+
+/// Of two channels that carry 24 of 40 Mbit/s one dies. Every second packet is on both: of what was on
+/// its way there only the others are sent again.
+#[test]
+fn what_came_on_another_channel_is_not_asked_for() {
+    let repairs = |classes| {
+        let mut world = World::with(&[Line::new(20, 30), Line::new(20, 40)], lasting(1), 1);
+        world.classes = classes;
+        world.set_source(0, Source::Paced(16 * MBIT / 1_000));
+        world.block(3_000, 0, 0);
+        world.set_source(4_000, Source::Silent);
+        world.run_to(8_000);
+        assert_all_came_once(&world);
+        world.sender.sending().repairs
+    };
+    let mixed = |number| if number % 2 == 0 { Class::Redundant } else { Class::Spread };
+    let (once, half) = (repairs(|_| Class::Spread), repairs(mixed));
+    eprintln!("HALF {half} {once}");
+    assert!(half * 4 < once * 3, "{half} and {once} packets were sent again");
+}
