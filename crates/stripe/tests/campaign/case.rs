@@ -11,6 +11,7 @@ use gingham_stripe::{
     ReceiverOptions, RepairPlan, RepairRequests, ReportPlan, SenderOptions, SharePlan,
 };
 
+use super::policies::Policies;
 use super::story::{self, Happening};
 use super::world::uptake;
 
@@ -28,6 +29,7 @@ pub(crate) struct Case {
     pub(crate) lines: Vec<LineCase>,
     pub(crate) sender: SenderOptions,
     pub(crate) receiver: ReceiverOptions,
+    pub(crate) policies: Policies,
     /// Channels reorder, and this puts them in order.
     pub(crate) order: Option<OrderOptions>,
     pub(crate) lengths: Lengths,
@@ -149,7 +151,8 @@ impl Case {
         let settled_ns = heal_ns + 4 * (wait_ns + 2 * way_ns + nanoseconds(sender.reset_interval));
         let mut silent_ns = settled_ns + 200 * gap_ns;
         let mut story = story::draw(&mut draw, seed, &quanta, heal_ns, silent_ns);
-        let is_uptake_asked = ample && uptake::is_promised(&sender);
+        let policies = Policies::draw(seed, channels, sender.order, repair);
+        let is_uptake_asked = ample && uptake::is_promised(&sender) && !policies.may_wait();
         if is_uptake_asked {
             silent_ns = silent_ns.max(heal_ns + uptake::WITHIN_NS);
         }
@@ -165,6 +168,7 @@ impl Case {
             lines,
             sender,
             receiver,
+            policies,
             order,
             lengths,
             gap_ns,
@@ -196,6 +200,7 @@ impl fmt::Display for Case {
         writeln!(f, "seed {}: round {}, quanta {:?}", self.seed, self.first_round, self.quanta)?;
         writeln!(f, "  {:?}, a packet each {} us", self.lengths, self.gap_ns / 1_000)?;
         writeln!(f, "  {:?}\n  {:?}\n  {:?}", self.sender, self.receiver, self.order)?;
+        writeln!(f, "  {:?}", self.policies)?;
         for (number, line) in self.lines.iter().enumerate() {
             writeln!(f, "  channel {number}: {:?}\n       back: {:?}", line.there, line.back)?;
         }

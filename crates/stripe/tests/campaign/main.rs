@@ -19,6 +19,7 @@
 mod case;
 mod ledger;
 mod line;
+mod policies;
 mod story;
 mod totals;
 mod world;

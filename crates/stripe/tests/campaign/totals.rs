@@ -17,6 +17,8 @@ pub(crate) struct Totals {
     pub(crate) deaths: u64,
     /// Copies sent, and those delivered.
     pub(crate) copies: u64,
+    /// Copies of what goes on two channels.
+    pub(crate) redundant: u64,
     pub(crate) repaired: u64,
     pub(crate) crashes: u64,
     /// New quanta told.
@@ -41,6 +43,7 @@ impl Totals {
         self.silences += other.silences;
         self.deaths += other.deaths;
         self.copies += other.copies;
+        self.redundant += other.redundant;
         self.repaired += other.repaired;
         self.crashes += other.crashes;
         self.changes += other.changes;

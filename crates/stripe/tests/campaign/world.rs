@@ -15,7 +15,7 @@ use super::ledger::{Ledger, Uptake};
 use super::line::{Frame, Line, Packet};
 use super::totals::Totals;
 
-type Scheduler = SurplusRoundRobin<16>;
+pub(crate) type Scheduler = SurplusRoundRobin<16>;
 
 /// Steps of time in a run: some hundred times what the longest takes.
 const STEPS_MAX: u64 = 2_000_000;
@@ -32,6 +32,8 @@ struct Flight {
 pub(crate) struct World<'a> {
     case: &'a Case,
     draw: Draw,
+    /// Of the classes of packets.
+    classes: Draw,
     now_ns: u64,
     scheduler: Scheduler,
     sender: Sender<Scheduler>,
@@ -71,12 +73,13 @@ impl<'a> World<'a> {
             case.lines.iter().enumerate().map(line).collect()
         };
         let (epoch, now) = (Epoch::new(1), Instant::ORIGIN);
+        let sender = Sender::new(scheduler.clone(), case.sender, epoch, now);
         Self {
             case,
             draw: Draw::of(case.seed, "source"),
             now_ns: 0,
-            sender: Sender::new(scheduler.clone(), case.sender, epoch, now)
-                .expect("options of a test"),
+            classes: Draw::of(case.seed, "classes"),
+            sender: case.tell(sender.expect("options of a test")),
             receiver: Receiver::new(scheduler.clone(), case.receiver).expect("options of a test"),
             scheduler,
             there: lines("there"),
@@ -232,7 +235,8 @@ impl<'a> World<'a> {
         if self.case.receiver.guaranteed.is_none() {
             return Some((self.sender.handle_packet(now, length_bytes).ok()?, None));
         }
-        let (channel, tag) = self.sender.handle_tagged(now, length_bytes).ok()?;
+        let class = self.case.policies.class(&mut self.classes);
+        let (channel, tag) = self.sender.handle_tagged_as(now, length_bytes, class).ok()?;
         Some((channel, Some(tag)))
     }
 
@@ -428,6 +432,7 @@ impl<'a> World<'a> {
         self.totals.resets += self.sender.sending().resets;
         self.totals.deaths += self.sender.sending().deaths;
         self.totals.copies += self.sender.sending().repairs;
+        self.totals.redundant += self.sender.sending().redundant;
     }
 
     fn count_receiver(&mut self) {

@@ -21,13 +21,14 @@
 //! | quasi-FIFO | 6 packets, 4 faults | 552,344 | 6 s |
 //! | guaranteed | 6 packets, 4 faults | 160,587 | 2 s |
 //! | with repair | 6 packets, 4 faults | 267,245 | 3 s |
+//! | redundant | 4 packets, 3 faults | 338,632 | 5 s |
 //! | free | 6 packets, 3 faults | 1,805,846 | 32 s, 0.4 GB |
 //! | each of them | 6 packets, 1 fault or outage | 9,064 to 168,255 | 1 to 4 s |
 //! | quasi-FIFO, guaranteed | 2 packets, 1 fault, a pause anywhere | 99,383, 67,951 | 1 s each |
 //! | free | 4 packets, no fault, a pause anywhere | 103,748 | 2 s |
 //!
 //! Environment, for a search by hand with the counts one likes: `GINGHAM_EXHAUSTIVE` (`quasi`,
-//! `guaranteed`, `repairing` or `free`), and `PACKETS` (6), `DEPTH` (faults of all kinds, 4),
+//! `guaranteed`, `repairing`, `redundant` or `free`), and `PACKETS` (6), `DEPTH` (faults of all kinds, 4),
 //! `LOSSES` (2), `REPEATS` (1), `RESTARTS` (1), `OUTAGES` (0), `PAUSES` (0). A failure prints the
 //! events that led there.
 
@@ -137,6 +138,16 @@ fn guaranteed_order_with_repair() {
     covers(&searches, &KINDS[..9], &["repaired", "given up", "repeated"]);
 }
 
+/// Each packet goes on both channels, so that there are twice as many on their way.
+#[test]
+fn redundant_packets() {
+    let searches = [
+        (run(Mode::Redundant, Left { packets: 4, faults: 3, ..FAULTS }), 250_000),
+        (run(Mode::Redundant, Left { packets: 4, ..OUTAGES }), 15_000),
+    ];
+    covers(&searches, &KINDS[..9], &["repaired", "repeated", "too late"]);
+}
+
 /// Each packet goes on either channel, so there are many more orders, and one fault fewer.
 #[test]
 fn a_free_choice() {
@@ -166,9 +177,10 @@ fn by_hand() {
         "quasi" => Mode::Quasi,
         "guaranteed" => Mode::Guaranteed,
         "repairing" => Mode::Repairing,
+        "redundant" => Mode::Redundant,
         "free" => Mode::Free,
         _ => panic!(
-            "GINGHAM_EXHAUSTIVE is {mode:?}; it must be quasi, guaranteed, repairing or free"
+            "GINGHAM_EXHAUSTIVE is {mode:?}; it must be quasi, guaranteed, repairing, redundant or free"
         ),
     };
     let left = Left {

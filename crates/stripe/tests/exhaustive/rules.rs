@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use gingham_fairq::SurplusRoundRobin;
 use gingham_stripe::{
-    ControlPlan, Controlled, Guarantee, MarkerPlan, Order, ReceiverOptions, RepairPlan,
+    Class, ControlPlan, Controlled, Guarantee, MarkerPlan, Order, ReceiverOptions, RepairPlan,
     RepairRequests, SenderOptions,
 };
 
@@ -23,6 +23,8 @@ pub(crate) enum Mode {
     Quasi,
     Guaranteed,
     Repairing,
+    /// Every packet goes on both channels.
+    Redundant,
     Free,
 }
 
@@ -30,6 +32,16 @@ impl Mode {
     /// Whether numbers confirm the order.
     pub(crate) const fn is_confirmed(self) -> bool {
         !matches!(self, Self::Quasi)
+    }
+
+    /// Whether lost packets are sent again.
+    const fn is_repaired(self) -> bool {
+        matches!(self, Self::Repairing | Self::Redundant)
+    }
+
+    /// How packets go.
+    pub(crate) const fn class(self) -> Class {
+        if matches!(self, Self::Redundant) { Class::Redundant } else { Class::Spread }
     }
 }
 
@@ -73,14 +85,16 @@ impl Rules {
             },
             order: self.order(),
             control: (self.mode == Mode::Free).then_some(told),
-            repair: (self.mode == Mode::Repairing)
+            repair: self
+                .mode
+                .is_repaired()
                 .then_some(RepairPlan { packets: 16, ..RepairPlan::default() }),
             ..SenderOptions::default()
         }
     }
 
     pub(crate) fn receiver(self) -> ReceiverOptions {
-        let repair = (self.mode == Mode::Repairing).then(RepairRequests::default);
+        let repair = self.mode.is_repaired().then(RepairRequests::default);
         ReceiverOptions {
             wait: Duration::from_millis(200),
             order: self.order(),

@@ -215,13 +215,15 @@ impl World {
     pub(crate) fn send(&mut self, on: Option<usize>) {
         let (now, number, confirmed) = (self.now, self.sent, self.rules.mode.is_confirmed());
         let length_bytes = if number.is_multiple_of(2) { 60_000 } else { 40_000 };
+        let class = self.rules.mode.class();
         let send = |sender: &mut Sender<Scheduler>| {
             if let Some(channel) = on {
                 sender.tell_rate(channel, RATE);
                 sender.tell_rate(1 - channel, 1);
             }
             let tagged = if confirmed {
-                sender.handle_tagged(now, length_bytes).map(|(channel, tag)| (channel, Some(tag)))
+                let tagged = sender.handle_tagged_as(now, length_bytes, class);
+                tagged.map(|(channel, tag)| (channel, Some(tag)))
             } else {
                 sender.handle_packet(now, length_bytes).map(|channel| (channel, None))
             };

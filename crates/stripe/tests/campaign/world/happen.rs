@@ -20,9 +20,9 @@ impl World<'_> {
                     let epoch = Epoch::new(self.sender.epoch().get().wrapping_add(off));
                     self.count_sender();
                     self.kept = RetransmissionBuffer::new(1_024);
-                    self.sender =
-                        Sender::new(self.scheduler.clone(), self.case.sender, epoch, self.now())
-                            .expect("options of a test");
+                    let scheduler = self.scheduler.clone();
+                    let sender = Sender::new(scheduler, self.case.sender, epoch, self.now());
+                    self.sender = self.case.tell(sender.expect("options of a test"));
                     self.totals.crashes += 1;
                 }
                 Happening::ReceiverCrashes => {
