@@ -75,7 +75,11 @@ impl fmt::Display for Totals {
             self.silences,
             self.deaths
         )?;
-        writeln!(f, "{} copies sent, {} of them delivered", self.copies, self.repaired)?;
+        writeln!(
+            f,
+            "{} copies sent of lost packets, {} of others; {} of all delivered",
+            self.copies, self.redundant, self.repaired
+        )?;
         write!(
             f,
             "order exact after at most {quiet_ms} ms without crashes, silences and deaths, {all_ms} ms with them"

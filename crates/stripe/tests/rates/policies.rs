@@ -173,6 +173,5 @@ fn what_came_on_another_channel_is_not_asked_for() {
     };
     let mixed = |number| if number % 2 == 0 { Class::Redundant } else { Class::Spread };
     let (once, half) = (repairs(|_| Class::Spread), repairs(mixed));
-    eprintln!("HALF {half} {once}");
     assert!(half * 4 < once * 3, "{half} and {once} packets were sent again");
 }
