@@ -20,6 +20,7 @@ use crate::counts::ChannelCounts;
 use crate::error::Meaning;
 use crate::inbox::{Batch, Inbox};
 use crate::link::{Link, LinkPlan};
+use crate::meter::Metering;
 use crate::outbox::Outbox;
 use crate::port::{Ports, is_same};
 use crate::run::Run;
@@ -57,6 +58,7 @@ pub(crate) struct Channel {
     /// Nothing had come when it was waited for last, and it has not been asked since.
     pub(crate) is_quiet: bool,
     pub(crate) counts: ChannelCounts,
+    pub(crate) metering: Metering,
 }
 
 impl Channel {
@@ -76,6 +78,7 @@ impl Channel {
             outbox: Outbox::default(),
             is_quiet: false,
             counts: ChannelCounts::default(),
+            metering: Metering::default(),
         })
     }
 
@@ -105,8 +108,11 @@ impl Channel {
             run.clear();
             return Sent::Went;
         }
+        let cut = self.metering.cut(run);
+        self.counts.unsent += cut;
         self.counts.full += self.outbox.push(run);
-        self.drain(now)
+        let sent = self.drain(now);
+        if cut > 0 && sent == Sent::Went { Sent::Gone } else { sent }
     }
 
     /// Sends what has waited.
@@ -262,7 +268,7 @@ impl Channel {
     ) -> bool {
         self.reopen(now);
         let Some(to) = to.or_else(|| self.link.remote()) else { return false };
-        if !self.link.is_open() {
+        if !self.link.is_open() || !self.metering.grants(message.len()) {
             self.counts.unsent += 1;
             return false;
         }
@@ -310,6 +316,7 @@ impl Channel {
     pub(crate) fn take(&mut self, from_anywhere: bool) -> Option<(usize, Option<Batch<'_>>)> {
         let batch = self.inbox.take()?;
         let frames = batch.len();
+        self.metering.came(frames, batch.bytes());
         let is_ours = frames > 0 && (batch.is_ours || from_anywhere);
         let (counts, datagrams) = (&mut self.counts, frames.max(1));
         counts.marked += if is_ours && batch.ecn == CE { frames as u64 } else { 0 };

@@ -3,6 +3,7 @@
 mod admission;
 mod handshakes;
 mod looks;
+mod policies;
 mod sending;
 mod shared;
 mod slots;
@@ -12,7 +13,7 @@ use std::net::SocketAddr;
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
-use gingham_stripe::{Epoch, Flight, Instant, Reception, Sending, Size, TAG_BYTES, Tag};
+use gingham_stripe::{Class, Epoch, Flight, Instant, Reception, Sending, Size, TAG_BYTES, Tag};
 use gingham_stripe_crypt::{Peer, PeerPlan};
 
 use crate::bare::Bare;
@@ -97,8 +98,13 @@ pub trait Source {
     /// The traffic class of the datagram in which it goes over UDP: DSCP and ECN, as both stand in a
     /// header of IP (RFC 2474, RFC 3168). Where it says none it is that of messages, and nothing on
     /// the way may mark it. A run of datagrams in one call ends where the class changes.
-    fn next_class(&mut self) -> Option<u8> {
+    fn next_traffic_class(&mut self) -> Option<u8> {
         None
+    }
+
+    /// How that one is to go.
+    fn next_class(&self) -> Class {
+        Class::Spread
     }
 
     /// Writes it behind what the buffer holds.

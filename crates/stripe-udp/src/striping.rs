@@ -15,9 +15,9 @@ use std::time::Duration;
 
 use gingham_fairq::Causal;
 use gingham_stripe::{
-    ChannelError, Class, Discard, Epoch, Flight, Instant, Kind, Message, Numbered, Ordered, Receiver,
-    Reception, Repair, RepairPlan, RetransmissionBuffer, SendError, Sender, SenderOptions, Sending,
-    Size, Tag, Transmit, Wait, WireError,
+    ChannelError, Class, Discard, Epoch, Flight, Instant, Kind, Message, Numbered, Ordered,
+    RateCap, Receiver, Reception, Repair, RepairPlan, RetransmissionBuffer, SendError, Sender,
+    SenderOptions, Sending, Size, Tag, Transmit, Wait, WireError,
 };
 
 use crate::error::OpenError;
@@ -60,6 +60,15 @@ pub(crate) struct Before {
     pub(crate) prefix_bytes: usize,
 }
 
+/// How a channel is to be used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Preference {
+    /// 0 before 1: [`Sender::set_priority`](gingham_stripe::Sender::set_priority).
+    pub priority: u8,
+    /// What goes on it in a second at most, in bytes with the headers of IP and UDP; messages aside.
+    pub bytes_per_second_max: Option<u64>,
+}
+
 /// A message that is to go.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Said {
@@ -85,6 +94,8 @@ pub(crate) struct Striping {
     used_at: Option<Instant>,
     longest_bytes: u32,
     has_tags: bool,
+    /// What is put around a packet on the wire.
+    overhead_bytes: u32,
     now: Instant,
 }
 
@@ -125,6 +136,8 @@ impl Striping {
             used_at: None,
             longest_bytes: plan.longest_bytes,
             has_tags: plan.has_tags(),
+            overhead_bytes: before.header_bytes
+                + if plan.has_tags() { bytes(TAG_BYTES) } else { 0 },
             now,
         })
     }
@@ -266,8 +279,8 @@ impl Striping {
 
     /// Where packets may go next, the first of which is so long, and how many. Where it is nowhere,
     /// there may be a message that is to go first.
-    pub(crate) fn next_run(&mut self, length: usize) -> Option<Transmit> {
-        self.sender.poll_transmit_of(self.now, bytes(length), Class::Spread)
+    pub(crate) fn next_run(&mut self, length: usize, class: Class) -> Option<Transmit> {
+        self.sender.poll_transmit_of(self.now, bytes(length), class)
     }
 
     /// Whether a packet of this length goes nowhere, now and when more is known of the channels.
@@ -284,10 +297,10 @@ impl Striping {
     }
 
     /// A packet goes: on which channel, and with which tag, where there are any.
-    pub(crate) fn send(&mut self, length: usize) -> Result<(usize, Tag), SendError> {
+    pub(crate) fn send(&mut self, length: usize, class: Class) -> Result<(usize, Tag), SendError> {
         let length_bytes = bytes(length);
         if self.has_tags {
-            return self.sender.handle_tagged(self.now, length_bytes);
+            return self.sender.handle_tagged_as(self.now, length_bytes, class);
         }
         let channel = self.sender.handle_packet(self.now, length_bytes)?;
         Ok((channel, Tag::default()))
@@ -318,6 +331,14 @@ impl Striping {
     pub(crate) fn poll_timeout(&self) -> Instant {
         let others = [self.receiver.poll_timeout(), self.ordering.poll_timeout()];
         others.into_iter().flatten().fold(self.sender.poll_timeout(), Instant::min)
+    }
+
+    /// A channel is to be used so from now on.
+    pub(crate) fn prefer(&mut self, channel: usize, preference: Preference) {
+        let overhead_bytes = u64::from(self.overhead_bytes);
+        let cap = |bytes_per_second| RateCap { bytes_per_second, overhead_bytes };
+        self.sender.set_priority(channel, preference.priority);
+        self.sender.cap_rate(channel, preference.bytes_per_second_max.map(cap));
     }
 
     pub(crate) fn add_channel(&mut self, id: usize) -> Result<(), ChannelError> {
@@ -442,7 +463,8 @@ mod tests {
                 talk(now, &mut left, &mut right);
                 talk(now, &mut right, &mut left);
             }
-            let mut send = || left.send(100).expect("it is open, and nothing is in flight").1;
+            let mut send =
+                || left.send(100, Class::Spread).expect("it is open, and nothing is in flight").1;
             let tags = [send(), send()];
             for (later, half) in [(0, 1), (1, 0)] {
                 let packet = [2 * pair + half; 100];

@@ -3,7 +3,7 @@
 //! | key | while it is up |
 //! |---|---|
 //! | `channel` over UDP and TCP, added, taken away, moved | yes; each keeps its place among those of its peer |
-//! | `allowed-ips`, `routes`, `log-level` | yes |
+//! | `allowed-ips`, `routes`, `log-level`, `policy`, `priority` and `rate` of a channel | yes |
 //! | `mtu` | yes, up to that of the start |
 //! | all else | no: what it concerns is made at the start |
 
@@ -11,6 +11,7 @@ use gingham_input::InputError;
 
 use crate::check::Loaded;
 use crate::config::{Channel, Config};
+use crate::quota;
 
 /// Refuses what cannot change, where it stands in the new file.
 pub(crate) fn check(old: &Loaded, new: &Loaded) -> Result<(), InputError> {
@@ -18,6 +19,9 @@ pub(crate) fn check(old: &Loaded, new: &Loaded) -> Result<(), InputError> {
     let (was, is) = (&old.checked.config, &new.checked.config);
     if let Some(key) = fixed(was, is) {
         return refuse(key, "cannot change");
+    }
+    if quota::told(was) != quota::told(is) {
+        return refuse("channel", "quotas cannot come, change or go");
     }
     check_peers(old, new)?;
     if is.mtu > old.mtu_max {

@@ -17,7 +17,9 @@ use crate::config::{Channel, ChannelAt, Config, Endpoint};
 use crate::ethernet;
 use crate::machine::{Machine, lacks_tun};
 use crate::peer;
+use crate::policy;
 use crate::problem::Problem;
+use crate::quota;
 use crate::routes::check_routes;
 use crate::tcp;
 
@@ -113,6 +115,8 @@ fn load_one(path: &Path, place: &Place<'_>) -> Result<Loaded, Problem> {
         check_channels(&source, place)?;
         check_mtu(&source, place)?;
     }
+    policy::check(&source)?;
+    quota::check(&source)?;
     let peers = peers(&source)?;
     check_routes(&source, place)?;
     check_user(&source)?;

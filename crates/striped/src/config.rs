@@ -28,21 +28,25 @@
 //! ```
 //!
 //! Of channels over Ethernet it says something else: [`ethernet`]; more of the other end, and of several,
-//! [`peer`]; of metrics and logs [`operation`].
+//! [`peer`]; of metrics and logs [`operation`]; of priorities,
+//! quotas and how packets go [`policy`].
 
 mod ethernet;
 #[cfg(test)]
 mod hostile;
 mod operation;
 mod peer;
+mod policy;
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::num::NonZeroU8;
 use std::str::FromStr;
 
 use gingham_input::Scenario;
+use gingham_kernel::{Bytes, Rate};
 use gingham_stripe::{Controlled, Order};
-use gingham_stripe_udp::{ChannelPlan, TcpEnd, TcpPlan};
+use gingham_stripe_udp::{ChannelPlan, Preference, TcpEnd, TcpPlan};
 use ipnet::IpNet;
 use serde::Deserialize;
 
@@ -53,6 +57,7 @@ pub(crate) use ethernet::SchedulerName;
 use ethernet::{EtherTypesTable, Peer};
 use peer::Peers;
 pub(crate) use peer::{ChannelAt, ChannelNumber, PeerTable};
+pub(crate) use policy::{ClassName, PolicyTable, Ports, QuotaPeriod, meet};
 
 /// An end.
 #[derive(Clone, Debug, Deserialize)]
@@ -114,6 +119,9 @@ pub(crate) struct Config {
     /// Who carries packets, by name; whoever starts the daemon by default. It has no privilege in
     /// either case: another user keeps it from what is root's, such as files.
     pub(crate) user: Option<String>,
+    /// How packets go, the first that matches; where there is most room by default.
+    #[serde(default, rename = "policy")]
+    pub(crate) policies: Vec<PolicyTable>,
     /// So many channels can be there at once, alike at both ends: room for those that a reload adds.
     #[serde(default = "operation::default_channels_max", rename = "channels-max")]
     pub(crate) channels_max: usize,
@@ -189,6 +197,17 @@ pub(crate) struct Channel {
     /// What goes on it a turn, over Ethernet.
     #[serde(rename = "quantum-bytes")]
     pub(crate) quantum_bytes: Option<u32>,
+    /// 1 before 2 and so on; 1 by default.
+    pub(crate) priority: Option<NonZeroU8>,
+    /// What goes on it, both ways, in a period.
+    pub(crate) quota: Option<Bytes>,
+    /// When that begins anew, and on which day.
+    #[serde(rename = "quota-period")]
+    pub(crate) quota_period: Option<QuotaPeriod>,
+    #[serde(rename = "quota-day")]
+    pub(crate) quota_day: Option<u8>,
+    /// It goes no faster than that.
+    pub(crate) rate: Option<Rate>,
 }
 
 impl Channel {
@@ -242,6 +261,9 @@ impl Channel {
             Self { listen: Some(_), .. } => Some("listen"),
             Self { transport: TransportName::Tcp, .. } => Some("transport"),
             Self { interface: Some(_), .. } => Some("interface"),
+            Self { priority: Some(_), .. } => Some("priority"),
+            Self { quota: Some(_), .. } => Some("quota"),
+            Self { rate: Some(_), .. } => Some("rate"),
             _ => None,
         }
     }
@@ -274,6 +296,24 @@ impl Channel {
     /// Whether it says where it begins.
     pub(crate) const fn is_placed(&self) -> bool {
         self.local.is_some() || self.interface.is_some()
+    }
+
+    /// Where it begins, as a name.
+    pub(crate) fn place(&self) -> String {
+        let local = self.remote().map(|remote| self.local(remote));
+        let port = local.map_or(0, |local| local.port());
+        match (&self.interface, local) {
+            (Some(interface), _) => format!("{interface}:{port}"),
+            (None, Some(local)) => local.to_string(),
+            (None, None) => self.ethernet.clone().unwrap_or_default(),
+        }
+    }
+
+    /// How it is to be used.
+    pub(crate) fn preference(&self) -> Preference {
+        let priority = self.priority.map_or(0, |priority| priority.get() - 1);
+        let bytes_per_second_max = self.rate.map(Rate::bytes_per_second);
+        Preference { priority, bytes_per_second_max }
     }
 
     /// It over UDP, if it is.

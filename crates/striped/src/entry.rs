@@ -6,11 +6,12 @@ use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
 
 use gingham_entry::{CoDelPlan, Counters, FqCodel, FqCodelPlan, Offered};
-use gingham_stripe::Instant;
+use gingham_stripe::{Class, Instant};
 use gingham_stripe_udp::{Source, ip_bytes};
 
 use crate::class::Dscp;
 use crate::packet::{Flow, ecn, mark};
+use crate::policy::Policies;
 
 /// A queue into which nothing came for a second is of no use: most gaps within a flow are shorter.
 const REST_NS: u64 = 1_000_000_000;
@@ -33,6 +34,9 @@ pub(crate) struct Entry {
     /// Those that are no packet of IP of the length that they say.
     pub(crate) strange: u64,
     now_ns: u64,
+    policies: Policies,
+    /// Of the packet that was looked at last.
+    class: Class,
 }
 
 impl Entry {
@@ -57,7 +61,14 @@ impl Entry {
             dscp,
             strange: 0,
             now_ns: 0,
+            policies: Policies::default(),
+            class: Class::Spread,
         }
+    }
+
+    /// Packets go as these say from now on.
+    pub(crate) fn set_policies(&mut self, policies: Policies) {
+        self.policies = policies;
     }
 
     /// It is so late.
@@ -118,11 +129,17 @@ impl Entry {
 impl Source for Entry {
     fn next_bytes(&mut self) -> Option<usize> {
         let Self { queue, spare, now_ns, .. } = self;
-        let next = queue.as_mut()?.peek(*now_ns, |dropped| spare.push(dropped.packet));
-        next.map(|next| next.packet.len())
+        let next = queue.as_mut()?.peek(*now_ns, |dropped| spare.push(dropped.packet))?;
+        let packet = next.packet.get(self.prefix_bytes..).unwrap_or_default();
+        self.class = self.policies.class(packet);
+        Some(next.packet.len())
     }
 
-    fn next_class(&mut self) -> Option<u8> {
+    fn next_class(&self) -> Class {
+        self.class
+    }
+
+    fn next_traffic_class(&mut self) -> Option<u8> {
         let Self { queue, spare, prefix_bytes, dscp, now_ns, .. } = self;
         let next = queue.as_mut()?.peek(*now_ns, |dropped| spare.push(dropped.packet))?;
         Some(dscp.outside(&next.packet[*prefix_bytes..], next.marked))

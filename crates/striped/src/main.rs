@@ -63,7 +63,11 @@ mod peer;
 #[cfg(target_os = "linux")]
 mod peers;
 #[cfg(target_os = "linux")]
+mod policy;
+#[cfg(target_os = "linux")]
 mod problem;
+#[cfg(target_os = "linux")]
+mod quota;
 #[cfg(target_os = "linux")]
 mod report;
 #[cfg(target_os = "linux")]

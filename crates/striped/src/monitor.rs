@@ -28,6 +28,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::PathBuf;
 use std::process::ExitStatus;
+use std::time::Duration;
 
 use gingham_stripe_udp::now;
 use nix::errno::Errno;
@@ -83,6 +84,9 @@ pub(crate) fn up(
     ended.map_err(halves)?;
     monitor.bundles.iter_mut().try_for_each(Bundle::outcome)
 }
+
+/// What halves that carry packets write down is on the disk so soon.
+const SYNC: Duration = Duration::from_secs(1);
 
 struct Monitor {
     bundles: Vec<Bundle>,
@@ -152,15 +156,19 @@ impl Monitor {
         fds.extend(self.clients.fds());
         let mut fds: Vec<_> =
             fds.into_iter().map(|fd| PollFd::new(fd, PollFlags::POLLIN)).collect();
-        let at = [self.watch.due_at(), self.service.due_at(), self.clients.due_at()];
+        let keeps_records = self.bundles.iter().any(Bundle::keeps_records);
+        let synced_at = keeps_records.then(|| now().after(SYNC));
+        let at = [self.watch.due_at(), self.service.due_at(), self.clients.due_at(), synced_at];
         let left = at.into_iter().flatten().min().map(|at| {
             let left_ns = at.nanoseconds().saturating_sub(now().nanoseconds());
             PollTimeout::try_from(left_ns.div_ceil(1_000_000)).unwrap_or(PollTimeout::MAX)
         });
         match poll(&mut fds, left.unwrap_or(PollTimeout::NONE)) {
-            Ok(_) | Err(Errno::EINTR) => Ok(()),
-            Err(errno) => Err(errno.into()),
+            Ok(_) | Err(Errno::EINTR) => {}
+            Err(errno) => return Err(errno.into()),
         }
+        self.bundles.iter().for_each(Bundle::sync);
+        Ok(())
     }
 
     fn hear_replies(&mut self) -> io::Result<()> {

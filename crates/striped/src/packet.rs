@@ -6,6 +6,7 @@
 //!
 //! Invariant: any bytes are of some flow.
 
+mod classified;
 mod header;
 mod mss;
 mod too_big;
@@ -14,6 +15,7 @@ use gingham_entry::Ecn;
 
 use header::{V4_ADDRESSES, V6_ADDRESSES, V6_HEADER_BYTES, updated};
 
+pub(crate) use classified::Classified;
 pub(crate) use mss::clamp;
 pub(crate) use too_big::Answers;
 

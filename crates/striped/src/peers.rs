@@ -24,6 +24,8 @@ use crate::config::{Channel, ChannelNumber, Config};
 use crate::entry::Entry;
 use crate::line::{HalfLine, reopened};
 use crate::observer::{Crowd, Observer};
+use crate::policy::Policies;
+use crate::quota;
 
 /// An epoch is a count of so many milliseconds: no end resets so often for long, and half of what
 /// 32 bits count, within which one is told from an earlier one, is four years.
@@ -94,10 +96,14 @@ impl Peers {
                 for id in 0..channels {
                     end.set_opener(id, opener(line, number, id));
                 }
+                prefer(config, number, end);
+                quota::count(config, number, end);
             }
+            let mut entry = Entry::new(plan.striping.longest_bytes, prefix_bytes, config.dscp);
+            entry.set_policies(Policies::new(config));
             queues.push(Peer {
                 name: config.peers.list.get(number).map(crate::config::PeerTable::name),
-                entry: Entry::new(plan.striping.longest_bytes, prefix_bytes, config.dscp),
+                entry,
                 refused_sources: 0,
                 marks: Marks::default(),
                 longest_bytes: config.mtu,
@@ -189,6 +195,7 @@ impl Peers {
         self.longest = longest(config);
         let mut refused = Vec::new();
         for number in 0..self.queues.0.len() {
+            self.queues.0[number].entry.set_policies(Policies::new(config));
             let (was, is) = (links(before, number), links(config, number));
             let Some(end) = self.ends.end_mut(number) else { continue };
             let mut note = |done: Result<(), String>| refused.extend(done.err());
@@ -204,6 +211,7 @@ impl Peers {
                 };
                 note(done.map_err(|error| error.to_string()));
             }
+            prefer(config, number, end);
             for id in (is.len()..end.channels()).filter(|_| !config.is_ethernet()) {
                 if end.is_there(id) {
                     note(end.remove_channel(id).map_err(|error| error.to_string()));
@@ -224,6 +232,13 @@ impl Peers {
     pub(crate) fn longest_bytes(&self) -> u16 {
         let all = self.queues.0.iter().map(|peer| peer.longest_bytes);
         all.max().unwrap_or(self.longest.1)
+    }
+}
+
+/// The channels of a peer are used as the file says.
+fn prefer(config: &Config, peer: usize, end: &mut End) {
+    for (id, at) in config.channels_of(peer).enumerate() {
+        end.prefer(id, at.channel.preference());
     }
 }
 

@@ -28,11 +28,13 @@ use seccompiler::{
 };
 
 /// Descriptors, waiting, time, memory, signals and the end.
-const CALLS: [libc::c_long; 43] = [
+const CALLS: [libc::c_long; 44] = [
     libc::SYS_read,
     libc::SYS_readv,
     libc::SYS_write,
     libc::SYS_writev,
+    // Records of quotas.
+    libc::SYS_pwrite64,
     libc::SYS_recvfrom,
     libc::SYS_recvmsg,
     libc::SYS_recvmmsg,

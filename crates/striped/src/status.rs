@@ -89,6 +89,8 @@ pub(crate) struct PeerStatus {
     pub(crate) sent_packets: u64,
     pub(crate) sent_bytes: u64,
     pub(crate) repairs: u64,
+    /// Copies of packets that go on two channels.
+    pub(crate) redundant: u64,
     pub(crate) resets: u64,
     pub(crate) received_packets: u64,
     pub(crate) repaired: u64,
@@ -181,6 +183,8 @@ pub(crate) struct ChannelStatus {
     pub(crate) moved: u64,
     pub(crate) gone: u64,
     pub(crate) reopened: u64,
+    /// Of one with a quota, what it has carried in this period, with headers of IP and UDP.
+    pub(crate) quota_used_bytes: Option<u64>,
 }
 
 /// What a status is made of.
@@ -259,6 +263,7 @@ impl PeerStatus {
             sent_packets: sending.packets,
             sent_bytes: sending.bytes,
             repairs: sending.repairs,
+            redundant: sending.redundant,
             resets: sending.resets,
             received_packets: reception.packets,
             repaired: reception.repaired,
@@ -340,6 +345,7 @@ impl ChannelStatus {
             moved: counts.moved,
             gone: counts.gone,
             reopened: counts.reopened,
+            quota_used_bytes: end.metered_bytes(id),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 
+use gingham_fairq::Causal;
 use gingham_stripe::{ChannelError, Epoch, Instant};
 use gingham_stripe_crypt::{Counts, Discard, Peer, is_handshake};
 
@@ -11,7 +12,7 @@ use crate::encapsulation::Encapsulation;
 use crate::error::OpenError;
 use crate::inbox::Batch;
 use crate::scheduler::Scheduler;
-use crate::striping::{Before, Striping, StripingPlan};
+use crate::striping::{Before, Preference, Striping, StripingPlan};
 
 /// Answers to a batch, all of one address: more are of a flood.
 pub(crate) const REPLIES_A_BATCH: usize = 8;
@@ -26,14 +27,31 @@ pub(super) struct Sessions {
     /// Those that pass packets however long they are, a bit each.
     passing_all: u64,
     before: Before,
+    /// How channels are to be used.
+    preferences: Vec<Preference>,
     count: u64,
     /// One has begun, and nobody has told it yet which channels have no link.
     pub(super) is_new: bool,
 }
 
 impl Sessions {
-    pub(super) const fn new(plan: &StripingPlan, scheduler: Scheduler, before: Before) -> Self {
-        Self { plan: *plan, scheduler, present: 0, passing_all: 0, before, count: 0, is_new: false }
+    pub(super) fn new(plan: &StripingPlan, scheduler: Scheduler, before: Before) -> Self {
+        let preferences = vec![Preference::default(); scheduler.channels()];
+        Self {
+            plan: *plan,
+            scheduler,
+            present: 0,
+            passing_all: 0,
+            before,
+            preferences,
+            count: 0,
+            is_new: false,
+        }
+    }
+
+    /// A channel is to be used so from the next session on.
+    pub(super) fn prefer(&mut self, channel: usize, preference: Preference) {
+        self.preferences[channel] = preference;
     }
 
     /// A channel is there from now on, or no longer; whether it passes packets however long they are.
@@ -55,6 +73,9 @@ impl Sessions {
             if self.passing_all & 1 << channel != 0 {
                 striping.set_passes_all(channel, true);
             }
+        }
+        for (channel, preference) in self.preferences.iter().enumerate() {
+            striping.prefer(channel, *preference);
         }
         Ok(striping)
     }

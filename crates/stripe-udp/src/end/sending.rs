@@ -138,7 +138,7 @@ impl End {
         let Some(length) = source.next_bytes() else { return false };
         let prefix_bytes = self.encapsulation.prefix_bytes();
         let charged_bytes = length.saturating_sub(prefix_bytes);
-        let Some(run) = self.striping.next_run(charged_bytes) else {
+        let Some(run) = self.striping.next_run(charged_bytes, source.next_class()) else {
             return self.drop_too_long(source);
         };
         let (mut went, mut left) = (false, run.bytes);
@@ -150,7 +150,7 @@ impl End {
             if went && charged_bytes > run.longest_bytes as usize {
                 break;
             }
-            match self.striping.send(charged_bytes) {
+            match self.striping.send(charged_bytes, source.next_class()) {
                 Ok((channel, tag)) => self.write(channel, tag, length, source),
                 Err(SendError::BadLength { .. }) => self.drop_next(source),
                 Err(_) => break,
@@ -187,7 +187,7 @@ impl End {
     fn write(&mut self, channel: usize, tag: Tag, length: usize, source: &mut impl Source) {
         let datagram_bytes = self.encapsulation.data_bytes(&tag, length);
         let segments_max = self.channels[channel].as_ref().map_or(1, |one| one.link.segments_max());
-        let class = source.next_class().unwrap_or(self.class);
+        let class = source.next_traffic_class().unwrap_or(self.class);
         if !self.run.takes((channel, class), datagram_bytes, segments_max) {
             self.flush();
         }
@@ -210,7 +210,8 @@ impl End {
             match &mut self.channels[id] {
                 Some(channel) => {
                     // On a channel that is out it may be that nobody is where it was heard from last.
-                    let is_probe = self.run.payload == Payload::Messages && !self.striping.is_in(id);
+                    let is_probe =
+                        self.run.payload == Payload::Messages && !self.striping.is_in(id);
                     if is_probe && channel.remind(now, (&self.run.bytes, self.run.class)) {
                         self.striping.lose(id);
                     }

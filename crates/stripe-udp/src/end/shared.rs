@@ -153,6 +153,7 @@ impl End {
         }
         let Some(one) = &mut channels[channel] else { return Took::Nothing };
         one.counts.came += 1;
+        one.metering.came(1, bytes);
         one.counts.came_bytes += bytes as u64;
         one.counts.marked += u64::from(origin.ecn == CE);
         if is_newest && !one.link.remote().is_some_and(|before| is_same(before, origin.from)) {

@@ -21,7 +21,7 @@ impl Source for Marked {
         self.0.front().map(|packet| packet.len())
     }
 
-    fn next_class(&mut self) -> Option<u8> {
+    fn next_traffic_class(&mut self) -> Option<u8> {
         self.0.front().map(|[_, class]| *class)
     }
 

@@ -1,5 +1,6 @@
 //! A bundle as the small half has it: the half that carries its packets, its routes, its control socket.
 
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::ExitStatusExt;
@@ -21,6 +22,7 @@ use crate::line::{HalfLine, Request};
 use crate::logging::LogOptions;
 use crate::orders::{Order, OrderLine, Reply};
 use crate::problem::Problem;
+use crate::quota;
 use crate::routes::{RoutePlan, Routing};
 
 /// This program, whatever became of its file.
@@ -39,6 +41,8 @@ pub(super) struct Bundle {
     pub(super) routing: Routing,
     pub(super) control: Control,
     sources: Sources,
+    /// What the other half writes and is to be on the disk soon.
+    records: Vec<File>,
     /// The interface.
     pub(super) index: Option<u32>,
     /// Why there are no routes.
@@ -64,6 +68,7 @@ impl Bundle {
         let child = spawn(&loaded.path, other, logs).map_err(halves)?;
         Ok(Self {
             sources: Sources::of(config),
+            records: quota::files(config),
             loaded,
             line,
             orders,
@@ -81,6 +86,16 @@ impl Bundle {
 
     pub(super) const fn config(&self) -> &Config {
         &self.loaded.checked.config
+    }
+
+    /// Whether the other half writes records.
+    pub(super) const fn keeps_records(&self) -> bool {
+        !self.records.is_empty()
+    }
+
+    /// What the other half has written is on the disk then. Where that fails, so will its writing.
+    pub(super) fn sync(&self) {
+        self.records.iter().for_each(|record| drop(record.sync_data()));
     }
 
     pub(super) fn fds(&self) -> [BorrowedFd<'_>; 3] {

@@ -1,0 +1,116 @@
+//! Meters: who counts all that a channel carries, and says when it is enough.
+//!
+//! What is counted is what whoever sells the line counts: datagrams with the headers of IP and UDP, both
+//! ways. A meter is asked before datagrams go; those that it does not grant do not, whatever they hold,
+//! and then the channel is out. What comes it only hears of.
+
+use std::fmt::Debug;
+
+use crate::run::Run;
+
+/// Counts what a channel carries.
+pub trait Meter: Debug + Send {
+    /// Datagrams are about to go, this many of so many bytes each, headers included: how many of them
+    /// may. These it counts as gone.
+    fn grant(&mut self, datagrams: u64, bytes_each: u64) -> u64;
+
+    /// So many bytes have come, headers included.
+    fn came(&mut self, bytes: u64);
+
+    /// How many it has counted.
+    fn used(&self) -> u64;
+}
+
+/// The meter of a channel, if it has one, and what is put before its datagrams.
+#[derive(Debug, Default)]
+pub(crate) struct Metering {
+    meter: Option<Box<dyn Meter>>,
+    header_bytes: u64,
+}
+
+impl Metering {
+    pub(crate) fn set(&mut self, meter: Box<dyn Meter>, header_bytes: u32) {
+        *self = Self { meter: Some(meter), header_bytes: header_bytes.into() };
+    }
+
+    /// Leaves of a run what may go; how many datagrams may not.
+    pub(crate) fn cut(&mut self, run: &mut Run) -> u64 {
+        let Some(meter) = &mut self.meter else { return 0 };
+        let (datagrams, each) = (run.datagrams as u64, run.segment_bytes);
+        // The last may be shorter, and is granted by itself.
+        let last_bytes = run.bytes.len() - each * run.datagrams.saturating_sub(1);
+        let whole = datagrams - u64::from(last_bytes < each);
+        let mut granted = meter.grant(whole, each as u64 + self.header_bytes);
+        if granted == whole && whole < datagrams {
+            granted += meter.grant(1, last_bytes as u64 + self.header_bytes);
+        }
+        let kept = usize::try_from(granted.min(datagrams)).expect("no more than there were");
+        if kept < run.datagrams {
+            run.bytes.truncate(kept * each);
+            run.datagrams = kept;
+        }
+        datagrams - kept as u64
+    }
+
+    /// Whether a datagram of so many bytes may go.
+    pub(crate) fn grants(&mut self, bytes: usize) -> bool {
+        let bytes_each = bytes as u64 + self.header_bytes;
+        self.meter.as_mut().is_none_or(|meter| meter.grant(1, bytes_each) == 1)
+    }
+
+    /// What was counted, if anybody counts.
+    pub(crate) fn used(&self) -> Option<u64> {
+        self.meter.as_ref().map(|meter| meter.used())
+    }
+
+    /// Datagrams have come.
+    pub(crate) fn came(&mut self, datagrams: usize, bytes: usize) {
+        if let Some(meter) = &mut self.meter {
+            meter.came(bytes as u64 + datagrams as u64 * self.header_bytes);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug)]
+    struct Left(u64);
+
+    impl Meter for Left {
+        fn grant(&mut self, datagrams: u64, bytes_each: u64) -> u64 {
+            let granted = datagrams.min(self.0 / bytes_each);
+            self.0 -= granted * bytes_each;
+            granted
+        }
+
+        fn came(&mut self, bytes: u64) {
+            self.0 = self.0.saturating_sub(bytes);
+        }
+
+        fn used(&self) -> u64 {
+            0
+        }
+    }
+
+    /// Four of 1,000 bytes and one of 100, with 28 bytes before each; 10 of 28 came.
+    #[test]
+    fn what_is_granted_goes_and_nothing_else() {
+        for (left, datagrams, bytes) in
+            [(4_240, 5, 4_100), (4_239, 4, 4_000), (4_111, 3, 3_000), (1_027, 0, 0)]
+        {
+            let mut run = Run::new();
+            for length in [1_000, 1_000, 1_000, 1_000, 100] {
+                run.begin(0, length);
+                run.bytes.resize(run.bytes.len() + length, 0);
+            }
+            let mut metering = Metering::default();
+            assert_eq!(metering.cut(&mut run), 0, "nobody counts");
+            metering.set(Box::new(Left(left + 280)), 28);
+            metering.came(10, 0);
+            assert_eq!(metering.cut(&mut run), 5 - datagrams as u64);
+            assert_eq!((run.datagrams, run.bytes.len()), (datagrams, bytes), "{left}");
+        }
+    }
+}

@@ -1,0 +1,292 @@
+//! Quotas: how much a channel may carry in a period, counted over restarts.
+//!
+//! ```text
+//!   about to send 40 datagrams ──► record (write) ──► send        kill -9 anywhere: the record stands
+//!                                    │                            in the kernel's memory
+//!   /var/lib/striped/                ▼
+//!     bundle0.wwan0:7001.quota   | slot 0 | slot 1 |              each with a serial and a checksum
+//! ```
+//!
+//! What is counted is what goes through sockets, with the headers of IP and UDP, both ways. A record is
+//! written before what it counts goes, in place, so that a disk which is full changes nothing; where it
+//! cannot be written nothing goes on the channel, and the others carry on. A process that is killed
+//! loses nothing: what it has written is the kernel's. What a machine loses that stops without having
+//! written its disks is at most what went since the other half last had them written, a second ago. So
+//! each record **reserves** some more than was used, and whoever finds one of another boot that did not
+//! end in order takes all that was reserved as used.
+//!
+//! Periods begin at midnight UTC, and only go on: a clock that is behind, as without a battery before
+//! the time is set, begins none anew.
+//!
+//! Source: ours; the calendar is Hinnant's, "chrono-compatible low-level date algorithms".
+//!
+//! Invariant: no datagram goes that is not in the record, nor one that the quota has no room for.
+
+mod calendar;
+mod record;
+
+use std::env;
+use std::fs::File;
+use std::io;
+use std::path::PathBuf;
+
+use gingham_input::{InputError, Source};
+use gingham_kernel::Bytes;
+use gingham_stripe::Order;
+use gingham_stripe_udp::{End, LinkPlan, Meter};
+use nix::time::{ClockId, clock_gettime};
+use tracing::error;
+
+use crate::config::{Channel, Config};
+use calendar::Calendar;
+use record::{Ledger, Record};
+
+/// Where records are, unless the service manager says (systemd.exec(5), `StateDirectory=`).
+const STATE: &str = "/var/lib/striped";
+
+/// A hundredth of a quota is reserved, a megabyte at least, and at most what 1 Gbit/s carries in four
+/// seconds.
+const RESERVED_SHARE: u64 = 100;
+const RESERVED_BYTES: (u64, u64) = (1_000_000, 500_000_000);
+
+/// The quota of a channel.
+#[derive(Debug)]
+struct Quota {
+    bytes: u64,
+    calendar: Calendar,
+    ledger: Ledger,
+    /// When the present period ends, in seconds since 1970.
+    ends_s: u64,
+    /// Something did not fit: nothing goes any more in this period.
+    is_used_up: bool,
+}
+
+impl Quota {
+    fn new(bytes: u64, calendar: Calendar, ledger: Ledger) -> Self {
+        let mut quota = Self { bytes, calendar, ledger, ends_s: 0, is_used_up: false };
+        quota.ends_s = quota.calendar.ends_s(quota.ledger.record.begins_day);
+        quota
+    }
+
+    /// It is so late, in seconds since 1970: a new period may have begun.
+    fn advance(&mut self, now_s: u64) {
+        if now_s >= self.ends_s {
+            self.ledger.record.begins_day = self.calendar.begins_day(now_s);
+            (self.ledger.record.used, self.is_used_up) = (0, false);
+            self.ends_s = self.calendar.ends_s(self.ledger.record.begins_day);
+        }
+    }
+
+    fn grant_at(&mut self, now_s: u64, datagrams: u64, bytes_each: u64) -> u64 {
+        self.advance(now_s);
+        let used = self.ledger.record.used;
+        let left = if self.is_used_up { 0 } else { self.bytes.saturating_sub(used) };
+        let granted = datagrams.min(left / bytes_each.max(1));
+        self.is_used_up |= granted < datagrams;
+        if granted == 0 {
+            return 0;
+        }
+        if self.write(used + granted * bytes_each).is_err() {
+            self.ledger.record.used = used;
+            return 0;
+        }
+        granted
+    }
+
+    fn write(&mut self, used: u64) -> io::Result<()> {
+        let (least, most) = RESERVED_BYTES;
+        self.ledger.write(used, (self.bytes / RESERVED_SHARE).clamp(least, most))
+    }
+}
+
+impl Meter for Quota {
+    fn grant(&mut self, datagrams: u64, bytes_each: u64) -> u64 {
+        self.grant_at(now_s(), datagrams, bytes_each)
+    }
+
+    fn came(&mut self, bytes: u64) {
+        self.advance(now_s());
+        // Where it is not written it is counted all the same, and with what goes next.
+        let _: io::Result<()> = self.write(self.ledger.record.used.saturating_add(bytes));
+    }
+
+    fn used(&self) -> u64 {
+        self.ledger.record.used
+    }
+}
+
+impl Drop for Quota {
+    /// An end in order gives back what is reserved.
+    fn drop(&mut self) {
+        let _: io::Result<()> = self.ledger.close();
+    }
+}
+
+fn now_s() -> u64 {
+    let since_1970 = clock_gettime(ClockId::CLOCK_REALTIME).expect("every Linux has this clock");
+    u64::try_from(since_1970.tv_sec()).unwrap_or(0)
+}
+
+/// What channels with a quota carry is counted from now on. One whose record cannot be had carries
+/// nothing, which is told.
+pub(crate) fn count(config: &Config, peer: usize, end: &mut End) {
+    for (number, at) in config.channels_of(peer).enumerate() {
+        let channel = at.channel;
+        let Some((Bytes(bytes), plan)) = channel.quota.zip(channel.plan(None)) else { continue };
+        let calendar = Calendar::of(channel);
+        let begins_day = calendar.begins_day(now_s());
+        let ledger = Ledger::open(&path_of(config, channel), begins_day).unwrap_or_else(|error| {
+            let file = path_of(config, channel);
+            error!(channel = number, file = %file.display(), %error, "no record of the quota can be had");
+            Ledger::lost()
+        });
+        let quota = Quota::new(bytes, calendar, ledger);
+        end.set_meter(number, &LinkPlan::from(plan), Box::new(quota));
+    }
+}
+
+/// The records of a bundle: what is written there is to be on the disk soon.
+pub(crate) fn files(config: &Config) -> Vec<File> {
+    let with_quota = config.channels_at().filter(|at| at.channel.quota.is_some());
+    with_quota.filter_map(|at| record::create(&path_of(config, at.channel)).ok()).collect()
+}
+
+/// What is said of quotas: their records are opened at the start.
+pub(crate) fn told(config: &Config) -> Vec<String> {
+    let with_quota = config.channels_at().filter(|at| at.channel.quota.is_some());
+    let told = with_quota.map(|at| {
+        let Channel { quota, quota_period, quota_day, .. } = at.channel;
+        format!("{} {quota:?} {quota_period:?} {quota_day:?}", at.channel.place())
+    });
+    told.collect()
+}
+
+/// Where the record of a channel is: by where it begins, so that channels may change places.
+fn path_of(config: &Config, channel: &Channel) -> PathBuf {
+    let state = env::var_os("STATE_DIRECTORY").unwrap_or_else(|| STATE.into());
+    PathBuf::from(state).join(format!("{}.{}.quota", config.name, channel.place()))
+}
+
+/// Whether what is said of quotas, rates and priorities can be so.
+pub(crate) fn check(source: &Source<Config>) -> Result<(), InputError> {
+    let config = &source.scenario;
+    let is_strict = Order::from(config.order) == Order::Strict;
+    let first = config.channels_at().next().and_then(|at| at.channel.priority);
+    for at in config.channels_at() {
+        let channel = at.channel;
+        let refuse = |key: &str, message: String| Err(source.refuse(&at.key(key), message));
+        if is_strict && channel.priority != first {
+            let message = "in strict order channels take turns: say order = \"free\"";
+            return refuse("priority", message.into());
+        }
+        if channel.quota == Some(Bytes(0)) {
+            return refuse("quota", "nothing would ever go: leave the channel out".into());
+        }
+        if channel.rate.is_some_and(|rate| rate.bytes_per_second() == 0) {
+            return refuse("rate", "nothing would ever go: leave the channel out".into());
+        }
+        check_period(channel).or_else(|(key, message)| refuse(key, message))?;
+        if channel.quota.is_none() {
+            continue;
+        }
+        if config.peers.list.len() > 1 {
+            return refuse("quota", "a line that several peers share has none".into());
+        }
+        if channel.plan(None).is_none() {
+            let message = "only of a channel over UDP it is known what goes on the wire";
+            return refuse("quota", message.into());
+        }
+        let path = path_of(config, channel);
+        match Record::read(&path) {
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+                let path = path.display();
+                let message =
+                    format!("{path} is no record of a quota: remove it to count from nothing");
+                return refuse("quota", message);
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn check_period(channel: &Channel) -> Result<(), (&'static str, String)> {
+    let Channel { quota, quota_period, quota_day, .. } = channel;
+    if quota.is_none() {
+        let key = match (quota_period, quota_day) {
+            (Some(_), _) => "quota-period",
+            (_, Some(_)) => "quota-day",
+            _ => return Ok(()),
+        };
+        return Err((key, "there is no `quota`: quota = \"50 GB\"".into()));
+    }
+    let Some(day) = quota_day else { return Ok(()) };
+    match quota_period.unwrap_or_default().days() {
+        None => {
+            Err(("quota-day", "each day is one: leave it out, or count by week or month".into()))
+        }
+        Some(days) if !days.contains(day) => {
+            let message = format!("it is {} to {}, not {day}", days.start(), days.end());
+            Err(("quota-day", message))
+        }
+        Some(_) => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::QuotaPeriod;
+
+    const DAY_S: u64 = 86_400;
+
+    fn quota(path: &std::path::Path, bytes: u64) -> Quota {
+        let calendar = Calendar::new(QuotaPeriod::Day, 1);
+        Quota::new(bytes, calendar, Ledger::open(path, 100).expect("a file"))
+    }
+
+    fn folder(name: &str) -> PathBuf {
+        let folder = env::temp_dir().join(format!("striped-quota-{}-{name}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a folder");
+        folder
+    }
+
+    /// 10,000 bytes: nine of 1,000 go, a crash comes, then one more; the next period has as many.
+    #[test]
+    fn a_quota_is_exact_over_a_crash() {
+        let folder = folder("crash");
+        let path = folder.join("one.quota");
+        let mut first = quota(&path, 10_000);
+        assert_eq!(first.grant_at(100 * DAY_S, 9, 1_000), 9);
+        std::mem::forget(first);
+        let mut second = quota(&path, 10_000);
+        assert_eq!((second.used(), second.grant_at(100 * DAY_S, 5, 1_000)), (9_000, 1));
+        assert_eq!(second.grant_at(101 * DAY_S - 1, 1, 1), 0, "it is used up");
+        assert_eq!(second.grant_at(101 * DAY_S, 20, 1_000), 10);
+        assert_eq!(second.grant_at(0, 1, 1), 0, "a clock that goes back begins nothing");
+        std::fs::remove_dir_all(folder).expect("it is ours");
+    }
+
+    /// What has come counts too, even above the quota.
+    #[test]
+    fn what_comes_is_counted() {
+        let folder = folder("came");
+        let mut quota = quota(&folder.join("one.quota"), 10_000);
+        quota.ends_s = u64::MAX;
+        quota.came(9_500);
+        assert_eq!((quota.grant_at(0, 2, 400), quota.used()), (1, 9_900));
+        quota.came(1_000);
+        assert_eq!((quota.grant_at(0, 1, 1), quota.used()), (0, 10_900));
+        std::fs::remove_dir_all(folder).expect("it is ours");
+    }
+
+    /// A device that is always full takes no record: nothing goes, and nothing is counted.
+    #[test]
+    fn where_nothing_can_be_written_nothing_goes() {
+        let full = File::options().write(true).open("/dev/full").expect("every Linux has it");
+        let ledger = Ledger { file: Some(full), ..Ledger::lost() };
+        let mut quota = Quota::new(10_000, Calendar::new(QuotaPeriod::Day, 1), ledger);
+        quota.ends_s = u64::MAX;
+        assert_eq!((quota.grant_at(0, 1, 100), quota.used()), (0, 0));
+    }
+}
