@@ -146,13 +146,11 @@ impl Case {
             receiver.guaranteed = Some(Guarantee { repair });
         }
         charge(seed, &mut sender, &mut receiver, buffer_packets * (channels + u64::from(repair)));
-        // Request, reset and acknowledgement, each once more for one that was lost, and that for
-        // each of a few that find each other out of step.
-        let settled_ns = heal_ns + 4 * (wait_ns + 2 * way_ns + nanoseconds(sender.reset_interval));
+        let settled_ns = heal_ns + settling_ns(&sender, wait_ns, way_ns);
         let mut silent_ns = settled_ns + 200 * gap_ns;
         let mut story = story::draw(&mut draw, seed, &quanta, heal_ns, silent_ns);
         let policies = Policies::draw(seed, channels, sender.order, repair);
-        let is_uptake_asked = ample && uptake::is_promised(&sender) && !policies.may_wait();
+        let is_uptake_asked = ample && uptake::is_promised(&sender, &policies);
         if is_uptake_asked {
             silent_ns = silent_ns.max(heal_ns + uptake::WITHIN_NS);
         }
@@ -344,6 +342,12 @@ fn charge(seed: u64, sender: &mut SenderOptions, receiver: &mut ReceiverOptions,
     receiver.charge = if is_counted { Charge::PACKETS } else { Charge::BYTES };
     receiver.buffer_bytes_max = packets * u64::from(receiver.charge.of(LONGEST_BYTES));
     sender.credits = sender.credits.map(|_| receiver.charge);
+}
+
+/// Request, reset and acknowledgement, each once more for one that was lost, and that for each of a few
+/// that find each other out of step.
+fn settling_ns(sender: &SenderOptions, wait_ns: u64, way_ns: u64) -> u64 {
+    4 * (wait_ns + 2 * way_ns + nanoseconds(sender.reset_interval))
 }
 
 /// What holds back for 20 ms at most, and packets enough, or not.

@@ -3,6 +3,7 @@
 use gingham_stripe::{Controlled, Discard, SenderOptions};
 
 use super::World;
+use crate::policies::Policies;
 
 /// So long after the healing packets are taken again: the longest that rates take to be found again
 /// in the test of healing.
@@ -10,10 +11,10 @@ pub(crate) const WITHIN_NS: u64 = 5_000_000_000;
 
 /// Where a model of the path says what may be in flight, channels that are good again are used
 /// again. CUBIC adds a packet in a round trip to what losses left (RFC 9438, section 4.3), and is not
-/// asked.
-pub(crate) fn is_promised(sender: &SenderOptions) -> bool {
+/// asked; nor where a packet may have to wait though there is room.
+pub(crate) fn is_promised(sender: &SenderOptions, policies: &Policies) -> bool {
     let by = sender.control.map(|control| control.by);
-    matches!(by, Some(Controlled::Bbr(_) | Controlled::Told(_)))
+    matches!(by, Some(Controlled::Bbr(_) | Controlled::Told(_))) && !policies.may_wait()
 }
 
 impl World<'_> {
