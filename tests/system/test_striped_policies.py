@@ -1,100 +1,14 @@
-"""Policies of the daemon: what goes on two lines at once, and a line with a quota."""
+"""Policies of the daemon: those that can do nothing are refused."""
 
 from __future__ import annotations
 
-import json
-import subprocess
-import threading
-import time
 from pathlib import Path
 
 import pytest
 
-from gingham.studies._namespaces import ip
-from tests.conftest import wait_until
-from tests.system.bundles import ADDRESSES, Daemon, command, config, daemons, refusal, written
-from tests.system.conftest import LINES
-from tests.system.flows import datagrams
+from tests.system.bundles import config, refusal, written
 
 REDUNDANT = '[[policy]]\nprotocol = "udp"\nsend = "redundant"\n'
-QUOTA_BYTES = 300_000
-# The longest datagram, and a few messages that are on their way when somebody looks.
-PACKET_BYTES, MESSAGES_BYTES = 1_500, 1_000
-ETHERNET_BYTES = 14
-
-
-def test_a_line_that_dies_costs_a_redundant_flow_nothing(
-    program: Path, names: dict[str, str], tmp_path: Path
-) -> None:
-    paths = written(tmp_path, len(LINES))
-    for path in paths.values():
-        path.write_text(path.read_text() + REDUNDANT)
-    dies = threading.Timer(2, ip, ["-n", names["right"], "link", "set", "wan1", "down"])
-    with daemons(program, names, paths) as running:
-        wait_until(running["left"].is_carrying)
-        dies.start()
-        came = datagrams(names, ADDRESSES["right"], 2e6, 4, 0)
-        dies.join()
-        told = {end: running[end].ended() for end in running}
-    assert came.sent > 600
-    # One that comes twice comes after itself, and so out of order.
-    assert (came.came, came.out_of_order) == (came.sent, 0), (came, told)
-    assert told["left"]["redundant"] > came.sent / 4, told
-    assert told["right"]["given_up"] == 0, told
-
-
-def test_a_quota_ends_and_survives_a_kill(
-    program: Path, names: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("STATE_DIRECTORY", str(tmp_path / "state"))
-    paths = written(tmp_path, len(LINES))
-    text = paths["left"].read_text().replace("[[channel]]", "[[channel]]\npriority = 2", 1)
-    paths["left"].write_text(f'{text}priority = 1\nquota = "{QUOTA_BYTES // 1_000} kB"\n')
-    for name in names.values():
-        quiet = ["sysctl", "-qw", "net.ipv6.conf.wan1.disable_ipv6=1"]
-        subprocess.run(["ip", "netns", "exec", name, *quiet], check=True)
-    before = _carried(names["left"])
-    with daemons(program, names, paths) as running:
-        wait_until(running["left"].is_carrying)
-        first = datagrams(names, ADDRESSES["right"], 1e6, 1, 0)
-        used, carried = _used(running["left"]), _carried(names["left"]) - before
-        assert abs(used - carried) <= MESSAGES_BYTES, (used, carried)
-        assert used > first.sent * 1_400, "the line of the first priority had nearly all"
-        running["left"].killed()
-        with subprocess.Popen(
-            command(program, names["left"], paths["left"]), stdout=subprocess.PIPE, text=True
-        ) as process:
-            try:
-                assert process.stdout is not None
-                assert process.stdout.readline()
-                again = Daemon(process)
-                wait_until(again.is_carrying)
-                assert used <= _used(again) <= used + PACKET_BYTES + MESSAGES_BYTES
-                second = datagrams(names, ADDRESSES["right"], 1e6, 3, 0)
-                at_end = _used(again)
-                # It ends with the last packet that fits, and what was on its way to it.
-                assert abs(at_end - QUOTA_BYTES) <= PACKET_BYTES, at_end
-                assert again.counters()["channels"][1]["is_in"] is False
-                time.sleep(1.5)
-                assert _used(again) == at_end
-            finally:
-                process.kill()
-    # The other line has carried what followed.
-    assert (second.came, second.out_of_order) == (second.sent, 0)
-
-
-def _used(daemon: Daemon) -> int:
-    """Return what has been counted of the line with a quota."""
-    used = daemon.counters()["channels"][1]["quota_used_bytes"]
-    assert isinstance(used, int)
-    return used
-
-
-def _carried(name: str) -> int:
-    """Return what the interface has carried both ways, in bytes of IP."""
-    [told] = json.loads(ip("-n", name, "-j", "-s", "link", "show", "dev", "wan1"))
-    ways = [told["stats64"][way] for way in ("rx", "tx")]
-    return sum(int(way["bytes"]) - ETHERNET_BYTES * int(way["packets"]) for way in ways)
 
 
 @pytest.mark.parametrize(
