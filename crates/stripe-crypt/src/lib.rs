@@ -47,4 +47,4 @@ pub use responder::{Initiation, Read, Responder};
 pub use times::Times;
 #[cfg(feature = "told-randomness")]
 pub use told::tell_randomness;
-pub use wire::{is_handshake, is_initiation, sealed_discard};
+pub use wire::{discard_of, is_handshake, is_initiation};

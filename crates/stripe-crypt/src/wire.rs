@@ -118,9 +118,9 @@ pub(crate) fn sealed(datagram: &[u8]) -> Result<(Header, u8), Discard> {
     Ok((header, (head[0] & INDEX) >> INDEX_SHIFT))
 }
 
-/// What is wrong with a datagram that is no handshake's, whosever it is.
-pub fn sealed_discard(datagram: &[u8]) -> Option<Discard> {
-    sealed(datagram).err()
+/// What is wrong with a datagram, whosever it is.
+pub fn discard_of(datagram: &[u8]) -> Option<Discard> {
+    if is_handshake(datagram) { Type::of(datagram).err() } else { sealed(datagram).err() }
 }
 
 /// What both ends say.
@@ -166,6 +166,8 @@ mod tests {
             let header = kind.header();
             assert!(is_handshake(&header) && Type::of(&header) == Ok(kind));
             assert_eq!(Type::of(&[header[0] ^ 0x10, 1]), Err(Discard::OtherVersion));
+            assert_eq!(discard_of(&[header[0] ^ 0x10, 1]), Some(Discard::OtherVersion));
+            assert_eq!(discard_of(&header), None);
             assert_eq!(Type::of(&[header[0], 2]), Err(Discard::OtherVersion));
         }
         assert!(!is_handshake(&Header::default().to_bytes()) && !is_handshake(&[]));

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 
 use gingham_stripe::Instant;
 use gingham_stripe_crypt::{
-    Discard, Discards, PrivateKey, PublicKey, Read, Responder, is_handshake, sealed_discard,
+    Discard, Discards, PrivateKey, PublicKey, Read, Responder, discard_of, is_handshake,
 };
 
 use super::named;
@@ -213,8 +213,7 @@ impl Strangers {
         ends: &mut [Option<End>],
     ) -> Option<usize> {
         let is_handshake = is_handshake(datagram);
-        let wrong = if is_handshake { None } else { wrong(datagram) };
-        if let Some(discard) = wrong {
+        if let Some(discard) = wrong(datagram) {
             self.counts.discards.count(discard);
             return None;
         }
@@ -259,9 +258,9 @@ impl Strangers {
     }
 }
 
-/// What is wrong with a datagram that is no handshake's, whosever it is.
+/// What is wrong with a datagram, whosever it is.
 fn wrong(datagram: &[u8]) -> Option<Discard> {
-    if is_in_clear(datagram) { Some(Discard::InClear) } else { sealed_discard(datagram) }
+    if is_in_clear(datagram) { Some(Discard::InClear) } else { discard_of(datagram) }
 }
 
 /// What may be tried: a bucket that fills with time.
