@@ -1,6 +1,4 @@
 //! Any text as a configuration: it is one, or is told with its file and its line.
-//!
-//! `fuzz/fuzz_targets/configuration.rs` runs the same with inputs that it looks for.
 
 use std::path::Path;
 
@@ -40,7 +38,7 @@ quantum-bytes = 1500
 "#;
 
 /// Reads it, and makes of it what the daemon does.
-pub(crate) fn run(data: &[u8]) {
+fn run(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     match Source::<Config>::parse("some.toml", &text, Path::new("."), &Overrides::default()) {
         Ok(source) => {
