@@ -100,7 +100,7 @@ mod tests {
         for (left, datagrams, bytes) in
             [(4_240, 5, 4_100), (4_239, 4, 4_000), (4_111, 3, 3_000), (1_027, 0, 0)]
         {
-            let mut run = Run::new();
+            let mut run = Run::default();
             for length in [1_000, 1_000, 1_000, 1_000, 100] {
                 run.begin(0, length);
                 run.bytes.resize(run.bytes.len() + length, 0);

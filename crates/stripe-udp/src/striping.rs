@@ -17,7 +17,7 @@ use gingham_fairq::Causal;
 use gingham_stripe::{
     ChannelError, Class, Discard, Epoch, Flight, Instant, Kind, Message, Numbered, Ordered,
     RateCap, Receiver, Reception, Repair, RepairPlan, RetransmissionBuffer, SendError, Sender,
-    SenderOptions, Sending, Size, Tag, Transmit, Wait, WireError,
+    SenderOptions, Sending, Size, TAG_BYTES, Tag, Transmit, Wait, WireError,
 };
 
 use crate::error::OpenError;
