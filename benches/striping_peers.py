@@ -35,7 +35,7 @@ CHANNELS = 2
 UDP_SEGMENT = 103
 GARBAGE_BYTES, GARBAGE_A_CALL = 200, 50
 # Of a sealed packet: version 3 and the first key, channel 0, and what no session has.
-HEADER = bytes([0x30, 0, 0xFF, 0xFF])
+HEADER = bytes([0x40, 0, 0xFF, 0xFF])
 TICKS = os.sysconf("SC_CLK_TCK")
 
 

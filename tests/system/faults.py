@@ -243,8 +243,8 @@ def _strange(kind: int, end: str) -> bytes:
         return by_chance
     if kind % 3 == 1:
         # Version 3, index 0, a packet of channel 0.
-        return bytes([0x30, 0]) + by_chance[2:]
-    message = bytes([0x33, 1, 0, 0]) + by_chance[4:MAC1_AT]
+        return bytes([0x40, 0]) + by_chance[2:]
+    message = bytes([0x43, 1, 0, 0]) + by_chance[4:MAC1_AT]
     key = hashlib.sha256(b"gingham mac1" + bytes.fromhex(KEYS[end][1])).digest()
     mac1 = hmac.digest(key, message, "sha256")[:MAC_BYTES]
     return message + mac1 + by_chance[-MAC_BYTES:]

@@ -175,7 +175,7 @@ def test_what_comes_in_clear_or_of_another_version_is_counted_and_not_taken(
         made = made_in(names["left"], lambda: socket.socket(type=socket.SOCK_DGRAM))
         with made as stranger:
             # A packet in clear, and what another version sends.
-            for first in (0x30, 0x40):
+            for first in (0x40, 0x50):
                 stranger.sendto(bytes([first, *range(1, 60)]), ("10.80.0.2", 7000))
         wait_until(
             lambda: "other_version" in _told(running["right"].process)["handshakes"]["discards"],

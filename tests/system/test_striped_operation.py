@@ -457,7 +457,7 @@ def test_a_flood_of_garbage_is_counted_and_told_in_few_lines(
         with made as stranger:
             for _ in range(30):
                 for number in range(200):
-                    stranger.sendto(bytes([0x30, number, *range(58)]), ("10.80.0.2", 7000))
+                    stranger.sendto(bytes([0x40, number, *range(58)]), ("10.80.0.2", 7000))
                 wait_until(running["right"].is_carrying, "it does not carry")
         process = running["right"].process
         process.terminate()

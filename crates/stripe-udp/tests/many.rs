@@ -250,7 +250,7 @@ fn garbage_is_counted_and_its_trials_are_bounded() {
         for number in 0..50_u8 {
             // A header as packets have it, in every session and with any number.
             let mut garbage = [round; 200];
-            garbage[..8].copy_from_slice(&[0x30, 0, 0xff, number, round, number, 1, 1]);
+            garbage[..8].copy_from_slice(&[0x40, 0, 0xff, number, round, number, 1, 1]);
             sent += u64::from(stranger.send_to(&garbage, world.port).is_ok());
         }
         world.step();

@@ -174,7 +174,7 @@ impl Network {
                 *bytes = self.chance.bytes(length);
                 // Nearly right is worse than wrong.
                 if let Some(first) = bytes.first_mut() {
-                    *first = 0x30 | *first & 0xf;
+                    *first = 0x40 | *first & 0xf;
                 }
             }
             1 => bytes.truncate(self.chance.index(bytes.len().max(1))),
@@ -192,7 +192,7 @@ impl Network {
     /// The stranger begins handshakes with a recorded initiation, from an address of his own.
     pub(crate) fn begin_handshake(&mut self, now: u64) {
         let is_initiation =
-            |(_, _, bytes): &&(_, _, Vec<u8>)| bytes.len() == 142 && bytes[0] == 0x33;
+            |(_, _, bytes): &&(_, _, Vec<u8>)| bytes.len() == 142 && bytes[0] == 0x43;
         let found = self.recorded.iter().rev().find(is_initiation).cloned();
         if let Some((to, _, bytes)) = found {
             let from = self.elsewhere();

@@ -132,7 +132,7 @@ impl Target {
     fn nearly(&mut self, script: &mut Script<'_>, channel: usize) {
         let (mut bytes, address) = (script.bytes(), script.byte());
         if let [first, named, ..] = &mut bytes[..] {
-            (*first, *named) = (0x30 | *first & 0xf, u8::try_from(channel).expect("few"));
+            (*first, *named) = (0x40 | *first & 0xf, u8::try_from(channel).expect("few"));
         }
         // In clear they are packets, and may come.
         self.sealed += u64::from(self.peer.is_none());

@@ -145,7 +145,7 @@ impl World {
         let kind = script.below(4);
         let mut datagram = script.bytes();
         datagram.resize([142, 78, 60, 24][kind], 0xa5);
-        datagram[0] = 0x33 | u8::try_from(kind << 2).expect("two bits");
+        datagram[0] = 0x43 | u8::try_from(kind << 2).expect("two bits");
         (datagram[1], datagram[3]) = (1, 0);
         self.take(to, 0, datagram);
     }

@@ -141,10 +141,8 @@ impl Case {
         if repair {
             sender.repair = Some(repair_plan(&mut draw));
         }
-        if guaranteed {
-            let repair = repair.then(|| repair_requests(&mut draw, way_ns));
-            receiver.guaranteed = Some(Guarantee { repair });
-        }
+        let requests = repair.then(|| repair_requests(&mut draw, way_ns));
+        receiver.guaranteed = guaranteed.then_some(Guarantee { repair: requests });
         charge(seed, &mut sender, &mut receiver, buffer_packets * (channels + u64::from(repair)));
         let settled_ns = heal_ns + settling_ns(&sender, wait_ns, way_ns);
         let mut silent_ns = settled_ns + 200 * gap_ns;
