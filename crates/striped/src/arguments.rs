@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::generate::Generated;
 use crate::logging::LogOptions;
 
 /// A network interface made of several uplinks
@@ -73,6 +74,9 @@ pub(crate) enum Command {
         /// The file of the private key
         file: PathBuf,
     },
+    /// Print or write what a package has beside the program
+    #[command(subcommand)]
+    Generate(Generated),
     /// Carries packets for the half that runs this one
     #[command(hide = true)]
     Carry {

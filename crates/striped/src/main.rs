@@ -41,6 +41,8 @@ mod entry;
 #[cfg(target_os = "linux")]
 mod ethernet;
 #[cfg(target_os = "linux")]
+mod generate;
+#[cfg(target_os = "linux")]
 mod key;
 #[cfg(target_os = "linux")]
 mod line;
@@ -104,6 +106,7 @@ fn main() -> ExitCode {
             client::reload(&bundles, &runtime.folder())
         }
         arguments::Command::Down { bundles, runtime } => client::down(&bundles, &runtime.folder()),
+        arguments::Command::Generate(what) => generate::generate(what),
         arguments::Command::Keygen { file } => key::generate(&file),
         arguments::Command::Pubkey { file } => key::tell_public(&file),
     };
