@@ -24,8 +24,9 @@ from typing import Any
 
 from gingham.studies._namespaces import ENDS, SEARCH, TIMEOUT_S
 from tests.conftest import wait_until
+from tests.system import programs
 from tests.system.flows import connection
-from tests.system.pipes import ROOT, Line, first_priority
+from tests.system.pipes import Line, first_priority
 
 # The longest that goes over Ethernet: 1,500 less the headers of IPv4 and UDP, the tag of a copy and
 # the check of the cipher.
@@ -39,17 +40,10 @@ ADDRESSES = {"left": "10.90.0.1", "right": "10.90.0.2"}
 
 
 def built(*options: str) -> Path:
-    """Build the daemon as the tests of the crates build it, or with other options."""
-    command = ["cargo", "build", "--locked", "--message-format", "json", *options]
-    done = subprocess.run(
-        [*command, "--package", "gingham-striped", "--bins"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    made = [json.loads(line).get("executable") for line in done.stdout.splitlines()]
-    return next(Path(path) for path in made if path)
+    """Build the daemon as the tests of the crates build it, or with options of its own."""
+    package = ("--package", "gingham-striped", "--bins")
+    made = programs.built(*package, *options) if options else programs.checked()
+    return made["striped"]
 
 
 # Private keys of both ends and of somebody else, and their public keys: X25519 of bytes that count

@@ -28,8 +28,8 @@ from gingham.studies._namespaces import (
     namespaces,
 )
 from gingham.studies._namespaces import address as hardware_of
+from tests.system import programs
 
-ROOT = Path(__file__).parents[2]
 ROUTER = "router"
 # An emulator that is late more often than this spoils the run, which is begun again so often.
 # With 6 of 1,000 late 100 + 300, 10 ms, 64 kB carried .913, with 2 .940, with fewer .945 to .958.
@@ -94,18 +94,8 @@ class Programs:
     @classmethod
     def built(cls) -> Programs:
         """Build both, as the tests of the crates build them."""
-        command = ["cargo", "build", "--locked", "--message-format", "json"]
-        packages = ["--package", "gingham-linkemu-tap", "--package", "gingham-stripe-udp"]
-        told = subprocess.run(
-            [*command, *packages, "--bins", "--examples"],
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        made = [json.loads(line).get("executable") for line in told.stdout.splitlines()]
-        paths = {Path(path).name: Path(path) for path in made if path}
-        return cls(paths["pipe"], paths["gingham-linkemu"])
+        made = programs.checked()
+        return cls(made["pipe"], made["gingham-linkemu"])
 
 
 class LateError(Exception):

@@ -19,8 +19,8 @@ from typing import Any
 import pytest
 
 from tests.conftest import SEARCH, TIMEOUT_S, require_programs
+from tests.system import programs
 
-ROOT = Path(__file__).parents[2]
 # Ethernet, IPv4 and ICMP headers of a ping; Ethernet, IPv4 and UDP headers of a datagram.
 PING_BYTES = 14 + 20 + 8
 UDP_BYTES = 14 + 20 + 8
@@ -42,12 +42,7 @@ def spoken(program: str, *words: object) -> str:
 @pytest.fixture(scope="session")
 def program() -> Path:
     """The program, built as the tests of the crates build it."""
-    command = ["cargo", "build", "--locked", "--package", "gingham-linkemu-tap"]
-    built = subprocess.run(
-        [*command, "--message-format", "json"], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    made = [json.loads(line).get("executable") for line in built.stdout.splitlines()]
-    return Path(next(path for path in made if path))
+    return programs.checked()["gingham-linkemu"]
 
 
 @pytest.fixture

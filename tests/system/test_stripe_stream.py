@@ -10,7 +10,8 @@ import pytest
 
 from gingham.studies._namespaces import SEARCH, TIMEOUT_S, ip
 from tests.conftest import require_programs, wait_until
-from tests.system.pipes import ROOT, Line, Programs, network
+from tests.system import programs
+from tests.system.pipes import Line, Programs, network
 from tests.system.test_linkemu import require_root
 
 LINES = [Line(10), Line(20)]
@@ -21,12 +22,7 @@ FILE_BYTES = 12_000_000
 def program() -> Path:
     require_programs("iproute2", "ip", "tc")
     require_root()
-    command = ["cargo", "build", "--locked", "--package", "gingham-stripe-stream", "--examples"]
-    told = subprocess.run(
-        [*command, "--message-format", "json"], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    made = [json.loads(line).get("executable") for line in told.stdout.splitlines()]
-    return next(Path(path) for path in made if path)
+    return programs.checked()["striped_copy"]
 
 
 def sent_bytes(name: str, device: str) -> int:

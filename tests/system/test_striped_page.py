@@ -14,7 +14,7 @@ from gingham.studies._namespaces import SEARCH, TIMEOUT_S
 from tests import pages
 from tests.conftest import require_programs
 from tests.system.bundles import built, told
-from tests.system.pipes import ROOT
+from tests.system.programs import ROOT
 from tests.system.test_linkemu import require_root
 
 NAME = "docs/how-to/striping-daemon.md"
