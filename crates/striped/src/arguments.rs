@@ -9,7 +9,7 @@ use crate::logging::LogOptions;
 
 /// A network interface made of several uplinks
 #[derive(Parser, Debug)]
-#[command(version)]
+#[command(name = "striped", version)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
