@@ -4,13 +4,15 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-rust test-python lint bench bench-stripe fuzz oracle campaign faults soak digests docs pages wheel clean
+.PHONY: help demo test test-rust test-python lint bench bench-stripe fuzz oracle campaign faults soak digests docs pages wheel deb clean
 
 PYTHON ?= python3
 CARGO ?= cargo
 BIN := .venv/bin
 CARGO_DENY_VERSION := 0.20.2
 CARGO_DENY := target/tools/bin/cargo-deny
+CARGO_DEB_VERSION := 3.8.0
+CARGO_DEB := target/tools/bin/cargo-deb
 
 RUST_SOURCES := $(shell find crates -type f -not -path '*/tests/*') Cargo.toml Cargo.lock
 EXAMPLE := cluster
@@ -81,6 +83,9 @@ digests: .venv/core.stamp  ## the digests that results are held against; tests/d
 wheel: .venv/tools.stamp  ## wheel and sdist, into target/dist
 	$(BIN)/maturin build --release --locked --sdist --out target/dist
 
+deb: $(CARGO_DEB)  ## the striping daemon as a package of Debian's, into target/debian
+	PATH="$(CURDIR)/target/tools/bin:$$PATH" crates/striped/dist/build-deb $(PROGRAM)
+
 clean:  ## removes what make made
 	rm -rf .venv target runs python/gingham/_core*.so
 	find python tests -type d -name __pycache__ -prune -exec rm -rf {} +
@@ -104,6 +109,10 @@ clean:  ## removes what make made
 	PIP_QUIET=1 PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/maturin develop --quiet --locked \
 	  --features gingham-fairq/corruption
 	@touch $@
+
+# Its time goes into building it: a package is made in seconds.
+$(CARGO_DEB):
+	$(CARGO) install --quiet --locked --debug cargo-deb@$(CARGO_DEB_VERSION) --root target/tools
 
 $(CARGO_DENY):
 	$(CARGO) install --quiet --locked cargo-deny@$(CARGO_DENY_VERSION) --root target/tools
