@@ -1,0 +1,77 @@
+"""Files that pages and the package show: the daemon takes each on a machine as it is told there."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gingham.studies._namespaces import TIMEOUT_S, ip
+from tests.conftest import require_programs
+from tests.system.bundles import KEYS, built, key_file
+from tests.system.programs import ROOT
+from tests.system.test_linkemu import require_root
+
+PAGES = [f"docs/how-to/striping-{page}.md" for page in ("home", "site")]
+EXAMPLES = ["office", "server"]
+# What the pages say that a machine has; each interface has a way to the server.
+LINKS = {
+    "eth0": ["198.51.100.1/24", "192.0.2.7/24"],
+    "eth1": ["203.0.113.9/24"],
+    "ppp0": ["192.0.2.8/24"],
+    "wwan0": ["203.0.113.10/24"],
+}
+
+
+def files() -> list[str]:
+    """Return every configuration that they show."""
+    shown = [
+        block
+        for page in PAGES
+        for block in re.findall(r"```toml\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
+    ]
+    examples = ROOT / "crates/striped/dist/examples"
+    return shown + [(examples / f"{name}.toml").read_text() for name in EXAMPLES]
+
+
+@pytest.fixture(scope="module")
+def machine() -> Iterator[str]:
+    """A namespace that has what they name."""
+    require_programs("iproute2", "ip")
+    require_root()
+    name = f"gingham-{os.getpid()}-files"
+    ip("netns", "add", name)
+    try:
+        for link, addresses in LINKS.items():
+            ip("-n", name, "link", "add", link, "type", "dummy")
+            for address in addresses:
+                ip("-n", name, "address", "add", address, "dev", link)
+            ip("-n", name, "link", "set", link, "up")
+            ip("-n", name, "route", "add", "default", "dev", link, "metric", str(len(link)))
+        yield name
+    finally:
+        ip("netns", "delete", name)
+
+
+@pytest.mark.parametrize("number", range(len(files())))
+def test_a_file_that_is_shown_can_be_right(machine: str, tmp_path: Path, number: int) -> None:
+    text = files()[number]
+    if (told := re.search(r'public-key = "(THE KEY [^"]*)"', text)) is not None:
+        text = text.replace(told.group(1), KEYS["right"][1])
+    # Users of other names are a machine's own.
+    path = tmp_path / "bundle0.toml"
+    path.write_text(text.replace('user = "striped"', 'user = "nobody"'))
+    key = re.search(r'private-key = "([^"]*)"', text)
+    assert key is not None
+    key_file(tmp_path, key.group(1), KEYS["other"][0])
+    command = ["ip", "netns", "exec", machine, built(), "check", path]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_there_are_files() -> None:
+    assert len(files()) == 2 * len(PAGES) + len(EXAMPLES)
