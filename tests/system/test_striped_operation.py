@@ -28,7 +28,8 @@ from tests.system.bundles import (
 )
 from tests.system.conftest import LINES
 from tests.system.flows import connection
-from tests.system.pipes import ROOT, interfaces
+from tests.system.pipes import interfaces
+from tests.system.programs import ROOT
 
 UNIT = ROOT / "crates/striped/dist/striped@.service"
 CHANNEL = '[[channel]]\nlocal = "10.80.{}.{}:7000"\nremote = "10.80.{}.{}:7000"\n'
