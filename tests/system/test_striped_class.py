@@ -118,7 +118,7 @@ class Wire:
 
     def classes(self) -> set[int]:
         """Return the traffic classes of all UDP and TCP that has come."""
-        found = set()
+        found: set[int] = set()
         while True:
             try:
                 packet, (_, protocol, kind, *_) = self.socket.recvfrom(2_048)

@@ -68,7 +68,7 @@ def test_a_file_that_is_shown_can_be_right(machine: str, tmp_path: Path, number:
     key = re.search(r'private-key = "([^"]*)"', text)
     assert key is not None
     key_file(tmp_path, key.group(1), KEYS["other"][0])
-    command = ["ip", "netns", "exec", machine, built(), "check", path]
+    command = ["ip", "netns", "exec", machine, str(built()), "check", str(path)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
     assert done.returncode == 0, done.stderr
 

@@ -15,8 +15,9 @@ import socket
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -182,7 +183,13 @@ def carried(names: dict[str, str], client: str, total_bytes: int) -> bool:
     return bytes(came) == sent
 
 
-def together(work: list[Callable[[], bool]]) -> list[bool]:
+def end_all(daemons: list[Daemon]) -> None:
+    """End them where they are."""
+    for one in daemons:
+        one.process.kill()
+
+
+def together(work: Sequence[Callable[[], bool]]) -> list[bool]:
     """Do all of it at one time."""
     done = [False] * len(work)
 
@@ -201,7 +208,7 @@ def test_each_peer_has_its_own_pipe_over_one_address(
     program: Path, names: dict[str, str], tmp_path: Path
 ) -> None:
     with running(program, names, written(program, tmp_path)) as daemons:
-        work = [lambda client=client: carried(names, client, 4_000_000) for client in CLIENTS]
+        work = [partial(carried, names, client, 4_000_000) for client in CLIENTS]
         assert together(work) == [True] * len(CLIENTS)
         assert ping(names, "server", inside(2))
         # Between two clients packets go through the server, if it forwards.
@@ -251,7 +258,7 @@ def test_one_moves_and_one_is_killed_while_the_others_go_on(
                 f"{int(device[-1]) + 1}",
             )
         daemons["three"].killed()
-        work = [lambda client=client: carried(names, client, 2_000_000) for client in CLIENTS[:2]]
+        work = [partial(carried, names, client, 2_000_000) for client in CLIENTS[:2]]
         assert together(work) == [True, True]
         wait_until(
             lambda: all(one["moved"] >= 2 for one in peers(daemons["server"])["two"]["channels"]),
@@ -289,8 +296,8 @@ WRONG: dict[str, tuple[str, str, list[str]]] = {
     ),
     "an unknown key": (
         'name = "two"',
-        'nane = "two"',
-        ["unknown key `nane`", "did you mean `name`"],
+        'names = "two"',
+        ["unknown key `names`", "did you mean `name`"],
     ),
 }
 
@@ -333,7 +340,7 @@ def rates_of_peers(
         text = server_config(public, clients, **changes)
         server.write_text(text.replace("[[channel]]\n" + f'local = "{SERVER}:7000"\n', "", 1))
         daemons = [started(program, names["server"], server)]
-        stack.callback(lambda: [one.process.kill() for one in daemons])
+        stack.callback(end_all, daemons)
         for number, client in enumerate(clients):
             lines = client_config(public, client, number, name=f"bundle{number}").splitlines()
             lines = lines[: lines.index("[[channel]]")]

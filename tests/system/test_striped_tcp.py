@@ -135,7 +135,10 @@ def test_an_end_listens_again_through_an_interface_that_vanished_and_came_back(
     with daemons(program, names, paths) as running:
         wait_until(running["left"].is_carrying, "one line never came in")
         ip("-n", names["right"], "link", "del", "wan1")
-        is_in = lambda: running["left"].counters()["channels"][1]["is_in"]  # noqa: E731
+
+        def is_in() -> bool:
+            return bool(running["left"].counters()["channels"][1]["is_in"])
+
         wait_until(lambda: not is_in(), "it never went")
         assert transfer(names, 1, 0).is_whole
         joined(names, 1, LINES[1])
