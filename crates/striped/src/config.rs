@@ -34,6 +34,8 @@
 mod ethernet;
 #[cfg(test)]
 mod hostile;
+#[cfg(test)]
+mod keys;
 mod operation;
 mod peer;
 mod policy;
