@@ -1,14 +1,98 @@
-"""Policies of the daemon: those that can do nothing are refused."""
+"""Policies of the daemon: copies, quotas, and those that can do nothing."""
 
 from __future__ import annotations
 
+import json
+import subprocess
+import threading
+import time
 from pathlib import Path
 
 import pytest
 
-from tests.system.bundles import config, refusal, written
+from gingham.studies._namespaces import ip
+from tests.conftest import wait_until
+from tests.system.bundles import ADDRESSES, Daemon, config, daemons, refusal, started, written
+from tests.system.conftest import LINES
+from tests.system.flows import datagrams
 
 REDUNDANT = '[[policy]]\nprotocol = "udp"\nsend = "redundant"\n'
+QUOTA_BYTES = 300_000
+# The longest datagram, and a few messages that are on their way when somebody looks.
+PACKET_BYTES, MESSAGES_BYTES = 1_500, 1_000
+ETHERNET_BYTES = 14
+
+
+def used_of(daemon: Daemon) -> int:
+    """Return what has been counted of the line with a quota."""
+    used = daemon.counters()["channels"][1]["quota_used_bytes"]
+    assert isinstance(used, int)
+    return used
+
+
+def carried_by(name: str) -> int:
+    """Return what its interface has carried both ways, in bytes of IP."""
+    [told] = json.loads(ip("-n", name, "-j", "-s", "link", "show", "dev", "wan1"))
+    ways = [told["stats64"][way] for way in ("rx", "tx")]
+    return sum(int(way["bytes"]) - ETHERNET_BYTES * int(way["packets"]) for way in ways)
+
+
+def test_a_line_that_dies_costs_a_redundant_flow_nothing(
+    program: Path, names: dict[str, str], tmp_path: Path
+) -> None:
+    paths = written(tmp_path, len(LINES))
+    for path in paths.values():
+        path.write_text(path.read_text() + REDUNDANT)
+    dies = threading.Timer(2, ip, ["-n", names["right"], "link", "set", "wan1", "down"])
+    with daemons(program, names, paths) as running:
+        wait_until(running["left"].is_carrying, "the ends do not hear each other")
+        dies.start()
+        came = datagrams(names, ADDRESSES["right"], 2e6, 4, 0.1)
+        dies.join()
+        told = {end: running[end].ended() for end in running}
+    assert came.sent > 600
+    # One that comes twice comes after itself, and so out of order.
+    assert (came.came, came.out_of_order) == (came.sent, 0), (came, told)
+    assert told["left"]["redundant"] > came.sent / 4, told
+    assert told["right"]["given_up"] == 0, told
+
+
+def test_a_quota_ends_and_survives_a_kill(
+    program: Path, names: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STATE_DIRECTORY", str(tmp_path / "state"))
+    paths = written(tmp_path, len(LINES))
+    text = paths["left"].read_text().replace("[[channel]]", "[[channel]]\npriority = 2", 1)
+    paths["left"].write_text(f'{text}priority = 1\nquota = "{QUOTA_BYTES // 1_000} kB"\n')
+    left = names["left"]
+    for name in names.values():
+        quiet = ["sysctl", "-qw", "net.ipv6.conf.wan1.disable_ipv6=1"]
+        subprocess.run(["ip", "netns", "exec", name, *quiet], check=True)
+    before = carried_by(left)
+    with daemons(program, names, paths) as running:
+        wait_until(running["left"].is_carrying, "the ends do not hear each other")
+        first = datagrams(names, ADDRESSES["right"], 1e6, 1, 0.1)
+        used, carried = used_of(running["left"]), carried_by(left) - before
+        assert abs(used - carried) <= MESSAGES_BYTES, (used, carried)
+        assert used > first.sent * 1_400, "the line of the first priority had nearly all"
+        running["left"].killed()
+        again = started(program, left, paths["left"])
+        try:
+            wait_until(again.is_carrying, "it does not carry")
+            # What came while nobody counted is one end's to tell.
+            used, carried = used_of(again), carried_by(left) - before
+            assert abs(used - carried) <= PACKET_BYTES + MESSAGES_BYTES, (used, carried)
+            second = datagrams(names, ADDRESSES["right"], 1e6, 3, 0.1)
+            at_end = used_of(again)
+            # It ends with the last packet that fits, and what was on its way to it.
+            assert abs(at_end - QUOTA_BYTES) <= PACKET_BYTES, at_end
+            assert again.counters()["channels"][1]["is_in"] is False
+            time.sleep(1.5)
+            assert used_of(again) == at_end
+        finally:
+            again.killed()
+    # The other line has carried what followed.
+    assert (second.came, second.out_of_order) == (second.sent, 0)
 
 
 @pytest.mark.parametrize(

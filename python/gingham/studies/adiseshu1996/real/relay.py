@@ -34,12 +34,26 @@ NUMBER_END = NUMBER_AT + 8
 # Where the port is to which it goes.
 PORT_AT = HEADER_BYTES + 20 + 2
 PORT = 7_000
-# A message begins with whom it is to; from left to right a marker goes to the receiver.
-TO_RECEIVER = 0
+# Messages stand one behind the other: the letters GS, a version, a kind, eight bytes more, a body
+# of so many bytes by kind, a check of four.
+LETTERS = b"GS"
+MARKER = 1
+BODIES = {MARKER: 52, 2: 4, 3: 0, 4: 0, 5: 16, 6: 16, 7: 60, 8: 12}
+BESIDE_BODY_BYTES = 16
 LOOK_S = 0.05
 # For seconds in which nobody comes to read: what is lost is lost by whoever is told to.
 BUFFER_BYTES = 1 << 24
 SO_RCVBUFFORCE = 33
+
+
+def has_marker(messages: bytes) -> bool:
+    """Whether one of some messages is a marker."""
+    while messages.startswith(LETTERS) and len(messages) > BESIDE_BODY_BYTES:
+        kind = messages[3]
+        if kind == MARKER:
+            return True
+        messages = messages[BODIES.get(kind, len(messages)) + BESIDE_BODY_BYTES :]
+    return False
 
 
 @dataclass
@@ -80,7 +94,7 @@ class Relay:
             self.newest = int.from_bytes(frame[NUMBER_AT:NUMBER_END], "big")
         if self.loss and self._random.random() < self.loss:
             return False
-        if kind == MESSAGES and frame[HEADER_BYTES] == TO_RECEIVER and not self.loss:
+        if kind == MESSAGES and not self.loss and has_marker(frame[HEADER_BYTES:]):
             self._marked.add(channel)
             if len(self._marked) == len(self.sockets):
                 self.passed.set()
