@@ -33,7 +33,7 @@ def send(
     went: list[float] = []
     started = due = time.monotonic()
     while (now := time.monotonic()) < started + seconds:
-        due = max(due, now - BURST_S)
+        due = max(due, now - max(BURST_S, 2 * gap_s))
         count = int((now - due) / gap_s)
         due += count * gap_s
         while count > 0:

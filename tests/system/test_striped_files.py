@@ -46,12 +46,14 @@ def machine() -> Iterator[str]:
     name = f"gingham-{os.getpid()}-files"
     ip("netns", "add", name)
     try:
-        for link, addresses in LINKS.items():
-            ip("-n", name, "link", "add", link, "type", "dummy")
+        ip("-n", name, "link", "set", "lo", "up")
+        for metric, (link, addresses) in enumerate(LINKS.items(), 1):
+            ip("-n", name, "link", "add", link, "type", "veth", "peer", "name", f"{link}-far")
+            ip("-n", name, "link", "set", f"{link}-far", "up")
             for address in addresses:
                 ip("-n", name, "address", "add", address, "dev", link)
             ip("-n", name, "link", "set", link, "up")
-            ip("-n", name, "route", "add", "default", "dev", link, "metric", str(len(link)))
+            ip("-n", name, "route", "add", "default", "dev", link, "metric", str(metric))
         yield name
     finally:
         ip("netns", "delete", name)

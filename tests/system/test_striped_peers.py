@@ -187,6 +187,7 @@ def end_all(daemons: list[Daemon]) -> None:
     """End them where they are."""
     for one in daemons:
         one.process.kill()
+        one.process.communicate()
 
 
 def together(work: Sequence[Callable[[], bool]]) -> list[bool]:
@@ -258,6 +259,7 @@ def test_one_moves_and_one_is_killed_while_the_others_go_on(
                 f"{int(device[-1]) + 1}",
             )
         daemons["three"].killed()
+        daemons["three"].process.communicate()
         work = [partial(carried, names, client, 2_000_000) for client in CLIENTS[:2]]
         assert together(work) == [True, True]
         wait_until(

@@ -18,7 +18,8 @@ from tests.system.flows import datagrams
 
 REDUNDANT = '[[policy]]\nprotocol = "udp"\nsend = "redundant"\n'
 QUOTA_BYTES = 300_000
-# The longest datagram, and a few messages that are on their way when somebody looks.
+# The longest datagram, such as one that looks for sizes, and a few messages: they may be on their
+# way when somebody looks at one count and then at the other.
 PACKET_BYTES, MESSAGES_BYTES = 1_500, 1_000
 ETHERNET_BYTES = 14
 
@@ -73,7 +74,7 @@ def test_a_quota_ends_and_survives_a_kill(
         wait_until(running["left"].is_carrying, "the ends do not hear each other")
         first = datagrams(names, ADDRESSES["right"], 1e6, 1, 0.1)
         used, carried = used_of(running["left"]), carried_by(left) - before
-        assert abs(used - carried) <= MESSAGES_BYTES, (used, carried)
+        assert abs(used - carried) <= PACKET_BYTES + MESSAGES_BYTES, (used, carried)
         assert used > first.sent * 1_400, "the line of the first priority had nearly all"
         running["left"].killed()
         again = started(program, left, paths["left"])
@@ -87,8 +88,9 @@ def test_a_quota_ends_and_survives_a_kill(
             # It ends with the last packet that fits, and what was on its way to it.
             assert abs(at_end - QUOTA_BYTES) <= PACKET_BYTES, at_end
             assert again.counters()["channels"][1]["is_in"] is False
+            # The other end has no quota, and asks once a second whether anybody is there.
             time.sleep(1.5)
-            assert used_of(again) == at_end
+            assert used_of(again) <= at_end + MESSAGES_BYTES
         finally:
             again.killed()
     # The other line has carried what followed.

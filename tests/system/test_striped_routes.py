@@ -16,6 +16,7 @@ import signal
 import socket
 import subprocess
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -86,6 +87,15 @@ def routing(name: str) -> dict[str, Any]:
         told[f"rules {family}"] = json.loads(ip("-n", name, "-j", family, "rule", "show"))
         words = ["-j", family, "route", "show", "table", "all"]
         told[f"routes {family}"] = json.loads(ip("-n", name, *words))
+    return told
+
+
+def settled(name: str) -> dict[str, Any]:
+    """Return the same once it stays so: the kernel adds addresses of IPv6 a while later."""
+    last: dict[str, Any] = {}
+    while (told := routing(name)) != last:
+        last = told
+        time.sleep(1)
     return told
 
 
@@ -175,7 +185,7 @@ def test_a_second_daemon_does_not_take_what_is_in_use(
     text = config("left", 1, name="bundle1", addresses=["10.91.0.1/24"], routes=["10.92.0.0/16"])
     other.write_text(text.replace("10.80.0.1:7000", "10.80.0.1:7001"))
     with daemons(program, names, paths):
-        during = routing(names["left"])
+        during = settled(names["left"])
         said = refusal(program, names["left"], other)
         assert f"table {TABLE} is in use" in said
         assert "another priority" in said
