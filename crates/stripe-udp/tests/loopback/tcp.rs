@@ -270,10 +270,10 @@ fn udp_and_tcp_are_channels_of_one_pipe() {
 
 /// One after the other, in the middle of a transfer, and then both at once.
 #[test]
-#[ignore = "2026-11-26: one run in seven stands still after a cut, and why is not known yet"]
 fn a_connection_that_is_cut_comes_again_and_nothing_is_lost() {
     let mut pair = Pair::relayed().open();
-    let numbers = &mut Numbers((0..4 * PACKETS).collect());
+    // More than go on one channel, as fast as it may be, while the other one comes back.
+    let numbers = &mut Numbers((0..200 * PACKETS).collect());
     let mut came = Vec::new();
     for (part, cut) in [&[0][..], &[1], &[0, 1]].into_iter().enumerate() {
         came.extend(pair.until(numbers, |_, part| part.len() >= PACKETS / 2));
@@ -285,11 +285,13 @@ fn a_connection_that_is_cut_comes_again_and_nothing_is_lost() {
             cut.iter().all(|one| pair.left.counts(*one).reopened > before[*one])
                 && (0..2).all(|one| pair.left.is_in(one) && pair.right.is_in(one))
         }));
-        assert!(came.len() < 4 * PACKETS, "it was not in the middle: {part}");
+        assert!(!numbers.0.is_empty(), "it was not in the middle: {part}");
     }
-    let left = 4 * PACKETS - came.len();
+    numbers.0.truncate(PACKETS);
+    let total = numbers.0.back().expect("some are left") + 1;
+    let left = total - came.len();
     came.extend(pair.until(numbers, |_, part| part.len() == left));
-    assert!(came.into_iter().eq(0..4 * PACKETS));
+    assert!(came.into_iter().eq(0..total));
     assert_eq!(pair.right.reception().given_up, 0);
     assert!(pair.right.counts(0).gone >= 2 && pair.left.counts(1).gone >= 2);
 }
