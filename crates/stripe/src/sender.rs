@@ -431,7 +431,10 @@ impl<S: Numbered> Sender<S> {
                 self.open(now);
             }
             State::Resetting { acknowledged, again_at, .. } if *again_at <= now => {
-                self.due = self.presence.all(Life::Alive) & !*acknowledged;
+                // None is dead before it has had the time to acknowledge.
+                let absent = self.presence.all(Life::Absent);
+                let all = first_channels(self.scheduler.channels());
+                self.due = all & !absent & !*acknowledged;
                 *again_at = now.after(self.options.reset_interval);
             }
             State::Resetting { .. } => {}

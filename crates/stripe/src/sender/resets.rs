@@ -124,3 +124,26 @@ impl<S: Numbered> Sender<S> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use gingham_fairq::SurplusRoundRobin;
+
+    use super::*;
+    use crate::{Kind, SenderOptions};
+
+    #[test]
+    fn resets_go_on_channels_that_were_written_over_as_dead() {
+        let scheduler = SurplusRoundRobin::<2>::new(1_000, &[1_000, 1_000]).expect("quanta");
+        let options = SenderOptions::default();
+        let mut sender =
+            Sender::new(scheduler, options, Epoch::new(1), Instant::ORIGIN).expect("options");
+        while sender.poll_message(Instant::ORIGIN).is_some() {}
+        sender.presence.begin(0, Instant::ORIGIN, Life::Dead);
+        sender.presence.begin(1, Instant::ORIGIN, Life::Absent);
+        let again = Instant::ORIGIN.after(options.reset_interval);
+        let (channel, message) = sender.poll_message(again).expect("it goes again");
+        assert_eq!((channel, message.kind), (0, Kind::Reset { quantum: 1_000 }));
+        assert_eq!(sender.poll_message(again), None);
+    }
+}
