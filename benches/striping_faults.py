@@ -86,8 +86,7 @@ class World:
     def abandon(self) -> None:
         """Kill what is left."""
         for daemon in self.running.values():
-            daemon.process.kill()
-            daemon.process.communicate()
+            daemon.discarded()
 
     def link(self, end: str, channel: int, state: str) -> None:
         """Plug or unplug a line."""

@@ -17,10 +17,10 @@ import subprocess
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from gingham.studies._namespaces import ENDS, SEARCH, TIMEOUT_S
 from tests.conftest import wait_until
@@ -110,13 +110,23 @@ class Daemon:
     """A daemon, running."""
 
     process: subprocess.Popen[str]
+    # What it says beside events: a file, since a pipe that nobody reads would stop it.
+    log: Path
 
     def ended(self) -> dict[str, Any]:
         """End it as `kill` does, and return what it tells."""
         self.process.send_signal(signal.SIGTERM)
-        out, error = self.process.communicate(timeout=TIMEOUT_S)
-        assert self.process.returncode == 0, error
+        out, _ = self.process.communicate(timeout=TIMEOUT_S)
+        assert self.process.returncode == 0, self.log.read_text()
         return told(out.splitlines()[-1])
+
+    def discarded(self) -> None:
+        """Kill it, if it still runs, and wait until the other half has ended too."""
+        self.process.kill()
+        self.process.wait()
+        if self.process.stdout is not None and not self.process.stdout.closed:
+            self.process.stdout.read()
+            self.process.stdout.close()
 
     def carrier(self) -> int:
         """Return the process of the half that carries packets."""
@@ -151,19 +161,43 @@ def process_status(process: int) -> dict[str, str]:
     return dict(line.split(":\t", 1) for line in lines)
 
 
-def started(program: Path, namespace: str, path: Path, *, priority: bool = True) -> Daemon:
-    """Start a daemon, before all others or not, and wait until it is ready."""
-    process = subprocess.Popen(
-        command(program, namespace, path),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=first_priority if priority else None,  # noqa: PLW1509 - no thread here takes locks
-    )
-    assert process.stdout is not None
-    if not process.stdout.readline():
-        raise AssertionError(process.communicate()[1])
-    return Daemon(process)
+def started(
+    program: Path,
+    namespace: str,
+    *paths: Path,
+    priority: bool = True,
+    stdout: int | IO[str] = subprocess.PIPE,
+    environment: dict[str, str] | None = None,
+) -> Daemon:
+    """Start a daemon, before all others or not, and wait until all its bundles are ready.
+
+    If its events go elsewhere than into a pipe, nobody waits.
+    """
+    log = paths[0].with_suffix(".log")
+    with log.open("a") as said:
+        process = subprocess.Popen(
+            command(program, namespace, *paths),
+            stdout=stdout,
+            stderr=said,
+            text=True,
+            env={**os.environ, **(environment or {})},
+            preexec_fn=first_priority if priority else None,  # noqa: PLW1509 - no thread here takes locks
+        )
+    daemon = Daemon(process, log)
+    if process.stdout is not None and not all(process.stdout.readline() for _ in paths):
+        daemon.discarded()
+        raise AssertionError(log.read_text())
+    return daemon
+
+
+@contextmanager
+def up(program: Path, namespace: str, *paths: Path, **how: Any) -> Iterator[Daemon]:
+    """Run a daemon, and kill it if it is not ended inside."""
+    daemon = started(program, namespace, *paths, **how)
+    try:
+        yield daemon
+    finally:
+        daemon.discarded()
 
 
 @contextmanager
@@ -171,22 +205,18 @@ def daemons(
     program: Path, names: dict[str, str], configs: dict[str, Path], *, priority: bool = True
 ) -> Iterator[dict[str, Daemon]]:
     """Run a daemon an end, before all others or not, and kill what is not ended inside."""
-    running: dict[str, Daemon] = {}
-    try:
-        for end in ENDS:
-            running[end] = started(program, names[end], configs[end], priority=priority)
-        yield running
-    finally:
-        for daemon in running.values():
-            daemon.process.kill()
-            daemon.process.communicate()
+    with ExitStack() as stack:
+        yield {
+            end: stack.enter_context(up(program, names[end], configs[end], priority=priority))
+            for end in ENDS
+        }
 
 
-def command(program: Path, namespace: str, path: Path) -> list[str]:
+def command(program: Path, namespace: str, *paths: Path) -> list[str]:
     """Return how an end is run."""
-    runtime = str(runtime_of(path))
-    up = [str(program), "up", "--runtime-directory", runtime, str(path)]
-    return ["ip", "netns", "exec", namespace, *up]
+    runtime = str(runtime_of(paths[0]))
+    inside = ["ip", "netns", "exec", namespace]
+    return [*inside, str(program), "up", "--runtime-directory", runtime, *map(str, paths)]
 
 
 def runtime_of(path: Path) -> Path:

@@ -27,8 +27,8 @@ from pathlib import Path
 from typing import Any
 
 from gingham.studies._namespaces import ENDS, ip, made_in
-from tests.system.bundles import KEYS, key_files
-from tests.system.bundles import config as config_of
+from tests.system import bundles
+from tests.system.bundles import KEYS
 from tests.system.pipes import address, interfaces
 
 DAEMON_PORT, RELAY_PORT = 7000, 7001
@@ -43,31 +43,36 @@ SOL_UDP, UDP_SEGMENT, SO_SNDBUFFORCE = 17, 103, 32
 INITIATION_BYTES, MAC1_AT, MAC_BYTES, AT_ONCE = 142, 110, 16, 64
 
 
-def config(end: str, channels: int, relayed: int = 0, **changes: Any) -> str:
-    """Return the configuration of an end; the first channels go by relays.
+def written(folder: Path, channels: int, relayed: int = 0, **changes: Any) -> dict[str, Path]:
+    """Write a configuration an end, with their keys; the first channels go by relays.
 
     Of those the right end learns where the left one is.
     """
-    lines = config_of(end, channels, **changes).splitlines()
-    made: list[str] = []
-    channel = 0
-    for line in lines:
-        channel += line == "[[channel]]"
-        if line.startswith("remote") and channel <= relayed:
-            if end == "left":
-                made.append(line.replace(f":{DAEMON_PORT}", f":{RELAY_PORT}"))
-            continue
-        made.append(line)
-    return "\n".join(made) + "\n"
-
-
-def written(folder: Path, channels: int, relayed: int = 0, **changes: Any) -> dict[str, Path]:
-    """Write a configuration an end, with their keys."""
-    key_files(folder)
-    paths = {end: folder / f"{end}.toml" for end in ENDS}
+    paths = bundles.written(folder, channels, **changes)
+    texts = {end: path.read_text() for end, path in paths.items()}
+    for channel in range(relayed):
+        ends = {end: f'remote = "{address(channel, end)}:{DAEMON_PORT}"\n' for end in ENDS}
+        relay = f'remote = "{address(channel, "right")}:{RELAY_PORT}"\n'
+        texts["left"] = replaced(texts["left"], ends["right"], relay)
+        texts["right"] = replaced(texts["right"], ends["left"], "")
     for end, path in paths.items():
-        path.write_text(config(end, channels, relayed, **changes))
+        path.write_text(texts[end])
     return paths
+
+
+def by_interfaces(path: Path, channels: int) -> None:
+    """Have the left end name interfaces, whose addresses may change."""
+    text = path.read_text()
+    for channel in range(channels):
+        local = f'local = "{address(channel, "left")}:{DAEMON_PORT}"'
+        text = replaced(text, local, f'interface = "wan{channel}"')
+    path.write_text(text)
+
+
+def replaced(text: str, old: str, new: str) -> str:
+    """Return a text with other words for some that it has once."""
+    assert text.count(old) == 1, (old, text)
+    return text.replace(old, new)
 
 
 @dataclass

@@ -7,11 +7,8 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
 import socket
 import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -29,9 +26,9 @@ from tests.system.bundles import (
     refusal,
     sum_of,
     transfer,
+    up,
     written,
 )
-from tests.system.bundles import told as told_of
 from tests.system.conftest import LINES
 from tests.system.flows import connection
 from tests.system.pipes import Line, Programs, interfaces, network
@@ -98,25 +95,12 @@ def test_an_end_that_is_killed_under_load_and_started_again_carries_on(
             try:
                 running[again].killed()
                 assert "bundle0" not in interfaces(names[again])
-                with restarted(program, names[again], paths[again]):
+                with up(program, names[again], paths[again]):
                     for one in connection(names, ADDRESSES["right"]):
                         one.close()
-                    assert _told(running[other].process)["handshakes"]["sessions"] == 2
+                    assert running[other].counters()["handshakes"]["sessions"] == 2
             finally:
                 pinging.kill()
-
-
-@contextmanager
-def restarted(program: Path, namespace: str, path: Path) -> Iterator[None]:
-    """Run an end once more, for as long as this lasts."""
-    again = subprocess.Popen(command(program, namespace, path), stdout=subprocess.PIPE, text=True)
-    try:
-        assert again.stdout is not None
-        assert again.stdout.readline()
-        yield
-    finally:
-        again.kill()
-        again.communicate()
 
 
 def test_an_end_that_knows_no_address_learns_it(
@@ -156,7 +140,7 @@ def test_nothing_comes_through_with_another_key(
             assert subprocess.run(sent, capture_output=True, check=False).returncode == 1
 
         def heard() -> bool:
-            told = {end: _told(running[end].process)["handshakes"]["discards"] for end in ENDS}
+            told = {end: running[end].counters()["handshakes"]["discards"] for end in ENDS}
             return all(told[end].get(discard, 0) > 0 for end, discard in discards.items())
 
         wait_until(heard, "nothing was counted")
@@ -178,7 +162,7 @@ def test_what_comes_in_clear_or_of_another_version_is_counted_and_not_taken(
             for first in (0x40, 0x50):
                 stranger.sendto(bytes([first, *range(1, 60)]), ("10.80.0.2", 7000))
         wait_until(
-            lambda: "other_version" in _told(running["right"].process)["handshakes"]["discards"],
+            lambda: "other_version" in running["right"].counters()["handshakes"]["discards"],
             "it was not counted",
         )
         told = running["right"].ended()
@@ -229,12 +213,6 @@ def test_a_key_is_made_for_its_owner_alone(program: Path, tmp_path: Path) -> Non
             check=True,
         )
         assert told.stdout.strip() == public
-
-
-def _told(process: subprocess.Popen[str]) -> dict[str, Any]:
-    process.send_signal(signal.SIGUSR1)
-    assert process.stdout is not None
-    return told_of(process.stdout.readline())
 
 
 REMOTE = 'remote = "10.80.0.2:7000"\n'

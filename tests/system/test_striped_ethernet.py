@@ -15,7 +15,7 @@ from gingham.studies.adiseshu1996.real.ends import ADDRESSES, written
 from gingham.studies.adiseshu1996.real.measures import Bench, disorder_after_loss
 from gingham.studies.adiseshu1996.real.relay import PACKETS
 from tests.conftest import require_programs, wait_until
-from tests.system.bundles import Daemon, command, daemons, refusal, transfer
+from tests.system.bundles import Daemon, command, daemons, refusal, started, transfer
 from tests.system.flows import connection
 from tests.system.pipes import Line, Programs, interfaces, network
 
@@ -81,19 +81,18 @@ def test_a_connection_outlives_an_end_that_is_killed(
     program: Path, names: dict[str, str], tmp_path: Path, end: str
 ) -> None:
     paths = written(tmp_path, names, 2, QUANTA)
-    again: list[subprocess.Popen[str]] = []
+    again: list[Daemon] = []
     with daemons(program, names, paths) as running:
 
         def crash() -> None:
             running[end].killed()
-            again.append(_started(program, names[end], paths[end]))
+            again.append(started(program, names[end], paths[end]))
 
         try:
             _transferred(names, 2_000_000, {500_000: crash})
         finally:
             for one in again:
-                one.kill()
-                one.communicate()
+                one.discarded()
     assert again
 
 
@@ -129,13 +128,6 @@ def _transferred(names: dict[str, str], total: int, events: dict[int, Callable[[
         thread.join()
     assert came == total
     assert not events
-
-
-def _started(program: Path, name: str, path: Path) -> subprocess.Popen[str]:
-    process = subprocess.Popen(command(program, name, path), stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    assert process.stdout.readline()
-    return process
 
 
 WRONG: dict[str, tuple[str, str, str, list[str]]] = {

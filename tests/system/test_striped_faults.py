@@ -7,23 +7,20 @@ that are away and of keys that do not fit.
 from __future__ import annotations
 
 import signal
-import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from gingham.studies._namespaces import ENDS, TIMEOUT_S, ip
 from tests.conftest import wait_until
-from tests.system.bundles import ADDRESSES, Daemon, command, daemons
+from tests.system.bundles import ADDRESSES, Daemon, daemons, up
 from tests.system.checked import checked
 from tests.system.conftest import LINES
 from tests.system.faults import (
     DAEMON_PORT,
     Tricks,
+    by_interfaces,
     descriptors,
     nothing_left,
     pour,
@@ -39,23 +36,6 @@ BYTES_PER_S = 1e6
 GARBAGE_PER_S, GARBAGE_S = 100_000, 2.0
 # What a daemon may have more of after garbage: buffers, once touched, stay.
 GROWTH_KB_MAX = 16_384
-
-
-@contextmanager
-def started(
-    program: Path, namespace: str, path: Path, stdout: Any = subprocess.PIPE
-) -> Iterator[Daemon]:
-    """Run one end as long as this lasts."""
-    process = subprocess.Popen(
-        command(program, namespace, path), stdout=stdout, stderr=subprocess.PIPE, text=True
-    )
-    try:
-        if process.stdout is not None and not process.stdout.readline():
-            raise AssertionError(process.communicate()[1])
-        yield Daemon(process)
-    finally:
-        process.kill()
-        process.communicate()
 
 
 def is_answered(names: dict[str, str]) -> None:
@@ -75,11 +55,11 @@ def test_ends_are_started_in_any_order(
 ) -> None:
     paths = written(tmp_path, len(LINES))
     other = next(end for end in ENDS if end != first)
-    with nothing_left(names), started(program, names[first], paths[first]) as alone:
+    with nothing_left(names), up(program, names[first], paths[first]) as alone:
         # Long enough to have begun in vain, and more than once.
         wait_until(lambda: alone.counters()["handshakes"]["begun"] > 1)
         assert not alone.counters()["is_open"]
-        with started(program, names[other], paths[other]) as second:
+        with up(program, names[other], paths[other]) as second:
             is_answered(names)
             for one in (alone, second):
                 told = one.ended()
@@ -99,7 +79,7 @@ def test_a_connection_outlives_ends_that_are_killed(
         flow.goes_on()
         running[again].killed()
         assert "bundle0" not in interfaces(names[again])
-        with started(program, names[again], paths[again]):
+        with up(program, names[again], paths[again]):
             flow.goes_on()
             # All of it is to come before this end goes.
             flow.ends()
@@ -127,13 +107,7 @@ def test_an_end_whose_address_changes_is_followed(
     program: Path, names: dict[str, str], tmp_path: Path
 ) -> None:
     paths = written(tmp_path, len(LINES))
-    # It says interfaces, and not which addresses those have.
-    text = paths["left"].read_text()
-    for channel in range(len(LINES)):
-        local = f'local = "10.80.{channel}.1:7000"'
-        assert local in text
-        text = text.replace(local, f'interface = "wan{channel}"')
-    paths["left"].write_text(text)
+    by_interfaces(paths["left"], len(LINES))
     with daemons(program, names, paths) as running, checked(names, BYTES_PER_S) as flow:
         flow.goes_on()
         for times, before, after in ((1, 1, 11), (2, 11, 12)):
@@ -188,7 +162,7 @@ def test_what_is_forged_replayed_truncated_or_overtaken_changes_nothing(
         flow.goes_on(2_000_000)
         # What this daemon sealed in a session before is of no use in the next one.
         running["left"].killed()
-        with started(program, names["left"], paths["left"]) as again:
+        with up(program, names["left"], paths["left"]) as again:
             flow.goes_on(500_000)
             for relay in both:
                 relay.tricks = Tricks()
@@ -256,8 +230,8 @@ def test_a_full_disk_under_what_it_tells_stops_nothing(
     with (
         nothing_left(names),
         Path("/dev/full").open("w") as full,
-        started(program, names["left"], paths["left"], full) as left,
-        started(program, names["right"], paths["right"], full),
+        up(program, names["left"], paths["left"], stdout=full) as left,
+        up(program, names["right"], paths["right"], stdout=full),
     ):
         wait_until(lambda: all("bundle0" in interfaces(names[end]) for end in ENDS))
         with checked(names, BYTES_PER_S) as flow:

@@ -8,8 +8,6 @@ import shutil
 import signal
 import socket
 import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +22,7 @@ from tests.system.bundles import (
     daemons,
     refusal,
     runtime_of,
+    up,
     written,
 )
 from tests.system.conftest import LINES
@@ -183,34 +182,11 @@ def test_two_bundles_do_not_claim_one_thing(
     assert not {"bundle0", "bundle1"} & interfaces(names["left"])
 
 
-@contextmanager
-def started(
-    program: Path, namespace: str, *paths: Path, **environment: str
-) -> Iterator[subprocess.Popen[str]]:
-    """Run a daemon of several bundles, ready."""
-    process = subprocess.Popen(
-        ["ip", "netns", "exec", namespace, program, "up", *paths],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "RUNTIME_DIRECTORY": str(runtime_of(paths[0])), **environment},
-    )
-    try:
-        assert process.stdout is not None
-        for _ in paths:
-            if not process.stdout.readline():
-                raise AssertionError(process.communicate()[1])
-        yield process
-    finally:
-        process.kill()
-        process.communicate()
-
-
 def test_one_daemon_has_several_bundles_and_down_ends_it(
     program: Path, names: dict[str, str], tmp_path: Path
 ) -> None:
     first, left = written(tmp_path, 2)["left"], names["left"]
-    with started(program, left, first, second(tmp_path)) as process:
+    with up(program, left, first, second(tmp_path)) as daemon:
         told = json.loads(ask(program, left, "status", "--json", of=first).stdout)
         assert [one["name"] for one in told] == ["bundle0", "bundle1"]
         assert {"bundle0", "bundle1"} <= interfaces(left)
@@ -222,7 +198,7 @@ def test_one_daemon_has_several_bundles_and_down_ends_it(
         # It is gone once that has ended.
         assert done.returncode == 0, done
         assert not {"bundle0", "bundle1"} & interfaces(left)
-        assert process.wait(TIMEOUT_S) == 0
+        assert daemon.process.wait(TIMEOUT_S) == 0
         assert list(runtime_of(first).iterdir()) == []
 
 
@@ -347,15 +323,15 @@ def test_systemd_hears_of_readiness_reloads_life_and_the_end(
             return lines
 
         watchdog = {"NOTIFY_SOCKET": at, "WATCHDOG_USEC": "200000"}
-        with started(program, names["left"], path, **watchdog) as process:
+        with up(program, names["left"], path, environment=watchdog) as daemon:
+            process, carrier = daemon.process, daemon.carrier()
             assert "STATUS=carries bundle0" in until("READY=1") + until("WATCHDOG=1")
             process.send_signal(signal.SIGHUP)
             lines = until("RELOADING=1")
             assert any(line.startswith("MONOTONIC_USEC=") for line in lines), lines
             until("READY=1")
             # One that carries no packets is not said to be alive.
-            carrier = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text()
-            os.kill(int(carrier), signal.SIGSTOP)
+            os.kill(carrier, signal.SIGSTOP)
             heard.settimeout(1)
 
             def is_silent() -> bool:
@@ -366,7 +342,7 @@ def test_systemd_hears_of_readiness_reloads_life_and_the_end(
                 return False
 
             wait_until(is_silent, "it is said to be alive")
-            os.kill(int(carrier), signal.SIGCONT)
+            os.kill(carrier, signal.SIGCONT)
             heard.settimeout(TIMEOUT_S)
             until("WATCHDOG=1")
             process.terminate()
@@ -460,9 +436,8 @@ def test_a_flood_of_garbage_is_counted_and_told_in_few_lines(
                 for number in range(200):
                     stranger.sendto(bytes([0x40, number, *range(58)]), ("10.80.0.2", 7000))
                 wait_until(running["right"].is_carrying, "it does not carry")
-        process = running["right"].process
-        process.terminate()
-        _, error = process.communicate(timeout=TIMEOUT_S)
+        running["right"].ended()
+        error = running["right"].log.read_text()
     events = [json.loads(line) for line in error.splitlines()]
     flood = [
         event for event in events if event["message"] == "datagrams of strangers were not taken"

@@ -25,7 +25,7 @@ import pytest
 
 from gingham.studies._namespaces import ip, limit, made_in, namespaces
 from tests.conftest import wait_until
-from tests.system.bundles import Daemon, command, key_file, refusal
+from tests.system.bundles import Daemon, key_file, refusal, up
 
 CLIENTS = ("one", "two", "three")
 SERVER = "10.70.0.1"
@@ -106,35 +106,18 @@ def written(program: Path, folder: Path) -> dict[str, Path]:
     return {name: folder / f"{name}.toml" for name in texts}
 
 
-def started(program: Path, namespace: str, path: Path) -> Daemon:
-    """Run a daemon, which is ready."""
-    process = subprocess.Popen(
-        command(program, namespace, path),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdout is not None
-    if not process.stdout.readline():
-        raise AssertionError(process.communicate()[1])
-    return Daemon(process)
-
-
 @contextmanager
 def running(
     program: Path, names: dict[str, str], paths: dict[str, Path]
 ) -> Iterator[dict[str, Daemon]]:
     """Run all of them, and kill what is not ended inside."""
-    daemons: dict[str, Daemon] = {}
-    try:
-        for name, path in paths.items():
-            daemons[name] = started(program, names[name], path)
+    with ExitStack() as stack:
+        daemons = {
+            name: stack.enter_context(up(program, names[name], path))
+            for name, path in paths.items()
+        }
         wait_until(lambda: all_are_carrying(daemons["server"]), "not all have come")
         yield daemons
-    finally:
-        for daemon in daemons.values():
-            daemon.process.kill()
-            daemon.process.communicate()
 
 
 def peers(server: Daemon) -> dict[str, dict[str, Any]]:
@@ -181,13 +164,6 @@ def carried(names: dict[str, str], client: str, total_bytes: int) -> bool:
             came += data
     thread.join()
     return bytes(came) == sent
-
-
-def end_all(daemons: list[Daemon]) -> None:
-    """End them where they are."""
-    for one in daemons:
-        one.process.kill()
-        one.process.communicate()
 
 
 def together(work: Sequence[Callable[[], bool]]) -> list[bool]:
@@ -259,7 +235,6 @@ def test_one_moves_and_one_is_killed_while_the_others_go_on(
                 f"{int(device[-1]) + 1}",
             )
         daemons["three"].killed()
-        daemons["three"].process.communicate()
         work = [partial(carried, names, client, 2_000_000) for client in CLIENTS[:2]]
         assert together(work) == [True, True]
         wait_until(
@@ -269,9 +244,9 @@ def test_one_moves_and_one_is_killed_while_the_others_go_on(
         told = peers(daemons["server"])
         assert [told[client]["handshakes"]["sessions"] for client in CLIENTS[:2]] == [1, 1], told
         assert all(channel["moved"] == 1 for channel in told["one"]["channels"]), told
-        daemons["three"] = started(program, names["three"], paths["three"])
-        assert carried(names, "three", 500_000)
-        told = peers(daemons["server"])
+        with up(program, names["three"], paths["three"]):
+            assert carried(names, "three", 500_000)
+            told = peers(daemons["server"])
     assert told["three"]["handshakes"]["sessions"] == 2, told
     assert told["one"]["handshakes"]["sessions"] == told["two"]["handshakes"]["sessions"] == 1
     assert told["one"]["given_up"] == 0, told
@@ -341,8 +316,7 @@ def rates_of_peers(
         server = tmp_path / "server.toml"
         text = server_config(public, clients, **changes)
         server.write_text(text.replace("[[channel]]\n" + f'local = "{SERVER}:7000"\n', "", 1))
-        daemons = [started(program, names["server"], server)]
-        stack.callback(end_all, daemons)
+        daemon = stack.enter_context(up(program, names["server"], server))
         for number, client in enumerate(clients):
             lines = client_config(public, client, number, name=f"bundle{number}").splitlines()
             lines = lines[: lines.index("[[channel]]")]
@@ -350,9 +324,9 @@ def rates_of_peers(
             lines += [f'remote = "{SERVER}:7000"']
             path = tmp_path / f"{client}.toml"
             path.write_text("\n".join(lines) + "\n")
-            daemons.append(started(program, names["clients"], path))
+            stack.enter_context(up(program, names["clients"], path))
         rates = _rates(names, count, seconds)
-        assert len(daemons[0].counters()["peers"]) == count
+        assert len(daemon.counters()["peers"]) == count
         return rates
 
 

@@ -33,6 +33,7 @@ from tests.system.bundles import (
     key_files,
     process_status,
     refusal,
+    up,
 )
 from tests.system.flows import connection
 from tests.system.pipes import Line, Programs, network
@@ -191,17 +192,10 @@ def test_a_second_daemon_does_not_take_what_is_in_use(
         assert "another priority" in said
         assert routing(names["left"]) == during
         other.write_text(f"table = 5\npriority = 31000\n{other.read_text()}")
-        second = subprocess.Popen(
-            command(program, names["left"], other), stdout=subprocess.PIPE, text=True
-        )
-        try:
-            assert second.stdout is not None
-            assert second.stdout.readline()
+        with up(program, names["left"], other) as second:
             assert way(names["left"], "10.92.0.1") == "bundle1"
             assert way(names["left"], FAR) == "bundle0"
-        finally:
-            second.terminate()
-            second.communicate(timeout=TIMEOUT_S)
+            second.ended()
         assert routing(names["left"]) == during
 
 
@@ -303,9 +297,8 @@ def test_nothing_is_left_of_a_daemon_whose_half_that_carries_is_killed(
     with daemons(program, names, written(tmp_path, {"routes": [*ROUTES, "::/0"]})) as running:
         assert routing(left) != before
         os.kill(running["left"].carrier(), signal.SIGKILL)
-        _, error = running["left"].process.communicate(timeout=TIMEOUT_S)
-        assert running["left"].process.returncode == 6
-        said = error.splitlines()[-1]
+        assert running["left"].process.wait(TIMEOUT_S) == 6
+        said = running["left"].log.read_text().splitlines()[-1]
         assert said == "striped: the half that carries packets was ended by signal 9"
         assert not has_interface(left)
         assert routing(left) == before

@@ -5,7 +5,6 @@ Rates have the machine in them: both daemons go before all others.
 
 from __future__ import annotations
 
-import subprocess
 import threading
 from pathlib import Path
 from typing import Any
@@ -16,13 +15,13 @@ from gingham.studies._namespaces import ENDS, ip
 from tests.conftest import wait_until
 from tests.system.bundles import (
     Transfer,
-    command,
     config,
     daemons,
     key_files,
     refusal,
     sum_of,
     transfer,
+    up,
 )
 from tests.system.conftest import LINES
 from tests.system.pipes import joined
@@ -156,16 +155,8 @@ def test_an_end_that_listens_and_is_started_again_is_found(
     with daemons(program, names, paths) as running:
         assert transfer(names, 2, 0).is_whole
         running["right"].killed()
-        again = subprocess.Popen(
-            command(program, names["right"], paths["right"]), stdout=subprocess.PIPE, text=True
-        )
-        try:
-            assert again.stdout is not None
-            assert again.stdout.readline()
+        with up(program, names["right"], paths["right"]):
             assert transfer(names, 2, 0).is_whole
-        finally:
-            again.kill()
-            again.communicate()
         told = running["left"].ended()
     assert all(channel["reopened"] > 0 for channel in told["channels"]), told
 
