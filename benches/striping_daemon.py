@@ -18,8 +18,6 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import os
-import signal
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -30,9 +28,10 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 from rich.console import Console  # noqa: E402 - `tests` is no package
 from rich.table import Table  # noqa: E402
-from striping_measures import Length, Programs, Told, VoidError, measured, repeated, sum_alone  # noqa: E402  # noqa: E402
+from striping_measures import Length, Programs, Told, VoidError, measured, repeated, sum_alone  # noqa: E402
 from striping_pictures import draw  # noqa: E402
 from striping_rows import ROWS, Bar, Row  # noqa: E402
+from striping_setup import begin  # noqa: E402
 from tests.system import bundles, ways  # noqa: E402
 from tests.system.pipes import RUNS_MAX  # noqa: E402
 
@@ -58,15 +57,10 @@ COLUMNS = {
 def main() -> int:
     """Measure, draw and print."""
     options = parsed()
-    if lacking := lacks():
-        print(f"bench-stripe: {lacking}", file=sys.stderr)
-        return 6
-    # Whoever ends it has daemons and namespaces taken back.
-    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    begin("bench-stripe", options.folder)
     programs = Programs.built(checked=options.quick)
     length = Length(options.seconds + options.after, options.after)
     length = QUICK if options.quick else length
-    options.folder.mkdir(parents=True, exist_ok=True)
     results = {}
     for name in options.rows:
         row = ROWS[name]
@@ -97,17 +91,6 @@ def parsed() -> argparse.Namespace:
     options = parser.parse_args()
     options.runs = options.runs or (1 if options.quick else 10)
     return options
-
-
-def lacks() -> str | None:
-    """Return what is missing to measure anything, and the cure."""
-    if os.geteuid() != 0:
-        return "network namespaces take root: sudo make bench-stripe"
-    if not os.access("/dev/net/tun", os.W_OK):
-        return "there is no /dev/net/tun: modprobe tun"
-    if not Path("/proc/self/ns/net").exists():
-        return "this kernel has no network namespaces (CONFIG_NET_NS)"
-    return None
 
 
 def ways_of(row: Row, options: argparse.Namespace) -> list[str]:

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import signal
 import sys
 import tempfile
 import threading
@@ -26,8 +25,8 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
-from striping_daemon import lacks  # noqa: E402 - `tests` is no package
-from striping_faults import LINES, Befell, World, befall, remains  # noqa: E402
+from striping_faults import LINES, Befell, World, befall, remains  # noqa: E402 - `tests` is no package
+from striping_setup import begin  # noqa: E402
 from striping_soak_drift import Drift, drift_of  # noqa: E402
 from striping_soak_picture import draw  # noqa: E402
 from tests.conftest import wait_until  # noqa: E402
@@ -75,12 +74,7 @@ class Soaked:
 def main() -> int:
     """Run, draw and print."""
     options = parsed()
-    if lacking := lacks():
-        print(f"soak: {lacking}", file=sys.stderr)
-        return 6
-    # Whoever ends it has daemons and namespaces taken back.
-    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
-    options.folder.mkdir(parents=True, exist_ok=True)
+    begin("soak", options.folder)
     program = bundles.built()
     soaked = Soaked(options.seed, 60 * options.minutes)
     with tempfile.TemporaryDirectory() as folder:
@@ -118,7 +112,10 @@ def soak(program: Path, folder: Path, soaked: Soaked) -> None:
         ip("-n", names["right"], "link", "set", "lo", "up")
         before = faults.left_behind(names)
         relays = stack.enter_context(faults.relays(names, len(LINES), soaked.seed + 1))
-        world = World(program, names, configs(folder), relays)
+        # The left one by interfaces, whose addresses change.
+        paths = faults.written(folder, len(LINES), relayed=len(LINES))
+        faults.by_interfaces(paths["left"], len(LINES))
+        world = World(program, names, paths, relays)
         stack.callback(world.abandon)
         for end in ENDS:
             world.start(end)
@@ -131,16 +128,6 @@ def soak(program: Path, folder: Path, soaked: Soaked) -> None:
         soaked.counters |= {end: one.counters() for end, one in world.running.items()}
         soaked.wrong += world.stop()
         soaked.wrong += remains(before, names)
-
-
-def configs(folder: Path) -> dict[str, Path]:
-    """Write both, the left one by interfaces, whose addresses change."""
-    paths = faults.written(folder, len(LINES), relayed=len(LINES))
-    text = paths["left"].read_text()
-    for channel in range(len(LINES)):
-        text = text.replace(f'local = "10.80.{channel}.1:7000"', f'interface = "wan{channel}"')
-    paths["left"].write_text(text)
-    return paths
 
 
 def with_flows(world: World, soaked: Soaked) -> None:
