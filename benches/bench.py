@@ -62,8 +62,8 @@ Row = dict[str, object]
 def main() -> int:
     """Measure, print, compare."""
     options = parser().parse_args()
-    binary = build(options.target_dir)
     wanted = options.rows
+    binary = build(options.target_dir, wanted)
     rows = [path for path in sorted(ROWS.glob("*.toml")) if is_wanted(path.stem, wanted)]
     if options.saturation:
         record_loads(binary, rows)
@@ -109,9 +109,16 @@ def parser() -> argparse.ArgumentParser:
     return what
 
 
-def build(target: str) -> Path:
-    """Build the bench in the release profile and return its path."""
+def build(target: str, wanted: list[str]) -> Path:
+    """Build what the rows take in the release profile, and return the path of the bench."""
+    import routes
+    import stripe
+
     command = ["cargo", "build", "--release", "--quiet", "--locked", "--package", "gingham-bench"]
+    rows = {"gingham-bench-stripe": [stripe.NAME], "gingham-bench-routes": list(routes.ROWS)}
+    others = [name for name, own in rows.items() if not wanted or set(own) & set(wanted)]
+    for program in ["gingham-bench", *others]:
+        command += ["--bin", program]
     subprocess.run([*command, "--target-dir", target], check=True, cwd=ROOT)
     return Path(target) / "release" / "gingham-bench"
 
