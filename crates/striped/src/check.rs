@@ -1,5 +1,6 @@
 //! Whether a configuration can be right on this machine, before anything is touched.
 
+pub(crate) mod addresses;
 mod collisions;
 
 use std::collections::BTreeMap;
@@ -12,6 +13,7 @@ use gingham_stripe_crypt::PeerPlan;
 use gingham_stripe_udp::{BufferPlan, CHANNELS_MAX, OVERHEAD_BYTES_MAX};
 use nix::unistd::User;
 
+use self::addresses::{check_interface, check_local, check_remote};
 use crate::class::Dscp;
 use crate::config::{Channel, ChannelAt, Config, Endpoint};
 use crate::ethernet;
@@ -323,45 +325,15 @@ fn check_channel(
         return refuse("remote", message.into());
     };
     let local = channel.local(remote);
-    if let Some(name) = channel.interface.as_deref().filter(|name| !machine.has_interface(name)) {
-        let error = source.refuse(&at.key("interface"), format!("there is no `{name}`"));
-        return Err(error.suggesting(name, "interfaces", &machine.interfaces));
-    }
-    if !channel.is_placed() {
-        return refuse("remote", "the channel says neither local nor interface".into());
-    }
-    if local.is_ipv4() != remote.is_ipv4() {
-        return refuse("local", format!("{local} and {remote} are not of one family"));
-    }
-    if !local.ip().is_unspecified() && !machine.addresses.contains(&local.ip()) {
-        return refuse("local", format!("no interface has the address {}", local.ip()));
-    }
-    if local.ip().is_unspecified() && channel.interface.is_none() {
-        return refuse("local", "any address, but of which interface?".into());
-    }
+    check_interface(source, machine, at)?;
+    check_local(source, machine, at, local, remote)?;
     if local.port() == 0 {
         return refuse("local", "the other end is to know the port: it is not 0".into());
     }
-    if !channel.says_remote() {
-        return Ok(local);
+    if channel.says_remote() {
+        check_remote(source, at, remote)?;
     }
-    if remote.ip().is_unspecified() || remote.port() == 0 {
-        return refuse("remote", "the other end of a channel has an address and a port".into());
-    }
-    check_outside(source, at, remote)?;
     Ok(local)
-}
-
-/// Whether the way to the other end is not through the interface itself.
-pub(crate) fn check_outside(
-    source: &Source<Config>,
-    at: &ChannelAt<'_>,
-    remote: SocketAddr,
-) -> Result<(), InputError> {
-    let inside = source.scenario.addresses.iter().find(|prefix| prefix.contains(remote.ip()));
-    let Some(prefix) = inside else { return Ok(()) };
-    let message = format!("{} is in the interface's own {prefix}", remote.ip());
-    Err(source.refuse(&at.key("remote"), message))
 }
 
 fn check_mtu(source: &Source<Config>, place: &Place<'_>) -> Result<(), InputError> {

@@ -3,7 +3,7 @@
 use gingham_input::{InputError, Source};
 use gingham_stripe_udp::ChannelPlan;
 
-use crate::check::check_outside;
+use crate::check::addresses::{check_interface, check_local, check_own, check_remote};
 use crate::config::{ChannelAt, Config};
 use crate::machine::Machine;
 
@@ -18,10 +18,7 @@ pub(crate) fn check(
     if let Some(key) = channel.key_of_ethernet() {
         return refuse(key, format!("a channel over TCP has no `{key}`"));
     }
-    if let Some(name) = channel.interface.as_deref().filter(|name| !machine.has_interface(name)) {
-        let error = source.refuse(&at.key("interface"), format!("there is no `{name}`"));
-        return Err(error.suggesting(name, "interfaces", &machine.interfaces));
-    }
+    check_interface(source, machine, at)?;
     match (channel.listen(), channel.says_remote()) {
         (Some(_), true) => refuse(
             "listen",
@@ -52,10 +49,7 @@ fn check_listener(
     if listen.port() == 0 {
         return refuse("listen", format!("{listen} has no port that the other end can know"));
     }
-    if !listen.ip().is_unspecified() && !machine.addresses.contains(&listen.ip()) {
-        return refuse("listen", format!("no interface has the address {}", listen.ip()));
-    }
-    Ok(())
+    check_own(source, machine, at, "listen", listen)
 }
 
 fn check_connector(
@@ -67,26 +61,12 @@ fn check_connector(
     let refuse = |key: &str, message: String| Err(source.refuse(&at.key(key), message));
     let Some(remote) = channel.remote() else { return Ok(()) };
     let local = channel.connect_from(remote);
-    if !channel.is_placed() {
-        return refuse("remote", "the channel says neither local nor interface".into());
-    }
-    if local.is_ipv4() != remote.is_ipv4() {
-        return refuse("local", format!("{local} and {remote} are not of one family"));
-    }
-    if !local.ip().is_unspecified() && !machine.addresses.contains(&local.ip()) {
-        return refuse("local", format!("no interface has the address {}", local.ip()));
-    }
-    if local.ip().is_unspecified() && channel.interface.is_none() {
-        return refuse("local", "any address, but of which interface?".into());
-    }
+    check_local(source, machine, at, local, remote)?;
     if local.port() != 0 {
         let message = "a connection that comes again begins at another port: write port 0, any";
         return refuse("local", message.into());
     }
-    if remote.ip().is_unspecified() || remote.port() == 0 {
-        return refuse("remote", "the other end has an address and a port".into());
-    }
-    check_outside(source, at, remote)?;
+    check_remote(source, at, remote)?;
     let way = ChannelPlan { local, interface: channel.interface.clone(), mark: None, remote };
     match way.path_mtu() {
         Ok(_) => Ok(()),
