@@ -82,6 +82,11 @@ impl Discards {
     pub fn total(&self) -> u64 {
         self.0.iter().sum()
     }
+
+    /// What was wrong most often.
+    pub fn most(&self) -> Option<Discard> {
+        Discard::ALL.into_iter().max_by_key(|one| self.of(*one)).filter(|one| self.of(*one) > 0)
+    }
 }
 
 #[cfg(test)]
@@ -95,5 +100,15 @@ mod tests {
         for (place, discard) in Discard::ALL.into_iter().enumerate() {
             assert_eq!(discard as usize, place);
         }
+    }
+
+    #[test]
+    fn what_was_wrong_most_often_is_known_once_anything_was() {
+        let mut counts = Discards::default();
+        assert_eq!((counts.total(), counts.most()), (0, None));
+        for discard in [Discard::NoKey, Discard::Replayed, Discard::Replayed] {
+            counts.count(discard);
+        }
+        assert_eq!((counts.total(), counts.most()), (3, Some(Discard::Replayed)));
     }
 }

@@ -3,6 +3,7 @@
 //!
 //! Invariant: what is told of what others cause has a limit ([`Limit`]).
 
+use std::mem::replace;
 use std::time::Duration;
 
 use gingham_stripe::{Instant, SizeState};
@@ -45,12 +46,31 @@ struct Look {
     since: Instant,
     /// The longest packet, once it is known.
     longest_bytes: u32,
-    moved: u64,
-    strange: u64,
     reopened: u64,
+    moved: Growing,
+    strange: Growing,
     came: Limit,
     went: Limit,
-    other: Limit,
+    found: Limit,
+}
+
+/// A count that is told where it has grown.
+#[derive(Clone, Copy, Debug, Default)]
+struct Growing {
+    told: u64,
+    limit: Limit,
+}
+
+impl Growing {
+    /// By how much it has grown since that was told last, if it is told now, and how often it was
+    /// not told meanwhile.
+    fn growth(&mut self, now: Instant, count: u64) -> Option<(u64, u64)> {
+        if count <= self.told {
+            return None;
+        }
+        let suppressed = self.limit.pass(now)?;
+        Some((count - replace(&mut self.told, count), suppressed))
+    }
 }
 
 /// What is told of a channel beside what its end says.
@@ -71,12 +91,9 @@ pub(crate) struct Observer {
     samples: [(Instant, Vec<Counted>); 2],
     looks: Vec<Look>,
     is_open: bool,
-    sessions: u64,
-    discards: u64,
-    refused: u64,
-    discarded: Limit,
-    met: Limit,
-    refusing: Limit,
+    sessions: Growing,
+    discards: Growing,
+    refused: Growing,
 }
 
 impl Observer {
@@ -89,12 +106,9 @@ impl Observer {
             samples: [(now, counted.clone()), (now, counted)],
             looks,
             is_open: false,
-            sessions: 0,
-            discards: 0,
-            refused: 0,
-            discarded: Limit::default(),
-            met: Limit::default(),
-            refusing: Limit::default(),
+            sessions: Growing::default(),
+            discards: Growing::default(),
+            refused: Growing::default(),
         }
     }
 
@@ -138,38 +152,18 @@ impl Observer {
     fn look_at_peer(&mut self, now: Instant, end: &End, refused: u64) {
         let (peer, is_open) = (self.peer, end.is_open());
         if let Some(counts) = end.handshakes() {
-            if counts.sessions > self.sessions
-                && let Some(suppressed) = self.met.pass(now)
-            {
-                info!(
-                    peer,
-                    sessions = counts.sessions,
-                    suppressed,
-                    "the other end has shaken hands"
-                );
+            let sessions = counts.sessions;
+            if let Some((_, suppressed)) = self.sessions.growth(now, sessions) {
+                info!(peer, sessions, suppressed, "the other end has shaken hands");
             }
-            self.sessions = counts.sessions;
-            let discards = Discard::ALL.into_iter().map(|one| counts.discards.of(one)).sum();
-            if discards > self.discards
-                && let Some(suppressed) = self.discarded.pass(now)
-            {
-                let most = Discard::ALL.into_iter().max_by_key(|one| counts.discards.of(*one));
-                warn!(
-                    peer,
-                    datagrams = discards - self.discards,
-                    mostly = most.map(Discard::name),
-                    suppressed,
-                    "datagrams were not taken"
-                );
-                self.discards = discards;
+            let discards = counts.discards.total();
+            if let Some((datagrams, suppressed)) = self.discards.growth(now, discards) {
+                let mostly = counts.discards.most().map(Discard::name);
+                warn!(peer, datagrams, mostly, suppressed, "datagrams were not taken");
             }
         }
-        if refused > self.refused
-            && let Some(suppressed) = self.refusing.pass(now)
-        {
-            let packets = refused - self.refused;
+        if let Some((packets, suppressed)) = self.refused.growth(now, refused) {
             warn!(peer, packets, suppressed, "packets are from addresses that are not allowed");
-            self.refused = refused;
         }
         if is_open != self.is_open {
             self.is_open = is_open;
@@ -181,31 +175,20 @@ impl Observer {
 /// What comes of nobody in particular, and goes to nobody.
 #[derive(Debug, Default)]
 pub(crate) struct Crowd {
-    discards: u64,
-    refused: u64,
-    discarded: Limit,
-    refusing: Limit,
+    discards: Growing,
+    refused: Growing,
 }
 
 impl Crowd {
     /// Looks, and tells what has changed; packets that go to nobody are so many.
     pub(crate) fn look(&mut self, now: Instant, counts: &StrangerCounts, refused: u64) {
-        let of = |one: &Discard| counts.discards.of(*one);
-        let discards = Discard::ALL.iter().map(of).sum::<u64>() + counts.untried;
-        if discards > self.discards
-            && let Some(suppressed) = self.discarded.pass(now)
-        {
-            let most = Discard::ALL.into_iter().max_by_key(of);
-            let (datagrams, mostly) = (discards - self.discards, most.map(Discard::name));
+        let discards = counts.discards.total() + counts.untried;
+        if let Some((datagrams, suppressed)) = self.discards.growth(now, discards) {
+            let mostly = counts.discards.most().map(Discard::name);
             warn!(datagrams, mostly, suppressed, "datagrams of strangers were not taken");
-            self.discards = discards;
         }
-        if refused > self.refused
-            && let Some(suppressed) = self.refusing.pass(now)
-        {
-            let packets = refused - self.refused;
+        if let Some((packets, suppressed)) = self.refused.growth(now, refused) {
             warn!(packets, suppressed, "packets are to addresses that are nobody's");
-            self.refused = refused;
         }
     }
 }
@@ -228,28 +211,15 @@ impl Look {
         let is_found = size.state == SizeState::SearchComplete && is_in;
         if is_found && longest_bytes != self.longest_bytes {
             self.longest_bytes = longest_bytes;
-            if let Some(suppressed) = self.other.pass(now) {
+            if let Some(suppressed) = self.found.pass(now) {
                 info!(peer, channel = id, longest_bytes, suppressed, "the longest packet is found");
             }
         }
-        if counts.moved > self.moved {
-            self.moved = counts.moved;
-            if let Some(suppressed) = self.other.pass(now) {
-                let remote = end.remote(id).map(tracing::field::display);
-                info!(
-                    peer,
-                    channel = id,
-                    remote,
-                    suppressed,
-                    "the other end is at another address"
-                );
-            }
+        if let Some((_, suppressed)) = self.moved.growth(now, counts.moved) {
+            let remote = end.remote(id).map(tracing::field::display);
+            info!(peer, channel = id, remote, suppressed, "the other end is at another address");
         }
-        if counts.strange > self.strange
-            && let Some(suppressed) = self.other.pass(now)
-        {
-            let datagrams = counts.strange - self.strange;
-            self.strange = counts.strange;
+        if let Some((datagrams, suppressed)) = self.strange.growth(now, counts.strange) {
             warn!(peer, channel = id, datagrams, suppressed, "strange datagrams came");
         }
         if counts.reopened > self.reopened {
