@@ -8,6 +8,7 @@
 //!
 //! Over Ethernet there is one, of whom nothing is known.
 
+use std::mem::take;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -30,6 +31,9 @@ use crate::quota;
 /// An epoch is a count of so many milliseconds: no end resets so often for long, and half of what
 /// 32 bits count, within which one is told from an earlier one, is four years.
 const EPOCH_MS: u128 = 64;
+/// Peers that send and get no packets are looked at so often: of 256 that rest, looking at each ten
+/// times a second was a quarter of what they cost.
+const LOOK_AT_QUIET: Duration = Duration::from_secs(1);
 
 /// All of them.
 #[derive(Debug)]
@@ -69,6 +73,10 @@ pub(crate) struct Peer {
     /// The longest packet that its pipe takes now.
     longest_bytes: u16,
     pub(crate) observer: Observer,
+    /// A packet came or went since it was looked at last.
+    is_busy: bool,
+    /// Then it is looked at though it rests.
+    looks_by: Instant,
 }
 
 impl Peers {
@@ -108,6 +116,8 @@ impl Peers {
                 marks: Marks::default(),
                 longest_bytes: config.mtu,
                 observer: Observer::new(number, ends.end(number).map_or(0, End::channels), now()),
+                is_busy: false,
+                looks_by: now(),
             });
         }
         Ok(Self {
@@ -131,6 +141,7 @@ impl Peers {
     pub(crate) fn next_packet(&mut self) -> Option<(Packet, u16)> {
         while let Some((number, mut packet)) = self.ends.next_packet() {
             let peer = &mut self.queues.0[number];
+            peer.is_busy = true;
             if self.allowed.source(&packet.bytes) != Some(number) {
                 peer.refused_sources += 1;
             } else if peer.marks.passes(&mut packet.bytes, packet.ecn) {
@@ -152,9 +163,10 @@ impl Peers {
 
     /// A packet goes to a peer.
     pub(crate) fn enqueue(&mut self, now: Instant, number: usize, packet: &[u8]) {
-        let entry = &mut self.queues.0[number].entry;
-        entry.advance(now);
-        entry.enqueue(packet);
+        let peer = &mut self.queues.0[number];
+        peer.is_busy = true;
+        peer.entry.advance(now);
+        peer.entry.enqueue(packet);
         self.ends.touch(number);
     }
 
@@ -172,7 +184,11 @@ impl Peers {
         let (least, most) = self.longest;
         self.crowd.look(now, self.ends.strangers(), self.refused_destinations);
         for (number, peer) in self.queues.0.iter_mut().enumerate() {
+            if !take(&mut peer.is_busy) && now < peer.looks_by {
+                continue;
+            }
             let Some(end) = self.ends.end(number) else { continue };
+            peer.looks_by = now.after(LOOK_AT_QUIET);
             peer.observer.look(now, end, peer.refused_sources);
             let longest_bytes = u16::try_from(end.longest_bytes()).unwrap_or(u16::MAX);
             peer.longest_bytes = longest_bytes.clamp(least, most);
