@@ -37,7 +37,7 @@ test-rust:  ## the tests of the crates
 	$(CARGO) test --workspace --locked
 
 test-python: .venv/core.stamp  ## the tests of the package, with real programs where installed
-	$(BIN)/pytest --numprocesses 2
+	$(BIN)/pytest --numprocesses 4
 
 lint: .venv/core.stamp $(CARGO_DENY)  ## formats, lints, types, walls, licences, spelling
 	$(CARGO) fmt --all --check

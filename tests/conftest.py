@@ -10,6 +10,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+from zlib import crc32
 
 import pytest
 from hypothesis import settings
@@ -29,6 +31,33 @@ settings.load_profile("house")
 for name in ("COLUMNS", "LINES"):
     os.environ.pop(name, None)
     os.unsetenv(name)
+
+
+# Tests that run programs over shaped lines: they wait, mostly idle.
+OVER_LINES = ("tests/system/test_linkemu", "tests/system/test_stripe")
+# So many of them at once, lest they ask more of two cores than their rates allow.
+OVER_LINES_AT_ONCE = 2
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Have what waits run beside what computes, where there are workers for both.
+
+    (pytest-xdist 3.8 has groups for this, which pytest 9.2 ignores.)
+    """
+    from xdist.scheduler import LoadScopeScheduling
+
+    def worker_of(test: str) -> str:
+        if not test.startswith(OVER_LINES):
+            return test
+        return f"over lines {crc32(test.encode()) % OVER_LINES_AT_ONCE}"
+
+    if (config.getoption("numprocesses") or 0) <= OVER_LINES_AT_ONCE:
+        return None
+    scheduler = LoadScopeScheduling(config, log)
+    # What it gives to one worker together.
+    scheduler._split_scope = worker_of
+    return scheduler
 
 
 @dataclass(frozen=True)
