@@ -19,24 +19,29 @@ import signal
 import socket
 import struct
 import subprocess
+import sys
 import tempfile
 import time
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gingham.studies._namespaces import ip, made_in, namespaces
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+from tests.system.bundles import Daemon, key_file, up  # noqa: E402 - `tests` is no package
+from tests.system.faults import UDP_SEGMENT, resident_kb  # noqa: E402
+from tests.system.flows import cpu_seconds  # noqa: E402
+
+from gingham.studies._namespaces import ip, made_in, namespaces  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ADDRESS = ("127.0.0.1", 7000)
 CHANNELS = 2
-UDP_SEGMENT = 103
 GARBAGE_BYTES, GARBAGE_A_CALL = 200, 50
 # Of a sealed packet: version 3 and the first key, channel 0, and what no session has.
 HEADER = bytes([0x40, 0, 0xFF, 0xFF])
-TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def main() -> None:
@@ -62,9 +67,7 @@ def main() -> None:
 
 def write(folder: Path, programs: Path, peers: int) -> tuple[Path, str]:
     """Write what the server is told, and return it with the server's public key."""
-    key = folder / "server.key"
-    key.touch(mode=0o600)
-    key.write_text("77" * 32 + "\n")
+    key = key_file(folder, "server.key", "77" * 32)
     public = said(programs / "striped", "pubkey", str(key)).strip()
     lines = ['name = "many0"', 'addresses = ["10.91.0.1/16"]', 'private-key = "server.key"']
     lines += ["[[channel]]", 'local = "{}:{}"'.format(*ADDRESS)] * CHANNELS
@@ -83,63 +86,35 @@ def said(program: Path, *words: str) -> str:
 
 
 @contextmanager
-def running(
-    chosen: argparse.Namespace, folder: Path, namespace: str
-) -> Iterator[subprocess.Popen[str]]:
+def running(chosen: argparse.Namespace, folder: Path, namespace: str) -> Iterator[Daemon]:
     """Run the server and its peers."""
     programs = chosen.folder.resolve()
     path, public = write(folder, programs, chosen.peers)
-    inside = ["ip", "netns", "exec", namespace]
-    server = subprocess.Popen(
-        [*inside, str(programs / "striped"), "up", str(path)], stdout=subprocess.PIPE, text=True
-    )
-    command = [str(programs / "examples" / "idle_peers"), "--peers", str(chosen.peers)]
-    command += ["--server", public, "--address", "{}:{}".format(*ADDRESS), "--time", "100000"]
-    peers = None
-    try:
-        assert server.stdout is not None
-        assert server.stdout.readline(), "the server does not run"
-        peers = subprocess.Popen([*inside, *command])
-        yield server
-    finally:
-        for process in [server, *([peers] if peers else [])]:
-            process.kill()
-            process.wait()
+    command = ["ip", "netns", "exec", namespace, str(programs / "examples" / "idle_peers")]
+    command += ["--peers", str(chosen.peers), "--server", public]
+    command += ["--address", "{}:{}".format(*ADDRESS), "--time", "100000"]
+    with up(programs / "striped", namespace, path, priority=False) as server:
+        peers = subprocess.Popen(command)
+        try:
+            yield server
+        finally:
+            peers.kill()
+            peers.wait()
 
 
-def carrier(server: subprocess.Popen[str]) -> int:
-    """Return the process of the half that carries packets."""
-    return int(Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text())
-
-
-def cpu_seconds(process: int) -> float:
-    """Return the processor time of a process."""
-    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / TICKS
-
-
-def memory_mb(process: int) -> float:
-    """Return what a process has in memory."""
-    lines = Path(f"/proc/{process}/status").read_text().splitlines()
-    resident = next(line for line in lines if line.startswith("VmRSS"))
-    return int(resident.split()[1]) / 1_024
-
-
-def measured(server: subprocess.Popen[str], seconds: float) -> dict[str, Any]:
+def measured(server: Daemon, seconds: float) -> dict[str, Any]:
     """Return what the server takes meanwhile."""
-    process = carrier(server)
-    before, started = cpu_seconds(process), time.monotonic()
+    carrier = server.carrier()
+    before, started = cpu_seconds([carrier]), time.monotonic()
     time.sleep(seconds)
-    used = (cpu_seconds(process) - before) / (time.monotonic() - started)
-    memory = memory_mb(process) + memory_mb(server.pid)
-    return {"cpu_percent": round(100 * used, 2), "memory_mb": round(memory, 1)}
+    used = (cpu_seconds([carrier]) - before) / (time.monotonic() - started)
+    memory_mb = sum(resident_kb(one) for one in (carrier, server.process.pid)) / 1_024
+    return {"cpu_percent": round(100 * used, 2), "memory_mb": round(memory_mb, 1)}
 
 
-def state(server: subprocess.Popen[str]) -> dict[str, Any]:
+def state(server: Daemon) -> dict[str, Any]:
     """Return how many peers are there, and what was counted of strangers."""
-    server.send_signal(signal.SIGUSR1)
-    assert server.stdout is not None
-    told = json.loads(server.stdout.readline())
+    told = server.counters()
     channels = [channel["is_in"] for peer in told["peers"] for channel in peer["channels"]]
     return {
         "open": sum(peer["is_open"] for peer in told["peers"]),
