@@ -29,7 +29,7 @@ LINES = [Line(20), Line(10), Line(10)]
 # A fault lasts so long, and so long nothing is wrong before the next, in seconds.
 LASTS_S, GAP_S = (0.3, 3.0), (0.5, 2.5)
 # Up to here, of the whole time, processes are killed.
-KILLS_SHARE = 0.5
+KILLS_SHARE = 1 / 3
 # Of faults until then.
 KILLED_SHARE = 0.25
 GARBAGE_PER_S = 100_000

@@ -112,8 +112,10 @@ def soak(program: Path, folder: Path, soaked: Soaked) -> None:
         ip("-n", names["right"], "link", "set", "lo", "up")
         before = faults.left_behind(names)
         relays = stack.enter_context(faults.relays(names, len(LINES), soaked.seed + 1))
-        # The left one by interfaces, whose addresses change.
-        paths = faults.written(folder, len(LINES), relayed=len(LINES))
+        # The left one by interfaces, whose addresses change. With room for few channels fewer
+        # packets are kept, which sooner are as many as they get.
+        few = {"channels-max": len(LINES)}
+        paths = faults.written(folder, len(LINES), relayed=len(LINES), **few)
         faults.by_interfaces(paths["left"], len(LINES))
         world = World(program, names, paths, relays)
         stack.callback(world.abandon)

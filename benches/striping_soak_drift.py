@@ -14,10 +14,11 @@ from gingham.studies._namespaces import ENDS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# What is kept to be sent again fills first: 16 MB, at the 0.3 MB a second that go back.
+# What is kept to be sent again fills first: 16,384 packets, of which 500 and more go a second.
 WARM_S = 60.0
-# Neighbouring samples say the same: what counts is the middle of so many seconds.
-BLOCK_S = 10.0
+# What is kept takes memory by the lengths of its packets, and after so long it is others: within
+# that samples say the same, and their middle counts.
+BLOCK_S = 30.0
 BLOCKS_MIN = 3
 # Two in a hundred of the pool of free buffers (16 MB) a minute: it fills to its bound once, after
 # the largest burst there was, and a leak does not end.
