@@ -7,6 +7,8 @@ that are away and of keys that do not fit.
 from __future__ import annotations
 
 import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -15,7 +17,7 @@ import pytest
 from gingham.studies._namespaces import ENDS, TIMEOUT_S, ip
 from tests.conftest import wait_until
 from tests.system.bundles import ADDRESSES, Daemon, daemons, up
-from tests.system.checked import checked
+from tests.system.checked import Checked, checked
 from tests.system.conftest import LINES
 from tests.system.faults import (
     DAEMON_PORT,
@@ -36,6 +38,19 @@ BYTES_PER_S = 1e6
 GARBAGE_PER_S, GARBAGE_S = 100_000, 2.0
 # What a daemon may have more of after garbage: buffers, once touched, stay.
 GROWTH_KB_MAX = 16_384
+
+
+@contextmanager
+def carrying(
+    program: Path, names: dict[str, str], paths: dict[str, Path]
+) -> Iterator[tuple[dict[str, Daemon], Checked]]:
+    """Run both ends, and a stream between them, of which nothing is lost and nothing left."""
+    with (
+        nothing_left(names),
+        daemons(program, names, paths) as running,
+        checked(names, BYTES_PER_S) as flow,
+    ):
+        yield running, flow
 
 
 def is_answered(names: dict[str, str]) -> None:
@@ -71,11 +86,7 @@ def test_a_connection_outlives_ends_that_are_killed(
     program: Path, names: dict[str, str], tmp_path: Path, again: str
 ) -> None:
     paths = written(tmp_path, len(LINES))
-    with (
-        nothing_left(names),
-        daemons(program, names, paths) as running,
-        checked(names, BYTES_PER_S) as flow,
-    ):
+    with carrying(program, names, paths) as (running, flow):
         flow.goes_on()
         running[again].killed()
         assert "bundle0" not in interfaces(names[again])
@@ -89,11 +100,7 @@ def test_a_channel_is_unplugged_and_plugged_under_load(
     program: Path, names: dict[str, str], tmp_path: Path
 ) -> None:
     paths = written(tmp_path, len(LINES))
-    with (
-        nothing_left(names),
-        daemons(program, names, paths) as running,
-        checked(names, BYTES_PER_S) as flow,
-    ):
+    with carrying(program, names, paths) as (running, flow):
         for end, channel in (("left", 0), ("right", 1)):
             flow.goes_on()
             ip("-n", names[end], "link", "set", f"wan{channel}", "down")
@@ -125,10 +132,8 @@ def test_a_nat_that_forgets_is_followed(
 ) -> None:
     paths = written(tmp_path, len(LINES), relayed=1)
     with (
-        nothing_left(names),
         relays(names, 1) as (relay,),
-        daemons(program, names, paths) as running,
-        checked(names, BYTES_PER_S) as flow,
+        carrying(program, names, paths) as (running, flow),
     ):
         wait_until(running["left"].is_carrying)
         for count in (2, 3, 4):
@@ -151,10 +156,8 @@ def test_what_is_forged_replayed_truncated_or_overtaken_changes_nothing(
     paths = written(tmp_path, len(LINES), relayed=2)
     tricks = Tricks(lost=0.01, replayed=0.2, truncated=0.2, forged=0.2, overtaken=0.05)
     with (
-        nothing_left(names),
         relays(names, 2) as both,
-        daemons(program, names, paths) as running,
-        checked(names, BYTES_PER_S) as flow,
+        carrying(program, names, paths) as (running, flow),
     ):
         flow.goes_on()
         for relay in both:
@@ -179,11 +182,7 @@ def test_garbage_at_a_hundred_thousand_datagrams_a_second_is_borne(
     program: Path, names: dict[str, str], tmp_path: Path
 ) -> None:
     paths = written(tmp_path, len(LINES))
-    with (
-        nothing_left(names),
-        daemons(program, names, paths) as running,
-        checked(names, BYTES_PER_S) as flow,
-    ):
+    with carrying(program, names, paths) as (running, flow):
         flow.goes_on()
         carrier = running["right"].carrier()
         before = resident_kb(carrier), descriptors(carrier)
