@@ -436,8 +436,10 @@ def test_a_flood_of_garbage_is_counted_and_told_in_few_lines(
                 for number in range(200):
                     stranger.sendto(bytes([0x40, number, *range(58)]), ("10.80.0.2", 7000))
                 wait_until(running["right"].is_carrying, "it does not carry")
+        log = running["right"].log
+        wait_until(lambda: "the channel is in" in log.read_text(), "it was not told")
         running["right"].ended()
-        error = running["right"].log.read_text()
+        error = log.read_text()
     events = [json.loads(line) for line in error.splitlines()]
     flood = [
         event for event in events if event["message"] == "datagrams of strangers were not taken"
