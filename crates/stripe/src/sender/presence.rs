@@ -364,6 +364,7 @@ impl<S: Numbered> Sender<S> {
         }
         self.forbid_until_after(channel, since);
         self.sizes.leave(channel);
+        self.see_copies_lost(channel);
         self.due &= !(1 << channel);
         let watch = &mut self.presence.watches[channel];
         if watch.life != Life::Absent {

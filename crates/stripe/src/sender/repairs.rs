@@ -26,12 +26,16 @@
 //!
 //! Source: none; the paper leaves repair to the layers above.
 //!
+//! A copy that was on its way on a channel that left is no try: channels that come and go would use up
+//! all of a packet's, and the receiver waits for it as long as copies of others come.
+//!
 //! Invariants: bounded memory, taken as it is of use; no packet is sent again more than `tries_max`
-//! times.
+//! times, but for copies on channels that left.
 
 mod choice;
 #[cfg(test)]
 mod corruption;
+mod departed;
 mod history;
 mod redundant;
 
@@ -172,7 +176,7 @@ impl Repairs {
     /// Where the next copy had better not go: where the last one of the same packet was lost.
     fn avoided(&mut self) -> Option<usize> {
         let &(place, _) = self.queue.front()?;
-        let sent = self.at(place).filter(|sent| sent.tries > 0)?;
+        let sent = self.at(place).filter(|sent| sent.other != Place::default())?;
         Some(sent.other.0.into())
     }
 
@@ -371,22 +375,22 @@ mod tests {
     use super::*;
 
     const NOW: Instant = Instant::ORIGIN;
-    const LATER: Instant = Instant::from_nanoseconds(1_000_000_000);
+    pub(super) const LATER: Instant = Instant::from_nanoseconds(1_000_000_000);
 
     /// Where copies go.
-    const OTHER: Place = (1, 99);
+    pub(super) const OTHER: Place = (1, 99);
 
     /// No copy is under way.
-    fn lost(_: Place) -> bool {
+    pub(super) fn lost(_: Place) -> bool {
         false
     }
 
-    fn repairs(packets: usize, tries_max: u8) -> Repairs {
+    pub(super) fn repairs(packets: usize, tries_max: u8) -> Repairs {
         Repairs::new(RepairPlan { packets, tries_max }, 2)
     }
 
     /// What goes next, and as what it was sent.
-    fn next(repairs: &mut Repairs, on: Place) -> Option<(u8, u32, u32)> {
+    pub(super) fn next(repairs: &mut Repairs, on: Place) -> Option<(u8, u32, u32)> {
         let place = repairs.next(NOW).0?;
         let (sequence, length_bytes) = repairs.copied(place, on).expect("it is remembered");
         assert_eq!(length_bytes, 100 + sequence);

@@ -118,7 +118,8 @@ impl Case {
         let mut lines =
             lines(&mut draw, &quanta, SECOND_NS * lengths.mean_bytes() / gap_ns, heal_ns);
         let guaranteed = draw.one_in(2);
-        let order = (guaranteed && draw.one_in(3)).then(|| order_options(&mut draw));
+        let adapts = Draw::of(seed, "adapts").one_in(2);
+        let order = (guaranteed && draw.one_in(3)).then(|| order_options(&mut draw, adapts));
         if guaranteed {
             for line in &mut lines {
                 line.disorder(&mut draw, order);
@@ -349,10 +350,10 @@ fn settling_ns(sender: &SenderOptions, wait_ns: u64, way_ns: u64) -> u64 {
 }
 
 /// What holds back for 20 ms at most, and packets enough, or not.
-fn order_options(draw: &mut Draw) -> OrderOptions {
+fn order_options(draw: &mut Draw, adapts: bool) -> OrderOptions {
     let packets_max = if draw.one_in(10) { 1 } else { 256 };
     let wait = Duration::from_millis(draw.between(1, 20));
-    OrderOptions { wait, packets_max, adapts: false }
+    OrderOptions { wait, packets_max, adapts }
 }
 
 /// Credits or not, and control of what is in flight, which a free choice needs.

@@ -40,9 +40,9 @@ pub(crate) struct World<'a> {
     receiver: Receiver<Scheduler, Packet>,
     there: Vec<Line>,
     back: Vec<Line>,
-    /// By time, and those of a time in the order in which they were sent.
     /// Of channels that reorder.
     orders: Vec<ChannelOrder<Packet>>,
+    /// By time, and those of a time in the order in which they were sent.
     flights: BTreeMap<(u64, u64), Flight>,
     flown: u64,
     /// What happens next of the story.

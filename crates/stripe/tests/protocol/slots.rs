@@ -78,6 +78,34 @@ fn a_hundred_channels_come_and_go_and_nothing_is_lost() {
     }
 }
 
+/// An uplink that appears and vanishes ten thousand times beside a slower one that stays, in one slot or
+/// in seven in turn: ids are slots, so none is used up; each time it carries within five of the longest
+/// round trips. What was on its way, copies too, goes again over others as often as that takes.
+#[test]
+fn a_channel_comes_and_goes_ten_thousand_times_and_no_id_is_used_up() {
+    for (order, slots) in [(Order::Strict, 7), (Order::Free, 1)] {
+        let (mut pair, mut words) = (pair(order, 1 << 7), Words(8));
+        pair.dead = !(1 << 7);
+        for turn in 0..10_000 {
+            let (id, added) = (turn % slots, pair.now);
+            assert_eq!(pair.sender.add_channel(added, id), Ok(()), "{order:?}, turn {turn}");
+            pair.dead &= !(1 << id);
+            let before = pair.sender.sent(id).packets;
+            while pair.sender.sent(id).packets == before {
+                assert!(pair.now < added.after(milliseconds(200)), "{order:?}, turn {turn}: {id}");
+                send_for(&mut pair, &mut words, 1);
+            }
+            send_for(&mut pair, &mut words, 3);
+            assert_eq!(pair.sender.remove_channel(pair.now, id), Ok(()));
+            pair.dead |= 1 << id;
+            pair.cut(id);
+            send_for(&mut pair, &mut words, 2);
+        }
+        assert_eq!((pair.sender.sending().deaths, pair.sender.sending().resets), (0, 0));
+        assert_nothing_lost(&mut pair);
+    }
+}
+
 /// The ids 0 to 7 have a place, 0 and 1 are there.
 #[test]
 fn ids_that_cannot_be_are_refused() {
