@@ -118,8 +118,7 @@ impl Case {
         let mut lines =
             lines(&mut draw, &quanta, SECOND_NS * lengths.mean_bytes() / gap_ns, heal_ns);
         let guaranteed = draw.one_in(2);
-        let adapts = Draw::of(seed, "adapts").one_in(2);
-        let order = (guaranteed && draw.one_in(3)).then(|| order_options(&mut draw, adapts));
+        let order = (guaranteed && draw.one_in(3)).then(|| order_options(&mut draw));
         if guaranteed {
             for line in &mut lines {
                 line.disorder(&mut draw, order);
@@ -142,6 +141,9 @@ impl Case {
         if repair {
             sender.repair = Some(repair_plan(&mut draw));
         }
+        // What comes late takes the place of a copy.
+        let adapts = repair && Draw::of(seed, "adapts").one_in(2);
+        let order = order.map(|order| OrderOptions { adapts, ..order });
         let requests = repair.then(|| repair_requests(&mut draw, way_ns));
         receiver.guaranteed = guaranteed.then_some(Guarantee { repair: requests });
         charge(seed, &mut sender, &mut receiver, buffer_packets * (channels + u64::from(repair)));
@@ -350,10 +352,10 @@ fn settling_ns(sender: &SenderOptions, wait_ns: u64, way_ns: u64) -> u64 {
 }
 
 /// What holds back for 20 ms at most, and packets enough, or not.
-fn order_options(draw: &mut Draw, adapts: bool) -> OrderOptions {
+fn order_options(draw: &mut Draw) -> OrderOptions {
     let packets_max = if draw.one_in(10) { 1 } else { 256 };
     let wait = Duration::from_millis(draw.between(1, 20));
-    OrderOptions { wait, packets_max, adapts }
+    OrderOptions { wait, packets_max, adapts: false }
 }
 
 /// Credits or not, and control of what is in flight, which a free choice needs.
