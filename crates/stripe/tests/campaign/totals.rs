@@ -28,6 +28,8 @@ pub(crate) struct Totals {
     /// From the healing to the sending of the last packet that went wrong, where no end crashed or
     /// was reset and no channel passed over or taken out, and in all runs.
     pub(crate) recovery_ns_max: [u64; 2],
+    /// From the healing until what is offered was taken again, where that is promised.
+    pub(crate) uptake_ns_max: u64,
 }
 
 impl Totals {
@@ -48,6 +50,7 @@ impl Totals {
         self.crashes += other.crashes;
         self.changes += other.changes;
         self.channels += other.channels;
+        self.uptake_ns_max = self.uptake_ns_max.max(other.uptake_ns_max);
         for (most, other) in self.recovery_ns_max.iter_mut().zip(other.recovery_ns_max) {
             *most = (*most).max(other);
         }
@@ -80,6 +83,7 @@ impl fmt::Display for Totals {
             "{} copies sent of lost packets, {} of others; {} of all delivered",
             self.copies, self.redundant, self.repaired
         )?;
+        writeln!(f, "taken again after at most {} ms", self.uptake_ns_max.div_ceil(1_000_000))?;
         write!(
             f,
             "order exact after at most {quiet_ms} ms without crashes, silences and deaths, {all_ms} ms with them"

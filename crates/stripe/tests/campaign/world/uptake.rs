@@ -43,7 +43,7 @@ impl World<'_> {
     }
 
     /// What was promised in time.
-    pub(super) fn judge_uptake(&self) -> Result<(), String> {
+    pub(super) fn judge_uptake(&mut self) -> Result<(), String> {
         let until_ns = self.case.heal_ns + WITHIN_NS;
         let is_late = self.uptake.resumed_ns.is_none_or(|at_ns| at_ns > until_ns);
         if self.case.is_uptake_asked && is_late {
@@ -52,6 +52,10 @@ impl World<'_> {
                 "packets are taken again from {resumed_us:?} us on, and are to be from {} us on",
                 until_ns / 1_000
             ));
+        }
+        if self.case.is_uptake_asked {
+            let resumed_ns = self.uptake.resumed_ns.unwrap_or(until_ns);
+            self.totals.uptake_ns_max = resumed_ns.saturating_sub(self.case.heal_ns);
         }
         Ok(())
     }
