@@ -3,7 +3,7 @@
 use gingham_entry::FqCodelPlan;
 use gingham_kernel::{Rate, Span, Time};
 use gingham_linkemu::{Loss, Parameters};
-use gingham_stripe::{OrderOptions, ReceiverOptions, SenderOptions};
+use gingham_stripe::{Class, OrderOptions, ReceiverOptions, SenderOptions};
 
 /// What a scenario means.
 #[derive(Clone, Debug)]
@@ -92,6 +92,10 @@ pub struct LinkPlan {
     pub back: Parameters,
     /// What it may send in a round.
     pub quantum_bytes: u32,
+    /// Packets go on channels of 0 before those of 1.
+    pub priority: u8,
+    /// What the sender sends on it at most.
+    pub cap: Option<Rate>,
     /// Numbers of packets of data that are lost, ascending, from 1.
     pub lose: Vec<u64>,
     /// Numbers of markers that are lost, likewise.
@@ -150,6 +154,8 @@ pub struct SourcePlan {
     pub kind: SourceKind,
     /// How long its packets are.
     pub lengths: Lengths,
+    /// How they go over the channels.
+    pub class: Class,
     /// Its first instant.
     pub start: Time,
     /// The first instant at which it sends nothing more.

@@ -124,6 +124,8 @@ fn link(
         lose_markers: sorted(&channel.lose_markers),
         forth,
         quantum_bytes,
+        priority: channel.priority.get() - 1,
+        cap: channel.cap,
     })
 }
 

@@ -37,6 +37,7 @@ pub fn compile(source: &ScenarioSource) -> Result<Compiled, InputError> {
     let longest_bytes =
         channels::bytes(source, "stripe.longest_packet", scenario.stripe.longest_packet.0)?;
     options::check_choice(source)?;
+    options::check_policies(source)?;
     let spread = spreading::spread(source)?;
     let reception = reception(source, &spread)?;
     options::check(source, reception)?;

@@ -2,8 +2,10 @@
 
 use crate::plan::{Plan, Reception};
 use crate::scenario::{
-    Channel, Control, Order, Quanta, Repair, Reports, Rule, ScenarioSource, Scheduler, Sizes, Tells,
+    Channel, Control, Order, Quanta, Repair, Reports, Rule, ScenarioSource, Scheduler, Send, Sizes,
+    Tells,
 };
+use core::num::NonZeroU8;
 use core::time::Duration;
 use gingham_input::InputError;
 use gingham_kernel::{Span, Time};
@@ -46,6 +48,38 @@ pub(super) fn check_choice(source: &ScenarioSource) -> Result<(), InputError> {
             "plays no part but for BBR: leave it out, or set `stripe.control.by = \"bbr\"`",
         )),
     }
+}
+
+/// Whether priorities, caps and classes are asked where there are none.
+pub(super) fn check_policies(source: &ScenarioSource) -> Result<(), InputError> {
+    let scenario = &source.scenario;
+    let is_free = scenario.order() == Order::Free;
+    for (index, channel) in scenario.channel.iter().enumerate() {
+        if channel.priority != NonZeroU8::MIN && !is_free {
+            let message = "channels take turns where `stripe.order` is \"strict\": leave it out, or set \
+                           `stripe.order = \"free\"`";
+            return Err(source.refuse(&format!("channel.{index}.priority"), message));
+        }
+        if channel.cap.is_some() && !scenario.has_windows() {
+            let message = "nothing paces packets here: leave it out, or set `stripe.order = \"free\"` or \
+                           `stripe.window = true`";
+            return Err(source.refuse(&format!("channel.{index}.cap"), message));
+        }
+    }
+    for (index, one) in scenario.source.iter().enumerate() {
+        let message = match one.send {
+            Send::Fastest if !is_free => {
+                "channels take turns where `stripe.order` is \"strict\": leave it out, or set \
+                 `stripe.order = \"free\"`"
+            }
+            Send::Redundant if scenario.stripe.repair.is_none() => {
+                "there is no copy of what is never sent again: leave it out, or set `stripe.repair = {}`"
+            }
+            _ => continue,
+        };
+        return Err(source.refuse(&format!("source.{index}.send"), message));
+    }
+    Ok(())
 }
 
 /// Whether what the protocol alone can do is asked of it.

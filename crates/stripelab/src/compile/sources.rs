@@ -2,10 +2,11 @@
 
 use crate::plan::{Lengths, SourceKind, SourcePlan, WindowRule};
 use crate::scenario::{
-    Frames, List, Packets, ScenarioSource, Source, SourceKind as Wanted, Transport,
+    Frames, List, Packets, ScenarioSource, Send, Source, SourceKind as Wanted, Transport,
 };
 use gingham_input::{FileRead, InputError};
 use gingham_kernel::{Bytes, Span, Time};
+use gingham_stripe::Class;
 
 /// Bytes that a transport has under way at the most where nobody says.
 const WINDOW_BYTES: u64 = 4_000_000;
@@ -86,7 +87,12 @@ fn source_plan(place: &mut Place<'_>, one: &Source) -> Result<SourcePlan, InputE
         return Err(place.refuse("stop", "expected a later instant than its start"));
     }
     let name = one.name.clone().expect("filled in where scenarios are read");
-    Ok(SourcePlan { name, kind, lengths, start, stop })
+    let class = match one.send {
+        Send::Spread => Class::Spread,
+        Send::Fastest => Class::Fastest,
+        Send::Redundant => Class::Redundant,
+    };
+    Ok(SourcePlan { name, kind, lengths, class, start, stop })
 }
 
 fn kind(place: &mut Place<'_>, wanted: &Wanted) -> Result<SourceKind, InputError> {

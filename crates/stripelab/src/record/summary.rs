@@ -53,7 +53,7 @@ pub struct Record {
     pub packets_twice: u64,
     /// Of those sent, not given out, for any of the reasons below and not repaired.
     pub packets_lost: u64,
-    /// Of those delivered, copies of packets that had been lost.
+    /// Of those delivered, copies: of packets that had been lost, or of a redundant source.
     pub packets_repaired: u64,
     /// Copies that were sent, whatever became of them.
     pub copies_sent: u64,

@@ -12,10 +12,10 @@ use crate::plan::{Plan, Reception, Spread};
 use crate::traffic::Packet;
 use core::time::Duration;
 use gingham_fairq::{Causal, Number, Standing};
-use gingham_kernel::{Purpose, Stream, Time};
+use gingham_kernel::{Purpose, Rate, Stream, Time};
 use gingham_stripe::{
-    Class, Controlled, Epoch, Flight, Instant, Kind, Message, Numbered, Order, RepairPlan,
-    RetransmissionBuffer, Sender,
+    Controlled, Epoch, Flight, Instant, Kind, Message, Numbered, Order, RateCap, RepairPlan,
+    RetransmissionBuffer, Sender, TAG_BYTES,
 };
 
 /// The sending end.
@@ -51,7 +51,7 @@ impl SendingEnd {
                 let sender = Sender::synchronised(scheduler, options, EPOCH, Instant::ORIGIN);
                 let checked = "options are checked where scenarios are compiled";
                 let mut sender = sender.expect(checked);
-                tell_rates(&mut sender, plan);
+                tell_channels(&mut sender, plan);
                 // As many as all channels together can be asked for.
                 let kept = |repair: RepairPlan| {
                     RetransmissionBuffer::new(repair.packets * plan.links.len())
@@ -79,8 +79,8 @@ impl SendingEnd {
     pub(crate) fn channel(&mut self, packet: &Packet, links: &[Link], now: Time) -> Option<usize> {
         match self {
             Self::Protocol(protocol) => {
-                let run =
-                    protocol.sender.poll_transmit_of(instant(now), packet.bytes, Class::Spread);
+                let Packet { bytes, class, .. } = *packet;
+                let run = protocol.sender.poll_transmit_of(instant(now), bytes, class);
                 run.map(|run| run.channel)
             }
             Self::Rounds(scheduler) => Some(scheduler.current()),
@@ -212,13 +212,17 @@ impl SendingEnd {
     }
 }
 
-/// Where the sender is to be told what its channels carry.
-fn tell_rates(sender: &mut Sender<Scheduler>, plan: &Plan) {
+/// The sender is told priorities and caps of its channels, and what they carry where it is to be.
+fn tell_channels(sender: &mut Sender<Scheduler>, plan: &Plan) {
     let control = plan.sender.control.map(|control| control.by);
-    if matches!(control, Some(Controlled::Told(_))) {
-        for (channel, link) in plan.links.iter().enumerate() {
+    let overhead_bytes = if plan.tagged { TAG_BYTES as u64 } else { 0 };
+    for (channel, link) in plan.links.iter().enumerate() {
+        if matches!(control, Some(Controlled::Told(_))) {
             sender.tell_rate(channel, link.forth.rate.bytes_per_second());
         }
+        sender.set_priority(channel, link.priority);
+        let cap = |cap: Rate| RateCap { bytes_per_second: cap.bytes_per_second(), overhead_bytes };
+        sender.cap_rate(channel, link.cap.map(cap));
     }
 }
 
@@ -229,7 +233,8 @@ impl Protocol {
             self.sender.handle_packet(instant(now), packet.bytes).expect(possible);
             return;
         }
-        let (_, tag) = self.sender.handle_tagged(instant(now), packet.bytes).expect(possible);
+        let tagged = self.sender.handle_tagged_as(instant(now), packet.bytes, packet.class);
+        let (_, tag) = tagged.expect(possible);
         packet.tag = Some(tag);
         if let Some(kept) = &mut self.kept {
             kept.keep(tag.sequence, *packet);

@@ -1,5 +1,7 @@
 //! A channel as a scenario writes it: a rate, a queue and a delay, and what goes wrong.
 
+use core::num::NonZeroU8;
+
 use super::QueueLength;
 use gingham_kernel::{Bytes, Rate, Span};
 use gingham_linkemu::QueueBound;
@@ -71,10 +73,22 @@ pub struct Channel {
     /// to the receiver before it makes it. With "0 B" the channel goes out.
     #[serde(default)]
     pub quanta: Vec<QuantumStep>,
+    /// Packets go first on channels of priority 1, then on those of 2, and so on: on a later one
+    /// while none before it has room, for as long as a queue would stand. Only where the order is
+    /// free.
+    #[serde(default = "first")]
+    pub priority: NonZeroU8,
+    /// The sender sends no faster on it, packets with their tags, whatever its rate; as fast as
+    /// `control` says unless given. Markers and their like aside.
+    pub cap: Option<Rate>,
     /// The way back, which carries what the receiver tells the sender: as fast and as far, and
     /// nothing goes wrong on it, unless given.
     #[serde(default)]
     pub back: Back,
+}
+
+const fn first() -> NonZeroU8 {
+    NonZeroU8::MIN
 }
 
 const fn default_queue() -> QueueLength {

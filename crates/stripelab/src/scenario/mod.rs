@@ -41,7 +41,7 @@ use gingham_input::{InputError, Tree};
 pub use measure::{Measure, Stop};
 pub use queue::QueueLength;
 pub use source::{
-    Constant, Frames, List, Mixed, OnOff, Packets, Source, SourceKind, Transport, Uniform,
+    Constant, Frames, List, Mixed, OnOff, Packets, Send, Source, SourceKind, Transport, Uniform,
 };
 pub use stripe::{
     Generalised, Markers, Quanta, Receiver, Reception, Repair, Reports, Restore, Scheduler, Sizes,

@@ -16,10 +16,28 @@ pub struct Source {
     /// How long its packets are; a list and frames have their own lengths.
     #[serde(default)]
     pub packets: Packets,
+    /// How its packets go over the channels.
+    #[serde(default)]
+    pub send: Send,
     /// It sends from this instant on; from the beginning unless given.
     pub start: Option<Span>,
     /// It sends nothing at this instant and later; until the end unless given.
     pub stop: Option<Span>,
+}
+
+/// How packets go over the channels; whatever is said, they come out in the order in which they went
+/// in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Send {
+    /// Where each is there first, by priority.
+    #[default]
+    Spread,
+    /// On the channel with the least round trip, for which it waits. Only where the order is free.
+    Fastest,
+    /// As "spread", and a copy of each at once on another channel: what comes first counts. A copy
+    /// is one of `stripe.repair`, which it takes.
+    Redundant,
 }
 
 /// When a source sends.

@@ -21,7 +21,7 @@ pub(crate) use transport::Transport;
 
 use gingham_entry::Ecn;
 use gingham_kernel::Time;
-use gingham_stripe::{TAG_BYTES, TAG_BYTES_MAX, Tag};
+use gingham_stripe::{Class, TAG_BYTES, TAG_BYTES_MAX, Tag};
 
 /// A packet from its source to whoever reads it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,6 +35,8 @@ pub(crate) struct Packet {
     pub(crate) bytes: u32,
     /// Its number at its source; of a transport, its segment.
     pub(crate) of_source: u64,
+    /// How it goes over the channels.
+    pub(crate) class: Class,
     /// The frame that it is a part of, from 1; 0 where there are none.
     pub(crate) frame: u32,
     /// Whether it can be marked, and is.

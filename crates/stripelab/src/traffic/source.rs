@@ -5,6 +5,7 @@ use super::{Packet, Transport};
 use crate::plan::{SourceKind, SourcePlan};
 use gingham_entry::Ecn;
 use gingham_kernel::{Purpose, Rate, Span, Stream, Time};
+use gingham_stripe::Class;
 
 /// A source under way.
 #[derive(Debug)]
@@ -14,6 +15,7 @@ pub(crate) struct Source {
     start: Time,
     stop: Time,
     lengths: Drawn,
+    class: Class,
     words: Stream,
     /// Packets given so far.
     given: u64,
@@ -47,6 +49,7 @@ impl Source {
             start: plan.start,
             stop: plan.stop.min(run_stop),
             lengths: Drawn::new(plan.lengths.clone(), stream(Purpose::Length)),
+            class: plan.class,
             words: stream(Purpose::Arrival),
             given: 0,
             given_bytes: 0,
@@ -179,7 +182,8 @@ impl Source {
         let (source, of_source) = (self.id, self.given);
         let (created, sent) = (now, now);
         let (frame, ecn, tag) = (0, self.ecn(), None);
-        Packet { number, source, channel, bytes, of_source, frame, ecn, created, sent, tag }
+        let class = self.class;
+        Packet { number, source, channel, bytes, of_source, class, frame, ecn, created, sent, tag }
     }
 
     /// What packets say of who sends them: ECT(0), as RFC 3168, section 5, asks of TCP.

@@ -3,6 +3,7 @@
 mod always;
 mod entry;
 mod links;
+mod policies;
 mod sizes;
 mod stories;
 mod support;

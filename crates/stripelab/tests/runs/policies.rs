@@ -1,0 +1,78 @@
+//! Priorities and caps of channels, and how packets of a source are sent.
+
+use crate::support::{refused, run};
+use gingham_stripelab::Record;
+
+/// Ten and ten Mbit/s, 10 ms and 30 ms, a half of which is offered; what is said of the first channel
+/// and of the source.
+fn scenario(top: &str, first: &str, source: &str) -> String {
+    format!(
+        "{top}\nstop = {{ time = \"4 s\", warm_up = \"1 s\" }}\n\
+         [[channel]]\nrate = \"10 Mbit/s\"\ndelay = \"10 ms\"\n{first}\n\
+         [[channel]]\nrate = \"10 Mbit/s\"\ndelay = \"30 ms\"\n\
+         [[source]]\n{source}\n"
+    )
+}
+
+const FIVE: &str = "kind.constant.rate = \"5 Mbit/s\"";
+const ALL: &str = "kind = \"backlogged\"";
+
+/// Packets that were sent on each channel.
+fn sent(record: &Record) -> [u64; 2] {
+    [0, 1].map(|channel| record.channels[channel].packets_sent)
+}
+
+#[test]
+fn the_cheap_channel_is_filled_first() {
+    let alike = sent(&run(&scenario("", "", FIVE)));
+    assert!(alike[0] > 10 * alike[1], "the first is there first: {alike:?}");
+    let last = sent(&run(&scenario("", "priority = 2", FIVE)));
+    assert!(last[1] > 50 * last[0], "{last:?}");
+    let full = run(&scenario("", "priority = 2", ALL));
+    assert!(sent(&full).iter().all(|packets| *packets > 3_000), "{:?}", sent(&full));
+}
+
+/// A packet of 1,500 bytes goes with a tag of 12.
+#[test]
+fn a_channel_goes_no_faster_than_its_cap() {
+    let record = run(&scenario("", "cap = \"2 Mbit/s\"", ALL));
+    let arrived = record.channels[0].packets_sent * 1_512 * 8 / 4;
+    assert!((1_900_000..=2_010_000).contains(&arrived), "{arrived} bit/s");
+}
+
+/// Half of the packets of the first channel are lost. A copy that is asked for comes a round trip of 20 ms
+/// after that is known; one that is not takes the 30 ms of the second channel.
+#[test]
+fn a_redundant_source_has_its_copies_there() {
+    let copied = |send: &str| {
+        let source = format!("kind.constant.rate = \"2 Mbit/s\"\n{send}");
+        let record = run(&scenario("stripe.repair = {}", "loss = 0.5", &source));
+        (record.delay_max_ns.expect("packets came"), record.copies_sent, record.packets_delivered)
+    };
+    let [once, twice] = ["", "send = \"redundant\""].map(copied);
+    assert!(twice.0 < 33_000_000 && once.0 > 35_000_000, "{once:?} and {twice:?}");
+    assert!(twice.1 * 10 > twice.2 * 9, "{twice:?}");
+}
+
+/// Half as much again as the faster channel carries: all of it waits for that, and the other has none.
+#[test]
+fn the_fastest_channel_is_waited_for() {
+    let record = run(&scenario("", "", "kind.constant.rate = \"15 Mbit/s\"\nsend = \"fastest\""));
+    let sent = sent(&record);
+    assert!(sent[0] > 2_500 && sent[1] < 20, "{sent:?}");
+}
+
+#[test]
+fn what_plays_no_part_is_refused() {
+    for (text, key) in [
+        (scenario("stripe.order = \"strict\"", "priority = 2", ALL), "channel[0].priority"),
+        (scenario("stripe.order = \"strict\"", "cap = \"2 Mbit/s\"", ALL), "channel[0].cap"),
+        (scenario("stripe.order = \"strict\"", "", "send = \"fastest\""), "source[0].send"),
+        (scenario("", "", "send = \"redundant\""), "source[0].send"),
+    ] {
+        let message = refused(&text).expect(key);
+        assert!(message.contains(key), "{message}");
+    }
+    let capped = scenario("stripe.window = true", "cap = \"2 Mbit/s\"", ALL);
+    assert_eq!(refused(&capped), None);
+}
