@@ -6,6 +6,10 @@
 //! goes for a reset to, or a marker of, an earlier one. On a channel that has not named the present
 //! epoch they may still be on their way from before.
 //!
+//! Who knows of no epoch and sees a marker has forgotten the one that is under way, or missed its
+//! beginning. A reset to that one was on its way from before: taken for the beginning, it would let in
+//! copies of what was given out already. So only a later one is.
+//!
 //! Invariant: no more messages are asked for than came, so two ends cannot talk each other up.
 
 #[cfg(test)]
@@ -31,6 +35,8 @@ pub(super) enum Age {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Epochs {
     current: Option<Epoch>,
+    /// Where there is none, the one that was under way as a marker said.
+    forgotten: Option<Epoch>,
     /// Channels that have named the present epoch.
     synchronised: ChannelSet,
     /// Channels on which data or a marker of the present epoch has come.
@@ -87,6 +93,7 @@ impl Epochs {
     /// Whether a marker begins a new epoch.
     pub(super) fn see_marker(&mut self, channel: usize, epoch: Epoch) -> Result<bool, Discard> {
         if self.current.is_none() {
+            self.forgotten = Some(epoch);
             self.request = Some((channel, epoch));
             return Err(Discard::Unsynchronised);
         }
@@ -98,6 +105,10 @@ impl Epochs {
         if self.current == Some(epoch) && self.heard & (1 << channel) != 0 {
             self.request(channel);
             return Err(Discard::RepeatedReset);
+        }
+        if let Some(forgotten) = self.forgotten.filter(|forgotten| !epoch.is_after(*forgotten)) {
+            self.request = Some((channel, forgotten));
+            return Err(Discard::StaleEpoch);
         }
         let new = self.synchronise(channel, epoch)?;
         self.acknowledge |= 1 << channel;
