@@ -138,12 +138,8 @@ impl Case {
         }
         receiver.order = sender.order;
         let repair = guaranteed && draw.one_in(2);
-        if repair {
-            sender.repair = Some(repair_plan(&mut draw));
-        }
-        // What comes late takes the place of a copy.
-        let adapts = repair && Draw::of(seed, "adapts").one_in(2);
-        let order = order.map(|order| OrderOptions { adapts, ..order });
+        sender.repair = repair.then(|| repair_plan(&mut draw));
+        let order = order.map(|order| adapting(seed, order, repair));
         let requests = repair.then(|| repair_requests(&mut draw, way_ns));
         receiver.guaranteed = guaranteed.then_some(Guarantee { repair: requests });
         charge(seed, &mut sender, &mut receiver, buffer_packets * (channels + u64::from(repair)));
@@ -356,6 +352,11 @@ fn order_options(draw: &mut Draw) -> OrderOptions {
     let packets_max = if draw.one_in(10) { 1 } else { 256 };
     let wait = Duration::from_millis(draw.between(1, 20));
     OrderOptions { wait, packets_max, adapts: false }
+}
+
+/// One that adapts, or not: what comes late takes the place of a copy, so there must be some.
+fn adapting(seed: u64, order: OrderOptions, is_repaired: bool) -> OrderOptions {
+    OrderOptions { adapts: is_repaired && Draw::of(seed, "adapts").one_in(2), ..order }
 }
 
 /// Credits or not, and control of what is in flight, which a free choice needs.
