@@ -252,7 +252,9 @@ WRONG: dict[str, tuple[str, str, str, list[str]]] = {
     "too short": ("mtu = 1436", "mtu = 60", "3:7", ["60 is less than the 68 of IPv4"]),
     "too long": ("mtu = 1436", "mtu = 1437", "3:7", ["channel[0] carries 1500", "at most 1436"]),
     "an interface that is there": ('"bundle0"', '"wan1"', "1:8", ["an interface `wan1` already"]),
-    "no key file": ("left.key", "none.key", "4:15", ["none.key", "No such file"]),
+    "no key file": ("left.key", "none.key", "4:15", ["none.key: No such file", "striped keygen"]),
+    "a network for an address": ("10.90.0.1/24", "10.90.0.0/24", "2:14", ["the network itself"]),
+    "more than a configuration": ("mtu = 1436", "#" * 100_000, "", ["are too long"]),
 }
 
 
@@ -266,7 +268,7 @@ def test_what_cannot_be_right_is_told_where_it_stands(
     assert text.count(old) >= 1
     path.write_text(text.replace(old, new, 1))
     said = refusal(program, names["left"], path)
-    assert said.startswith(f"striped: {path}:{place}: "), said
+    assert said.startswith(f"striped: {path}:{place and f'{place}:'} "), said
     assert all(word in said for word in words), said
     assert "bundle0" not in interfaces(names["left"])
 

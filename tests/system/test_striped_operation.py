@@ -120,11 +120,16 @@ def test_without_a_daemon_a_command_says_so(
     program: Path, names: dict[str, str], tmp_path: Path, command: str
 ) -> None:
     path = written(tmp_path, 1)["left"]
+    # One that was killed has left its socket.
+    runtime_of(path).mkdir()
+    with socket.socket(socket.AF_UNIX) as left:
+        left.bind(str(runtime_of(path) / "bundle0.sock"))
     for bundle in ([], ["bundle0"]):
         done = ask(program, names["left"], command, *bundle, of=path)
         assert (done.returncode, done.stdout) == (6, ""), done
         assert done.stderr.count("\n") == 1
         assert "striped up" in done.stderr
+        assert ("no daemon runs" in done.stderr) == (not bundle), done
 
 
 def test_check_says_what_up_would_do_and_touches_nothing(

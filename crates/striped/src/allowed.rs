@@ -68,6 +68,11 @@ impl Allowed {
     }
 }
 
+/// Whether a packet is to a group of machines (multicast).
+pub(crate) fn is_to_group(packet: &[u8]) -> bool {
+    address(packet, V4_DESTINATION, V6_DESTINATION).is_some_and(|to| to.is_multicast())
+}
+
 fn address(packet: &[u8], v4: Range<usize>, v6: Range<usize>) -> Option<IpAddr> {
     match packet.first()? >> 4 {
         4 => Some(Ipv4Addr::from(*packet.get(v4)?.first_chunk::<4>()?).into()),
@@ -87,6 +92,14 @@ mod tests {
             texts.iter().map(|text| text.parse().expect("a prefix")).collect()
         };
         Allowed::of(&peers.iter().map(prefixes).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn a_group_is_no_machine() {
+        for (to, is_group) in [([224, 0, 0, 22], true), ([10, 9, 0, 1], false)] {
+            assert_eq!(is_to_group(&v4([10, 9, 0, 2], to)), is_group, "{to:?}");
+        }
+        assert!(!is_to_group(&[]));
     }
 
     fn v4(source: [u8; 4], destination: [u8; 4]) -> [u8; 20] {

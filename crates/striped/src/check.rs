@@ -4,6 +4,7 @@ pub(crate) mod addresses;
 mod collisions;
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::io;
 use std::net::{SocketAddr, TcpListener, UdpSocket};
 use std::path::{Path, PathBuf};
@@ -18,6 +19,7 @@ use crate::class::Dscp;
 use crate::config::{Channel, ChannelAt, Config, Endpoint};
 use crate::ethernet;
 use crate::machine::{Machine, lacks_tun};
+use crate::orders::TEXT_BYTES_MAX;
 use crate::peer;
 use crate::policy;
 use crate::problem::Problem;
@@ -101,6 +103,7 @@ pub(crate) fn load_again(running: &[&Loaded]) -> Result<Vec<Loaded>, Problem> {
 
 fn load_one(path: &Path, place: &Place<'_>) -> Result<Loaded, Problem> {
     let (folder, name) = (path.parent().unwrap_or(Path::new("")), path.display().to_string());
+    check_length(path)?;
     let text = String::from_utf8(gingham_input::read(path)?);
     let source = match &text {
         Ok(text) => Source::<Config>::parse(&name, text, folder, &Overrides::default())?,
@@ -129,6 +132,22 @@ fn load_one(path: &Path, place: &Place<'_>) -> Result<Loaded, Problem> {
     let checked = Checked { config: source.scenario.clone(), peers };
     let (path, text) = (path.to_path_buf(), text.unwrap_or_default());
     Ok(Loaded { path, text, mtu_max: checked.config.mtu, source, checked })
+}
+
+/// Whether a path is of a file of this length; what is none, such as a pipe, might never end.
+fn check_length(path: &Path) -> Result<(), Problem> {
+    let Ok(metadata) = fs::metadata(path) else { return Ok(()) };
+    let refused = if !metadata.is_file() && !metadata.is_dir() {
+        "it is no file".to_owned()
+    } else if metadata.is_file() && metadata.len() > TEXT_BYTES_MAX as u64 {
+        format!(
+            "{} bytes are too long for a configuration, of at most {TEXT_BYTES_MAX}",
+            metadata.len()
+        )
+    } else {
+        return Ok(());
+    };
+    Err(Problem::Refused(format!("{}: {refused}", path.display())))
 }
 
 /// Whether metrics can be asked for where the file says.
@@ -181,13 +200,22 @@ fn check_device(source: &Source<Config>, machine: &Machine) -> Result<(), InputE
     let Config { name, addresses, .. } = &source.scenario;
     let is_name = !name.is_empty() && name.len() < NAME_BYTES && !name.contains(['/', ' ', '%']);
     if !is_name || name == "." || name == ".." {
-        return Err(source.refuse("name", format!("`{name}` is no name of an interface")));
+        let message = format!(
+            "`{name}` is no name of an interface: 1 to {} bytes without `/`, `%` and spaces",
+            NAME_BYTES - 1
+        );
+        return Err(source.refuse("name", message));
     }
     if machine.has_interface(name) {
-        return Err(source.refuse("name", format!("there is an interface `{name}` already")));
+        let message = format!(
+            "there is an interface `{name}` already: striped reload {name} where it is this bundle's, \
+             else another name"
+        );
+        return Err(source.refuse("name", message));
     }
     if addresses.is_empty() {
-        return Err(source.refuse("addresses", "the interface has no address"));
+        let message = "the interface has no address: addresses = [\"10.90.0.1/24\"]";
+        return Err(source.refuse("addresses", message));
     }
     for (number, prefix) in addresses.iter().enumerate() {
         let path = format!("addresses.{number}");
@@ -199,8 +227,14 @@ fn check_device(source: &Source<Config>, machine: &Machine) -> Result<(), InputE
         {
             return Err(source.refuse(&path, "of IPv4 the interface has one address"));
         }
+        if prefix.address().is_ipv4() && prefix.bits() < 31 && prefix.network() == *prefix {
+            let message = format!("{prefix} is the network itself: an address in it");
+            return Err(source.refuse(&path, message));
+        }
         if machine.addresses.contains(&prefix.address()) {
-            return Err(source.refuse(&path, "another interface has this address"));
+            return Err(
+                source.refuse(&path, "another interface has this address: take another one")
+            );
         }
     }
     Ok(())
@@ -223,7 +257,7 @@ fn check_channels(source: &Source<Config>, place: &Place<'_>) -> Result<(), Inpu
         let local = check_channel(source, machine, &at)?;
         let others = places.entry((local, at.channel.interface.as_deref())).or_default();
         if let Some(other) = others.iter().find(|other| are_one(other, &at)) {
-            let message = format!("{other} begins at {local} as well");
+            let message = format!("{other} begins at {local} as well: take another port");
             return Err(source.refuse(&at.key(local_key(at.channel)), message));
         }
         if others.is_empty() {
@@ -246,7 +280,8 @@ fn are_one(one: &ChannelAt<'_>, other: &ChannelAt<'_>) -> bool {
 fn check_owners(source: &Source<Config>) -> Result<(), InputError> {
     let Config { channels, peers, .. } = &source.scenario;
     if channels.is_empty() && peers.list.iter().all(|peer| peer.channels.is_empty()) {
-        return Err(source.refuse("channel", "there is no channel"));
+        let message = "there is no channel: [[channel]] with remote, and local or interface";
+        return Err(source.refuse("channel", message));
     }
     let own = peers.list.iter().map(|peer| peer.channels.len()).max().unwrap_or(0);
     let (count, most) = (channels.len() + own, source.scenario.channels_max);

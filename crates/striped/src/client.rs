@@ -34,7 +34,7 @@ fn would_do(path: &Path, config: &Config) -> String {
         all.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
     };
     let mut lines = vec![
-        format!("{}: can be", path.display()),
+        format!("{}: nothing is wrong", path.display()),
         format!(
             "  makes interface {} with {}, packets of at most {} bytes",
             config.name,
@@ -167,7 +167,12 @@ fn sockets(bundles: &Bundles, runtime: &Path) -> Result<Vec<PathBuf>, Problem> {
         };
         return bundles.names.iter().map(name).collect();
     }
-    let is_socket = |path: &PathBuf| path.extension().is_some_and(|end| end == "sock");
+    let is_socket = |path: &PathBuf| {
+        // One that a daemon has left, which was killed, is in nobody's way.
+        let is_left = |error: io::Error| error.kind() == io::ErrorKind::ConnectionRefused;
+        path.extension().is_some_and(|end| end == "sock")
+            && !UnixStream::connect(path).is_err_and(is_left)
+    };
     let entries = fs::read_dir(runtime).into_iter().flatten().flatten();
     let mut found: Vec<_> = entries.map(|entry| entry.path()).filter(is_socket).collect();
     found.sort();

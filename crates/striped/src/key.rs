@@ -2,7 +2,7 @@
 //!
 //! Invariant: what was read of a file is written over before it is given up.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
@@ -21,7 +21,10 @@ const FILE_BYTES_MAX: usize = 1_024;
 /// The key in a file, or what is wrong with it; the command makes one.
 pub(crate) fn read<K: FromStr<Err = BadKey>>(path: &Path, command: &str) -> Result<K, String> {
     let name = path.display();
-    let refused = |error| format!("{name}: {error}");
+    let refused = |error: io::Error| match error.kind() {
+        io::ErrorKind::NotFound => format!("{name}: {error}; to make one: {command} {name}"),
+        _ => format!("{name}: {error}"),
+    };
     let mut file = File::open(path).map_err(refused)?;
     let metadata = file.metadata().map_err(refused)?;
     if !metadata.is_file() {
@@ -50,20 +53,31 @@ pub(crate) const KEYGEN: &str = "striped keygen";
 
 /// Writes a new private key into a file that is not there yet, and says the public key.
 pub(crate) fn generate(path: &Path) -> Result<(), Problem> {
-    let refused = |error: io::Error| Problem::environment(&path.display().to_string(), error);
+    let refused = |error: io::Error| match error.kind() {
+        io::ErrorKind::AlreadyExists => {
+            let name = path.display();
+            Problem::Refused(format!(
+                "{name} is there already, and another end may know its key: another file"
+            ))
+        }
+        _ => Problem::environment(&path.display().to_string(), error),
+    };
     let key = PrivateKey::random().map_err(|error| Problem::environment("keys", error))?;
     let mut file =
         File::options().write(true).create_new(true).mode(0o600).open(path).map_err(refused)?;
-    file.write_all(key.to_hex().as_bytes())
-        .and_then(|()| file.write_all(b"\n"))
-        .map_err(refused)?;
+    let written = file.write_all(key.to_hex().as_bytes()).and_then(|()| file.write_all(b"\n"));
+    if let Err(error) = written {
+        // Half a key is none, and stands in the way of the next.
+        let _: io::Result<()> = fs::remove_file(path);
+        return Err(refused(error));
+    }
     tell(&key);
     Ok(())
 }
 
 /// Says the public key of the private one in a file.
 pub(crate) fn tell_public(path: &Path) -> Result<(), Problem> {
-    tell(&read(path, KEYGEN).map_err(|told| Problem::environment("striped pubkey", told))?);
+    tell(&read(path, KEYGEN).map_err(Problem::Refused)?);
     Ok(())
 }
 

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io;
 use std::net::IpAddr;
 
+use caps::{CapSet, Capability};
 use nix::ifaddrs::getifaddrs;
 
 const TUN: &str = "/dev/net/tun";
@@ -42,7 +43,12 @@ impl Machine {
 
 /// Why no TUN device can be made, if none can.
 pub(crate) fn lacks_tun() -> Option<String> {
-    let error = File::options().read(true).write(true).open(TUN).err()?;
+    let opened = File::options().read(true).write(true).open(TUN);
+    let Err(error) = opened else {
+        let may = caps::has_cap(None, CapSet::Effective, Capability::CAP_NET_ADMIN);
+        let message = "no interface can be made: it takes root or CAP_NET_ADMIN";
+        return may.is_ok_and(|may| !may).then(|| message.into());
+    };
     let cure = match error.kind() {
         io::ErrorKind::PermissionDenied => "it takes root",
         _ => "modprobe tun, or mknod /dev/net/tun c 10 200",

@@ -18,7 +18,7 @@ use gingham_stripe_udp::{
 };
 use nix::time::{ClockId, clock_gettime};
 
-use crate::allowed::Allowed;
+use crate::allowed::{Allowed, is_to_group};
 use crate::check::Checked;
 use crate::class::Marks;
 use crate::config::{Channel, ChannelNumber, Config};
@@ -155,7 +155,8 @@ impl Peers {
     pub(crate) fn destination(&mut self, packet: &[u8]) -> Option<(usize, u16)> {
         let number = self.allowed.destination(packet);
         let Some(number) = number else {
-            self.refused_destinations += 1;
+            // The kernel itself speaks to groups on each interface that it has.
+            self.refused_destinations += u64::from(!is_to_group(packet));
             return None;
         };
         Some((number, self.queues.0[number].longest_bytes))

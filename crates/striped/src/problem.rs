@@ -11,6 +11,8 @@ use gingham_input::InputError;
 pub(crate) enum Problem {
     /// Something in the file cannot be right.
     Input(Box<InputError>),
+    /// What was asked for cannot be, and no line of a file says so.
+    Refused(String),
     /// The machine does not let us.
     Environment(String),
     /// The other half has told it, and ended with this code.
@@ -34,7 +36,7 @@ impl Problem {
     /// With which code the program ends for it.
     pub(crate) const fn code(&self) -> u8 {
         match self {
-            Self::Input(_) => 2,
+            Self::Input(_) | Self::Refused(_) => 2,
             Self::Environment(_) => 6,
             Self::Told(code) | Self::Asked(code, _) => *code,
         }
@@ -54,7 +56,9 @@ impl Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Input(error) => error.fmt(f),
-            Self::Environment(message) | Self::Asked(_, message) => message.fmt(f),
+            Self::Refused(message) | Self::Environment(message) | Self::Asked(_, message) => {
+                message.fmt(f)
+            }
             Self::Told(code) => write!(f, "the other half has ended with code {code}"),
         }
     }

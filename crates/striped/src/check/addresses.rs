@@ -29,7 +29,9 @@ pub(crate) fn check_local(
 ) -> Result<(), InputError> {
     let refuse = |key: &str, message: String| Err(source.refuse(&at.key(key), message));
     if !at.channel.is_placed() {
-        return refuse("remote", "the channel says neither local nor interface".into());
+        let message = "the channel says neither local nor interface: interface = \"eth0\", or local = \
+                       \"192.0.2.7:7000\"";
+        return refuse("remote", message.into());
     }
     if local.is_ipv4() != remote.is_ipv4() {
         return refuse("local", format!("{local} and {remote} are not of one family"));
@@ -52,7 +54,9 @@ pub(crate) fn check_own(
     if ip.is_unspecified() || machine.addresses.contains(&ip) {
         return Ok(());
     }
-    Err(source.refuse(&at.key(key), format!("no interface has the address {ip}")))
+    let message =
+        format!("no interface has the address {ip}: ip address lists those that there are");
+    Err(source.refuse(&at.key(key), message))
 }
 
 /// Whether a channel can end there: at a place, and not through the interface itself.
@@ -67,5 +71,8 @@ pub(crate) fn check_remote(
     }
     let inside = source.scenario.addresses.iter().find(|prefix| prefix.contains(remote.ip()));
     let Some(prefix) = inside else { return Ok(()) };
-    refuse(format!("{} is in the interface's own {prefix}", remote.ip()))
+    refuse(format!(
+        "{} is in the interface's own {prefix}: the other end's address outside the bundle",
+        remote.ip()
+    ))
 }

@@ -14,7 +14,7 @@ use tracing::{error, info};
 use super::{Monitor, service};
 use crate::changes;
 use crate::check::load_again;
-use crate::orders::{Order, TEXT_BYTES_MAX};
+use crate::orders::Order;
 use crate::problem::Problem;
 use crate::routes::RoutePlan;
 
@@ -47,10 +47,6 @@ impl Monitor {
         let loaded = load_again(&running)?;
         for (old, new) in running.iter().zip(&loaded) {
             changes::check(old, new)?;
-            if new.text.len() > TEXT_BYTES_MAX {
-                let message = format!("{}: longer than {TEXT_BYTES_MAX} bytes", new.path.display());
-                return Err(Problem::Environment(message));
-            }
         }
         let mut reloading = Reloading { awaited: self.bundles.len(), refused: Vec::new() };
         for (bundle, mut new) in self.bundles.iter_mut().zip(loaded) {
