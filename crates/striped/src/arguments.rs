@@ -7,9 +7,14 @@ use clap::{Args, Parser, Subcommand};
 use crate::generate::Generated;
 use crate::logging::LogOptions;
 
+/// What all commands have in common.
+const AFTER: &str = "\
+Exit codes: 0 done; 2 a file or a command line cannot be right; 6 the machine says no, or no daemon runs.
+Counts of quotas are in /var/lib/striped, or where STATE_DIRECTORY says.";
+
 /// A network interface made of several uplinks
 #[derive(Parser, Debug)]
-#[command(name = "striped", version)]
+#[command(name = "striped", version, after_help = AFTER)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -32,6 +37,8 @@ pub(crate) enum Command {
         logs: LogOptions,
     },
     /// Say what `up` would do, and whether files can be right here; nothing is touched
+    ///
+    /// For bundles that are not up: `striped reload` checks by itself.
     Check {
         /// The files, in TOML, one a bundle
         #[arg(required = true)]
