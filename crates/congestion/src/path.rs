@@ -226,10 +226,11 @@ impl Path {
         };
     }
 
-    /// For how many bytes at the pace a packet of so many counts: under a cap what is put around it
+    /// For how many bytes at the pace a packet of so many counts under a cap: what is put around it
     /// goes along, at the rate of the cap.
-    fn paced_bytes(&self, bytes: u64) -> u64 {
-        let (Some(cap), Some(pace)) = (self.cap, self.pace_bytes_per_second) else { return bytes };
+    #[cold]
+    fn capped_bytes(&self, bytes: u64, cap: RateCap) -> u64 {
+        let Some(pace) = self.pace_bytes_per_second else { return bytes };
         let capped = bytes.saturating_add(cap.overhead_bytes);
         scaled(capped, pace, cap.bytes_per_second.max(1)).max(bytes)
     }
@@ -330,7 +331,8 @@ impl Path {
         self.sent_packets += 1;
         self.sent_bytes += bytes;
         self.deliveries.sent(now_ns, (self.sent_bytes, in_flight_bytes + bytes), was_empty);
-        self.pacer.sent(now_ns, self.paced_bytes(bytes), self.pace_bytes_per_second());
+        let paced_bytes = self.cap.map_or(bytes, |cap| self.capped_bytes(bytes, cap));
+        self.pacer.sent(now_ns, paced_bytes, self.pace_bytes_per_second);
     }
 
     /// A time there and back that something else than a packet took.

@@ -27,10 +27,25 @@ const PLACES_KEPT: usize = 4_096;
 
 /// Room grows by no more than a quarter, so that what waits takes little more than it is charged for
 /// (see [`Charge::BYTES`]).
+#[inline]
 pub(super) fn make_place<T>(places: &mut VecDeque<T>) {
     if places.len() == places.capacity() {
-        places.reserve_exact((places.len() / 4).max(64));
+        grow(places);
     }
+}
+
+/// Seldom, so not where each packet goes by.
+#[cold]
+#[inline(never)]
+fn grow<T>(places: &mut VecDeque<T>) {
+    places.reserve_exact((places.len() / 4).max(64));
+}
+
+/// The same.
+#[cold]
+#[inline(never)]
+fn shrink<T>(places: &mut VecDeque<T>) {
+    places.shrink_to(PLACES_KEPT);
 }
 
 /// The buffer of a channel.
@@ -95,6 +110,7 @@ impl<P> Buffer<P> {
     }
 
     /// A packet with its number in the pipe.
+    #[inline]
     pub(super) fn push_numbered(
         &mut self,
         now: Instant,
@@ -123,6 +139,7 @@ impl<P> Buffer<P> {
     }
 
     /// The first packet, its length, and the marker that comes to the head behind it.
+    #[inline]
     pub(super) fn pop(&mut self, now: Instant) -> Option<(u32, P, Option<Standing>)> {
         let Some(Item::Packet { length_bytes, packet, .. }) = self.items.pop_front() else {
             (self.packets, self.bytes) = (0, 0);
@@ -134,7 +151,9 @@ impl<P> Buffer<P> {
         if self.items.is_empty() {
             // The ring begins anew at its first place: memory that was just used.
             self.items.clear();
-            self.items.shrink_to(PLACES_KEPT);
+            if self.items.capacity() > PLACES_KEPT {
+                shrink(&mut self.items);
+            }
         }
         let marker = match self.items.front() {
             Some(Item::Marker(standing)) => Some(*standing),

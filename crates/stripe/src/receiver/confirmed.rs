@@ -74,11 +74,12 @@ impl<S: Numbered, P> Receiver<S, P> {
         };
         let packets = channel_sequence.wrapping_add(1);
         self.reports.count_numbered(now, channel, length_bytes, packets);
-        let is_over = ahead(sequence, confirmed.next) < 0;
-        let taken = if is_over || (lost.is_none() && confirmed.has_copy(sequence)) {
-            Err(if is_over { Discard::TooLate } else { Discard::Repeated })
+        let taken = if ahead(sequence, confirmed.next) < 0 {
+            Err(Discard::TooLate)
         } else if let Some(channel) = lost {
             self.take_copy(Copy { sequence, channel, length_bytes, packet, at: now })
+        } else if confirmed.has_copy(sequence) {
+            Err(Discard::Repeated)
         } else if self.pool.has_place(buffer) {
             buffer.push_numbered(now, sequence, length_bytes, packet);
             Ok(())
@@ -120,7 +121,9 @@ impl<S: Numbered, P> Receiver<S, P> {
         }
     }
 
-    /// The channel whose first packet has this number; earlier ones are too late.
+    /// The channel whose first packet has this number; earlier ones are too late. Once a run, so not
+    /// where each packet goes by.
+    #[inline(never)]
     fn holder(&mut self, now: Instant, next: u32) -> Option<usize> {
         for channel in 0..self.buffers.len() {
             while let Some(sequence) = self.buffers[channel].head() {
@@ -139,6 +142,11 @@ impl<S: Numbered, P> Receiver<S, P> {
 
     /// The first packet of a channel. The scheduler is charged where it was right: where it is not,
     /// the next marker on the channel that it waits for tells it.
+    #[expect(
+        clippy::inline_always,
+        reason = "a call would cost half as much again, for every packet"
+    )]
+    #[inline(always)]
     fn give(&mut self, now: Instant, channel: usize) -> P {
         let (length_bytes, packet, marker) =
             self.buffers[channel].pop(now).expect("its head was seen");

@@ -65,11 +65,12 @@ impl Paths {
         class: Class,
         takes: impl Fn(usize) -> bool,
     ) -> Option<usize> {
-        let first = self.first_rank(now_ns, class, &takes)?;
+        let is_ranked = self.is_ranked(class);
+        let first = if is_ranked { self.first_rank(now_ns, class, &takes)? } else { 0 };
         let is_open = |channel: &usize| {
             self.channels[*channel].admits(now_ns)
                 && takes(*channel)
-                && self.rank(class, *channel) == first
+                && (!is_ranked || self.rank(class, *channel) == first)
         };
         let open = (0..self.channels.len()).filter(is_open);
         open.min_by_key(|channel| self.arrives_after_ns(*channel))
@@ -83,7 +84,6 @@ impl Paths {
     /// The first goes first. What no round trip is known of is not known to be fast.
     fn rank(&self, class: Class, channel: usize) -> u64 {
         match class {
-            _ if !self.is_ranked(class) => 0,
             Class::Fastest => match self.channels[channel].round_trip().least_ns() {
                 0 => u64::MAX,
                 least_ns => least_ns,
@@ -94,9 +94,6 @@ impl Paths {
 
     /// The first rank of which a channel has room or is waited for.
     fn first_rank(&self, now_ns: u64, class: Class, takes: &impl Fn(usize) -> bool) -> Option<u64> {
-        if !self.is_ranked(class) {
-            return Some(0);
-        }
         let counts = |channel: &usize| {
             let has_room = self.channels[*channel].admits(now_ns);
             takes(*channel) && (has_room || self.awaited_until_ns(now_ns, class, *channel) > now_ns)

@@ -49,6 +49,8 @@ impl SentHistory {
     }
 
     /// Twice as much room: each packet goes where its number has its place then.
+    #[cold]
+    #[inline(never)]
     fn grow(&mut self) {
         let length = self.ring.len();
         self.ring.resize(2 * length, Sent::default());
