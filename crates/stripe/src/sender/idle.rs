@@ -32,7 +32,7 @@ pub(super) struct Idle {
     pause: Duration,
     /// How many markers in a row told nothing new.
     quiet: u8,
-    /// How many packets had gone when the last one went.
+    /// How many packets and copies had gone when the last one went.
     packets: u64,
 }
 
@@ -68,14 +68,13 @@ impl<S: Numbered> Sender<S> {
     /// Whether nothing was sent for so long that all is accounted for: nothing is asked for again of
     /// what was sent until then.
     pub fn is_at_rest(&self) -> bool {
-        let packets = self.sending.packets + self.sending.repairs;
-        self.idle.rests(&self.options.markers) && packets == self.idle.packets
+        self.idle.rests(&self.options.markers) && self.sending.gone() == self.idle.packets
     }
 
     /// Markers go by time.
     pub(super) fn mark_by_time(&mut self, now: Instant) {
         let plan = &self.options.markers;
-        let packets = self.sending.packets + self.sending.repairs + self.sending.redundant;
+        let packets = self.sending.gone();
         if packets != self.idle.packets || !self.has_settled() {
             self.idle = Idle { packets, ..Idle::new(plan) };
         } else if self.idle.quiet < QUIET_MIN {
@@ -136,5 +135,28 @@ impl<S: Numbered> Sender<S> {
         !self.changes.are_under_way()
             && !self.presence.is_telling()
             && (0..self.scheduler.channels()).all(is_accounted_for)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gingham_fairq::SurplusRoundRobin;
+
+    use super::*;
+    use crate::{Epoch, SenderOptions};
+
+    #[test]
+    fn it_is_at_rest_whatever_went_before() {
+        let scheduler = SurplusRoundRobin::<1>::new(1_000, &[1_000]).expect("a quantum");
+        let options = SenderOptions::default();
+        let mut sender = Sender::synchronised(scheduler, options, Epoch::new(1), Instant::ORIGIN)
+            .expect("plain");
+        (sender.sending.packets, sender.sending.repairs, sender.sending.redundant) = (4, 2, 1);
+        sender.idle.packets = 7;
+        assert!(!sender.is_at_rest(), "markers go as often as ever");
+        sender.idle.pause = sender.pause() * 2;
+        assert!(sender.is_at_rest());
+        sender.sending.redundant += 1;
+        assert!(!sender.is_at_rest());
     }
 }

@@ -185,3 +185,10 @@ pub struct Sending {
     /// What came and was not used.
     pub discards: Discards,
 }
+
+impl Sending {
+    /// Packets and copies given out.
+    pub(super) const fn gone(&self) -> u64 {
+        self.packets + self.repairs + self.redundant
+    }
+}
