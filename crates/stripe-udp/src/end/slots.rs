@@ -38,18 +38,10 @@ impl End {
         plan: impl Into<LinkPlan>,
         opener: Option<Opener>,
     ) -> Result<(), SlotError> {
-        let (sockets, now) = ((self.buffers, &self.ports.clone()), self.striping.advance(now()));
-        let plan = self.of_our_kind(id, plan)?;
         if self.slot(id)?.is_some() {
             return Err(ChannelError::AlreadyThere { id }.into());
         }
-        let refused = |error| SlotError::Socket { id, error };
-        let passes_all = plan.passes_all();
-        let listeners = &mut self.listeners;
-        admission::listen(listeners, id, &plan, opener.as_ref()).map_err(refused)?;
-        let channel = Channel::open(plan, sockets, opener, now).map_err(refused)?;
-        self.channels[id] = Some(channel);
-        self.set_slot(id, true, passes_all);
+        self.place(id, plan.into(), opener)?;
         Ok(self.striping.add_channel(id)?)
     }
 
@@ -76,20 +68,36 @@ impl End {
         plan: impl Into<LinkPlan>,
         opener: Option<Opener>,
     ) -> Result<(), SlotError> {
-        let (sockets, now) = ((self.buffers, &self.ports.clone()), self.striping.advance(now()));
-        let plan = self.of_our_kind(id, plan)?;
-        let refused = |error| SlotError::Socket { id, error };
-        let passes_all = plan.passes_all();
         if self.slot(id)?.is_none() {
             return Err(ChannelError::NotThere { id }.into());
         }
-        admission::forget(&mut self.listeners, id);
-        let listeners = &mut self.listeners;
-        admission::listen(listeners, id, &plan, opener.as_ref()).map_err(refused)?;
-        let one = self.slot(id)?.as_mut().ok_or(ChannelError::NotThere { id })?;
-        one.relocate(plan, sockets, opener, now).map_err(refused)?;
-        self.set_slot(id, true, passes_all);
+        self.place(id, plan.into(), opener)?;
         Ok(self.striping.move_channel(id)?)
+    }
+
+    /// A channel is where its plan says from now on, wherever it was before, if anywhere.
+    fn place(
+        &mut self,
+        id: usize,
+        plan: LinkPlan,
+        opener: Option<Opener>,
+    ) -> Result<(), SlotError> {
+        let (sockets, now) = ((self.buffers, &self.ports.clone()), self.striping.advance(now()));
+        if plan.kind() != self.kind {
+            return Err(SlotError::Kind { id });
+        }
+        let refused = |error| SlotError::Socket { id, error };
+        let passes_all = plan.passes_all();
+        let listeners = &mut self.listeners;
+        admission::forget(listeners, id);
+        admission::listen(listeners, id, &plan, opener.as_ref()).map_err(refused)?;
+        let placed = match self.slot(id)? {
+            Some(one) => one.relocate(plan, sockets, opener, now),
+            free => Channel::open(plan, sockets, opener, now).map(|one| *free = Some(one)),
+        };
+        placed.map_err(refused)?;
+        self.set_slot(id, true, passes_all);
+        Ok(())
     }
 
     /// The other end of a channel over UDP has this address, which was not known until now: what was learned
@@ -117,11 +125,6 @@ impl End {
     fn set_slot(&mut self, id: usize, is_there: bool, passes_all: bool) {
         self.sessions.set_slot(id, is_there, passes_all);
         self.striping.set_passes_all(id, passes_all);
-    }
-
-    fn of_our_kind(&self, id: usize, plan: impl Into<LinkPlan>) -> Result<LinkPlan, SlotError> {
-        let plan = plan.into();
-        if plan.kind() == self.kind { Ok(plan) } else { Err(SlotError::Kind { id }) }
     }
 
     fn slot(&mut self, id: usize) -> Result<&mut Option<Channel>, ChannelError> {
