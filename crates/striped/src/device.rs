@@ -30,9 +30,7 @@ pub(crate) struct Tun {
     segments: Vec<Vec<u8>>,
     sizes: Vec<usize>,
     gro: GROTable,
-    /// Packets that are to be written, so many.
-    outgoing: Vec<Vec<u8>>,
-    outgoing_count: usize,
+    outgoing: Outgoing,
     /// Whether packets go as the kernel has put them together, with what it says of their segments
     /// before them.
     is_whole: bool,
@@ -64,8 +62,7 @@ impl Tun {
             segments: vec![vec![0; READ_BYTES.max(config.mtu.into())]; IDEAL_BATCH_SIZE],
             sizes: vec![0; IDEAL_BATCH_SIZE],
             gro: GROTable::default(),
-            outgoing: vec![Vec::new(); IDEAL_BATCH_SIZE],
-            outgoing_count: 0,
+            outgoing: Outgoing::default(),
             is_whole: config.offload,
             refused: 0,
         })
@@ -115,29 +112,89 @@ impl Tun {
             self.refused += u64::from(self.device.send(packet).is_err());
             return;
         }
-        let buffer = &mut self.outgoing[self.outgoing_count];
-        buffer.clear();
-        buffer.resize(VIRTIO_NET_HDR_LEN, 0);
-        buffer.extend_from_slice(packet);
-        self.outgoing_count += 1;
-        if self.outgoing_count == self.outgoing.len() {
+        self.outgoing.push(packet);
+        if self.outgoing.count == IDEAL_BATCH_SIZE {
             self.flush();
         }
     }
 
     /// All packets are written.
     pub(crate) fn flush(&mut self) {
-        let outgoing = &mut self.outgoing[..self.outgoing_count];
+        let outgoing = self.outgoing.take();
         if !outgoing.is_empty() {
             let written = self.device.send_multiple(&mut self.gro, outgoing, VIRTIO_NET_HDR_LEN);
             self.refused += u64::from(written.is_err());
-            self.outgoing_count = 0;
         }
+    }
+}
+
+/// Packets that are to be written, each in a buffer that has room for those that are put together
+/// with it. Memory is taken as it is of use.
+#[derive(Default)]
+struct Outgoing {
+    buffers: Vec<Vec<u8>>,
+    count: usize,
+}
+
+impl Outgoing {
+    fn push(&mut self, packet: &[u8]) {
+        if self.count == self.buffers.len() {
+            // No longer: what is put together is one packet of IP.
+            self.buffers.push(Vec::with_capacity(RAW_BYTES));
+        }
+        let buffer = &mut self.buffers[self.count];
+        buffer.clear();
+        buffer.resize(VIRTIO_NET_HDR_LEN, 0);
+        buffer.extend_from_slice(packet);
+        self.count += 1;
+    }
+
+    /// Those that were pushed, and none is from then on.
+    fn take(&mut self) -> &mut [Vec<u8>] {
+        let count = std::mem::take(&mut self.count);
+        &mut self.buffers[..count]
     }
 }
 
 impl AsFd for Tun {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.device.as_fd()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A segment of TCP over IPv4 with so many bytes from this one on, its checks as they are to be.
+    fn segment(first: u32, bytes: usize) -> Vec<u8> {
+        let mut packet = vec![0; 40 + bytes];
+        let length = u16::try_from(packet.len()).expect("short");
+        packet[..2].copy_from_slice(&[0x45, 0]);
+        packet[2..4].copy_from_slice(&length.to_be_bytes());
+        packet[6..10].copy_from_slice(&[0x40, 0, 64, 6]);
+        packet[24..28].copy_from_slice(&first.to_be_bytes());
+        packet[32..34].copy_from_slice(&[0x50, 0x10]);
+        // All else is zero: the sum of the words, with protocol and length as in RFC 9293, section 3.1.
+        let words = packet[20..].chunks(2).map(|word| u32::from(word[0]) << 8 | u32::from(word[1]));
+        let sum: u32 = words.sum::<u32>() + 6 + u32::from(length - 20);
+        let folded = (sum & 0xffff) + (sum >> 16);
+        let check = !u16::try_from((folded & 0xffff) + (folded >> 16)).expect("it is folded");
+        packet[36..38].copy_from_slice(&check.to_be_bytes());
+        packet
+    }
+
+    /// 40 segments of 1,400 bytes go as one packet, and again in the next turn; of 50 what one packet
+    /// of IP holds, 46.
+    #[test]
+    fn segments_of_a_flow_go_as_one_packet() {
+        let (mut outgoing, mut gro) = (Outgoing::default(), GROTable::default());
+        for (count, together) in [(40, 40), (40, 40), (50, 46)] {
+            (0..count).for_each(|number| outgoing.push(&segment(1_400 * number, 1_400)));
+            let buffers = outgoing.take();
+            gro.apply_gro(buffers, VIRTIO_NET_HDR_LEN, false).expect("they are packets");
+            assert_eq!(buffers[0].len(), VIRTIO_NET_HDR_LEN + 40 + 1_400 * together);
+        }
+        assert!(outgoing.take().is_empty());
     }
 }
