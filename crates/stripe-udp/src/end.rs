@@ -64,17 +64,17 @@ pub struct EndPlan {
 }
 
 impl EndPlan {
-    /// The free order, for packets of at most this length; a quarter of a millisecond between
-    /// wake-ups, a quarter of what goes at once (`ControlPlan::burst`). Over 100 + 300 Mbit/s, 10 ms
-    /// and 64 kB that carried .945 to .956 in four runs at 12 CPU seconds a gigabyte, half a
-    /// millisecond .932 to .958 at 8, and a whole one .901 at 6.5, since any delay is then more than
-    /// the burst makes good (`benches/striping_sockets.py`).
+    /// The free order, for packets of at most this length; half a millisecond between wake-ups, half
+    /// of what goes at once (`ControlPlan::burst`). Beside a quarter of one, of two or three runs in
+    /// turn, it took 13.6 CPU seconds a gigabyte for 18.1 at 100 + 300 Mbit/s, 17.3 for 22.9 there
+    /// with 10 ms and 64 kB, and 90 for 126 at 10 + 20, where TCP had as much or more
+    /// (`benches/striping_daemon.py`). With a whole one any delay is more than the burst makes good.
     pub fn free(longest_bytes: u32) -> Self {
         Self {
             striping: StripingPlan::free(longest_bytes),
             scheduler: SchedulerPlan::default(),
             buffers: BufferPlan::default(),
-            granule: Duration::from_micros(250),
+            granule: Duration::from_micros(500),
             peer: None,
             channels_max: None,
             dscp: 0,
