@@ -14,7 +14,7 @@ mod lanes;
 mod packets;
 mod wormhole;
 
-use gingham_model::{Plan, Simulation, Switching};
+use gingham_model::{Plan, Simulation, SteppedBy, Switching};
 use std::sync::Arc;
 
 /// A run of `plan`, at time zero.
@@ -23,5 +23,16 @@ pub fn start(plan: Arc<Plan>) -> Box<dyn Simulation> {
         Switching::Wormhole(wormhole) => Box::new(wormhole::Simulation::new(plan, wormhole)),
         Switching::VirtualLanes(pipeline) => Box::new(lanes::Simulation::new(plan, pipeline)),
         Switching::Packets(packets) => Box::new(packets::Simulation::new(plan, packets)),
+    }
+}
+
+/// A run over virtual lanes whose switches are stepped so, whatever is faster. An error says why
+/// they cannot be.
+pub fn start_by(plan: Arc<Plan>, by: SteppedBy) -> Result<Box<dyn Simulation>, &'static str> {
+    match plan.switching.clone() {
+        Switching::VirtualLanes(pipeline) => {
+            Ok(Box::new(lanes::Simulation::stepped_by(plan, pipeline, by)?))
+        }
+        _ => Err("the network has no virtual lanes"),
     }
 }

@@ -84,7 +84,7 @@ pub use posting::{AdapterPlan, Credits, DmaPlan, LaneChoice, PostPlan, Refused};
 pub use probe::{Noted, ProbePlan};
 pub use response::{Aimd, Becn, Dcqcn, Delay, Fimd, Fixed, Lipd, Response};
 pub use segmentation::{Adaptive, Segmentation, SegmentationPlan};
-pub use simulation::Simulation;
+pub use simulation::{Simulation, SteppedBy, Stepping};
 pub use slack::{SlackBuffer, SlackError};
 pub use switching::{FlowControl, Switching};
 pub use throttle::{SelfTunedPlan, ThrottlePlan};

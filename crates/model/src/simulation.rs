@@ -4,7 +4,27 @@
 use crate::measure::{ChannelCount, Collector};
 use crate::{Delivery, Endpoints, Plan, Status};
 use gingham_kernel::Time;
+use serde::Serialize;
 use std::fmt::Debug;
+
+/// By what switches of virtual lanes are stepped; the result is the same.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SteppedBy {
+    /// Port by port, where something can move.
+    Ports,
+    /// The same port of 64 switches at once, a bit each.
+    Columns,
+}
+
+/// How switches of virtual lanes are stepped, and why so.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct Stepping {
+    /// By what.
+    pub by: SteppedBy,
+    /// Why, in words that follow "because".
+    pub because: &'static str,
+}
 
 /// A run of a plan.
 pub trait Simulation: Debug + Send + Sync {
@@ -27,6 +47,11 @@ pub trait Simulation: Debug + Send + Sync {
     /// Counts by channel since time zero, this instant included, with a stop that lasts still
     /// counted up to now.
     fn channel_counts(&self) -> Vec<ChannelCount>;
+
+    /// How switches are stepped, where they are.
+    fn stepping(&self) -> Option<Stepping> {
+        None
+    }
 
     /// Checks what must always hold; for tests, after any event. Slow.
     fn assert_invariants(&self);

@@ -128,15 +128,21 @@ impl Network {
         let base = self.switches.port(from >> SHIFT).base as usize;
         let local =
             |lane: usize| u16::try_from(lane - base).expect("lanes of a switch have 16 bits");
-        debug_assert_eq!(self.buffers.lane(from).out, NONE, "a head that requests holds nothing");
-        self.buffers.hold(from, local(to));
         let flits = self.buffers.lane(from).left;
         let link = self.links.port(to >> SHIFT);
         let is_promised = plan.cut_through.bits() & bit_of(to) != 0 && !link.is(TO_HOST);
         let promised = if is_promised { flits } else { 0 };
         let next = link.peer_lane(number_of(to));
         self.links.hold(to, local(from), u16::try_from(promised).expect("a packet fits its lane"));
-        self.switches.connect(from, self.links.is_full(to));
+        match &mut self.columns {
+            Some(columns) => columns.connect(from, to, flits),
+            None => {
+                let held = self.buffers.lane(from).out;
+                debug_assert_eq!(held, NONE, "a head that requests holds nothing");
+                self.buffers.hold(from, local(to));
+                self.switches.connect(from, self.links.is_full(to));
+            }
+        }
         self.buffers.expect_worm(next, self.buffers.worm(from), flits);
         if self.is_tracked {
             self.links.track_packet(to, flits);

@@ -109,6 +109,26 @@ impl Buffers {
         self.lanes[lane].out = out;
     }
 
+    /// An input lane of a switch is as columns have it: flits in the buffer and, if it holds an
+    /// output lane, flits of the first worm that have not left and that lane.
+    pub(crate) fn write_lane(&mut self, lane: usize, present: u16, held: Option<(u32, u16)>) {
+        let input = &mut self.lanes[lane];
+        (input.present, input.out) = (present, NONE);
+        if let Some((left, out)) = held {
+            (input.left, input.out) = (left, out);
+        }
+    }
+
+    /// So many flits are in the buffer of a lane of a switch, as columns have it.
+    pub(crate) fn write_present(&mut self, lane: usize, present: u16) {
+        self.lanes[lane].present = present;
+    }
+
+    /// Of the worm that comes to a host all but the last flit have come.
+    pub(crate) fn skip_to_last(&mut self, lane: usize) {
+        self.lanes[lane].left = 1;
+    }
+
     /// A flit comes to a host that takes in all that comes.
     #[inline]
     pub(crate) fn eject(&mut self, lane: usize) -> Ends {

@@ -58,6 +58,11 @@ impl Clock {
         self.tick
     }
 
+    /// The first tick that is not over.
+    pub(crate) fn ticks_done(&self) -> u64 {
+        self.ticks_done
+    }
+
     /// Events handled so far, moves of flits among them.
     pub(crate) fn events(&self) -> u64 {
         self.events

@@ -17,10 +17,25 @@
 //!
 //! Source: Yum et al. 2002, section 3.1; the allocator is ours (`docs/concepts/timing.md`).
 
+use crate::lanes::context::Context;
 use crate::lanes::layout::{Layout, NONE, SHIFT};
 use crate::lanes::network::Network;
+use gingham_model::Crossbar;
 
 impl Network {
+    /// The crossbars of all switches.
+    pub(crate) fn traverse_switches(&mut self, context: &Context, tick: u64) {
+        let layout = &context.layout;
+        match context.lanes.crossbar {
+            _ if self.columns.is_some() => self.allocate_by_columns(tick),
+            Crossbar::Multiplexed if self.switches.outputs.is_some() => {
+                self.allocate_by_lane(layout, tick);
+            }
+            Crossbar::Multiplexed => self.allocate_switches(layout, tick),
+            Crossbar::Full => self.traverse_all(layout, tick),
+        }
+    }
+
     /// The multiplexed crossbars of all switches where a lane may be able to cross.
     pub(crate) fn allocate_switches(&mut self, layout: &Layout, tick: u64) {
         self.each_switch(layout, tick, Self::allocate_switch, Self::allocate_wide);

@@ -8,6 +8,7 @@
 //! A channel into a host ends the way of a worm: nothing but its first and its last flit is looked
 //! at.
 
+use crate::lanes::buffers::Ends;
 use crate::lanes::context::Context;
 use crate::lanes::layout::SHIFT;
 use crate::lanes::links::{SLOW, TO_HOST};
@@ -16,6 +17,9 @@ use crate::lanes::network::Network;
 impl Network {
     /// All channels of switches that may have something to send.
     pub(crate) fn traverse_links(&mut self, context: &mut Context, tick: u64) {
+        if self.columns.is_some() {
+            return self.traverse_links_by_columns(context, tick);
+        }
         for word in 0..context.layout.first_host / 64 {
             let mut ports = self.links.take_ready(word);
             while ports != 0 {
@@ -93,9 +97,20 @@ impl Network {
         context.clock.count(1);
         let lane = self.links.eject(port, lane);
         let ends = self.buffers.eject(lane);
-        if !ends.is_head && !ends.is_tail && !self.in_transit.exists() {
-            return;
+        if ends.is_head || ends.is_tail || self.in_transit.exists() {
+            self.land(port, lane, ends, began, context);
         }
+    }
+
+    /// A flit that begins on the channel of a port is on its way to an input lane of a host.
+    pub(crate) fn land(
+        &mut self,
+        port: usize,
+        lane: usize,
+        ends: Ends,
+        began: u64,
+        context: &mut Context,
+    ) {
         let worm = self.buffers.worm(lane);
         let channel = context.layout.channel(port);
         let timing = context.plan.channel(channel);

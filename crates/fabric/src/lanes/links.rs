@@ -260,23 +260,46 @@ impl Links {
     /// Credits that are due count; where whole packets may wait for one, its port is to allocate.
     pub(crate) fn receive_credits(&mut self, tick: u64, allocating: &mut Bits) {
         let due = self.credits.take(tick);
-        let (lanes, ports) = (&mut self.lanes[..], &mut self.ports[..]);
         for &lane in &due {
             let lane = lane as usize;
-            let output = &mut lanes[lane];
-            output.credit += 1;
-            if output.credit == 1 {
-                ports[lane >> SHIFT].credited |= bit_of(lane);
-                self.ready.insert(lane >> SHIFT);
-            }
+            self.return_credit(lane);
             if self.has_cut_through {
                 // Nobody promises those of an adapter, nor those of a wormhole lane.
-                output.unpromised = output.unpromised.saturating_add(1);
+                let unpromised = &mut self.lanes[lane].unpromised;
+                *unpromised = unpromised.saturating_add(1);
                 allocating.insert(lane >> SHIFT);
                 self.ready.insert(lane >> SHIFT);
             }
         }
         self.credits.give_back(tick, due);
+    }
+
+    /// A credit counts at an output lane.
+    #[inline]
+    pub(crate) fn return_credit(&mut self, lane: usize) {
+        let output = &mut self.lanes[lane];
+        output.credit += 1;
+        if output.credit == 1 {
+            self.ports[lane >> SHIFT].credited |= bit_of(lane);
+            self.ready.insert(lane >> SHIFT);
+        }
+    }
+
+    /// An output lane of a switch is as columns have it.
+    pub(crate) fn write_lane(&mut self, lane: usize, fill: u16, credit: u16) {
+        let (output, port) = (&mut self.lanes[lane], &mut self.ports[lane >> SHIFT]);
+        output.fill = fill;
+        port.filled = port.filled & !bit_of(lane) | if fill > 0 { bit_of(lane) } else { 0 };
+        if !port.is(TO_HOST) {
+            output.credit = credit;
+            port.credited =
+                port.credited & !bit_of(lane) | if credit > 0 { bit_of(lane) } else { 0 };
+        }
+    }
+
+    /// The channel of a port of a switch took so many flits more.
+    pub(crate) fn add_flits(&mut self, port: usize, flits: u64) {
+        self.ports[port].flits += flits;
     }
 
     /// A credit counts at an output lane from a tick on.

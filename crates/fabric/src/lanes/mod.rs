@@ -32,6 +32,7 @@ mod allocation;
 mod arbiters;
 mod buffers;
 mod clock;
+mod columns;
 mod context;
 mod counts;
 mod crossbar;

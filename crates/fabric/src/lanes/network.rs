@@ -1,13 +1,14 @@
 //! The network: what is between the adapters of hosts, and what is told to it as it arrives.
 
 use crate::lanes::buffers::Buffers;
+use crate::lanes::columns::Columns;
 use crate::lanes::in_transit::InTransit;
 use crate::lanes::layout::Layout;
 use crate::lanes::links::Links;
 use crate::lanes::matching::Matching;
 use crate::lanes::requests::Requests;
 use crate::lanes::switches::Switches;
-use gingham_model::{Endpoints, PipelinePlan, Plan};
+use gingham_model::{Endpoints, PipelinePlan, Plan, SteppedBy};
 
 /// What moves flits between hosts.
 #[derive(Clone, Debug)]
@@ -22,6 +23,8 @@ pub(crate) struct Network {
     pub(crate) requests: Requests,
     /// Switch allocation.
     pub(crate) matching: Matching,
+    /// What is between hosts, where switches are stepped 64 at a time.
+    pub(crate) columns: Option<Box<Columns>>,
     /// Packets that hosts send on.
     pub(crate) in_transit: InTransit,
     /// Whether an arbiter of links or crossbars looks at flits in their order.
@@ -34,11 +37,15 @@ impl Network {
         lanes: &PipelinePlan,
         layout: &Layout,
         endpoints: &Endpoints,
+        stepped_by: SteppedBy,
     ) -> Self {
         let ticks_ahead = ticks_ahead(plan, lanes);
         let links = Links::new(plan, lanes, layout, ticks_ahead);
         let switches = Switches::new(plan, lanes, layout, &links);
+        let columns = (stepped_by == SteppedBy::Columns)
+            .then(|| Box::new(Columns::new(plan, lanes, layout, (&links, &switches), ticks_ahead)));
         Self {
+            columns,
             buffers: Buffers::new(links.lane_count()),
             requests: Requests::new(plan, lanes, switches.ports()),
             matching: Matching::new(switches.ports(), layout),
@@ -51,11 +58,18 @@ impl Network {
 
     /// Credits that are due count.
     pub(crate) fn receive_credits(&mut self, tick: u64) {
+        if self.columns.is_some() {
+            return self.receive_credits_by_columns(tick);
+        }
         self.links.receive_credits(tick, &mut self.switches.allocating);
     }
 
     /// Flits that are due are in the buffers of switches: how many.
     pub(crate) fn receive_flits(&mut self, tick: u64) -> u64 {
+        if self.columns.is_some() {
+            self.receive_flits_by_columns(tick);
+            return 0;
+        }
         let due = self.links.arrivals.take(tick);
         self.switches.receive(&due, &mut self.buffers, tick);
         let count = due.len() as u64;
@@ -69,7 +83,13 @@ impl Network {
         if ![&self.links.ready, crossing, allocating].iter().all(|ports| ports.is_empty()) {
             return None;
         }
-        let due = [self.links.next_due(tick), heads.next_due(tick), self.in_transit.next_due(tick)];
+        let by_columns = self.columns.as_ref().and_then(|columns| columns.next_due(tick));
+        let due = [
+            self.links.next_due(tick),
+            heads.next_due(tick),
+            self.in_transit.next_due(tick),
+            by_columns,
+        ];
         Some(due.into_iter().flatten().min().unwrap_or(u64::MAX))
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::bits::Bits;
 use crate::lanes::clock::Clock;
+use crate::lanes::columns;
 use crate::lanes::context::Context;
 use crate::lanes::counts::{count_channel, is_at_rest};
 use crate::lanes::event::{Event, INDEX_MAX};
@@ -12,7 +13,7 @@ use crate::lanes::waits::Waits;
 use crate::lanes::worms::Worms;
 use gingham_kernel::Time;
 use gingham_model::measure::ChannelCount;
-use gingham_model::{Crossbar, Due, Endpoints, Notice, PipelinePlan, Plan, Status};
+use gingham_model::{Due, Endpoints, Notice, PipelinePlan, Plan, Status, SteppedBy, Stepping};
 use gingham_topology::ChannelId;
 use std::sync::Arc;
 
@@ -26,6 +27,7 @@ pub(crate) struct Simulation {
     counted: Bits,
     /// Of the last section; its memory is used again.
     counts: Vec<(ChannelId, ChannelCount)>,
+    stepping: Stepping,
 }
 
 impl gingham_model::Simulation for Simulation {
@@ -55,28 +57,64 @@ impl gingham_model::Simulation for Simulation {
 
     fn channel_counts(&self) -> Vec<ChannelCount> {
         let now = self.context.clock.now();
-        let count = |channel| self.count(channel, now + 1, now);
+        let network = self.network.settled(&self.context);
+        let count = |channel| count_channel(channel, &network, &self.context, (now + 1, now));
         ChannelId::first(self.context.plan.channels.len()).map(count).collect()
+    }
+
+    fn stepping(&self) -> Option<Stepping> {
+        Some(self.stepping)
     }
 
     /// Checks that the credits of every lane are somewhere, and that its sets say what is so.
     fn assert_invariants(&self) {
-        self.waits().assert_invariants();
+        let network = self.network.settled(&self.context);
+        self.waits(&network).assert_invariants();
+        if let Some(columns) = &self.network.columns {
+            columns.assert_invariants(&self.network);
+        }
     }
 }
 
 impl Simulation {
     /// A run of `plan`, at time zero.
     pub(crate) fn new(plan: Arc<Plan>, lanes: Arc<PipelinePlan>) -> Self {
-        let layout = Layout::new(&plan);
         let endpoints = Endpoints::new(Arc::clone(&plan));
+        let stepping = columns::choose(&plan, &lanes, &endpoints);
+        Self::of(plan, lanes, endpoints, stepping)
+    }
+
+    /// The same with switches that are stepped so. An error says why they cannot be.
+    pub(crate) fn stepped_by(
+        plan: Arc<Plan>,
+        lanes: Arc<PipelinePlan>,
+        by: SteppedBy,
+    ) -> Result<Self, &'static str> {
+        let endpoints = Endpoints::new(Arc::clone(&plan));
+        let refusal = columns::refusal(&plan, &lanes, &endpoints);
+        match refusal.filter(|_| by == SteppedBy::Columns) {
+            Some(refusal) => Err(refusal),
+            None => {
+                Ok(Self::of(plan, lanes, endpoints, Stepping { by, because: "it was asked for" }))
+            }
+        }
+    }
+
+    fn of(
+        plan: Arc<Plan>,
+        lanes: Arc<PipelinePlan>,
+        endpoints: Endpoints,
+        stepping: Stepping,
+    ) -> Self {
+        let layout = Layout::new(&plan);
         let indices = plan.channels.len().max(endpoints.source_count());
         assert!(indices <= INDEX_MAX, "an event holds 28 bits of index");
         let mut simulation = Self {
-            network: Network::new(&plan, &lanes, &layout, &endpoints),
+            network: Network::new(&plan, &lanes, &layout, &endpoints, stepping.by),
             hosts: Hosts::new(&plan, &lanes, &layout, &endpoints),
             counted: Bits::new(plan.channels.len()),
             counts: Vec::new(),
+            stepping,
             context: Context {
                 clock: Clock::new(lanes.cycle.as_ps()),
                 worms: Worms::default(),
@@ -143,13 +181,7 @@ impl Simulation {
         }
         network.traverse_links(context, tick);
         hosts.send(network, context);
-        match context.lanes.crossbar {
-            Crossbar::Multiplexed if network.switches.outputs.is_some() => {
-                network.allocate_by_lane(&context.layout, tick);
-            }
-            Crossbar::Multiplexed => network.allocate_switches(&context.layout, tick),
-            Crossbar::Full => network.traverse_all(&context.layout, tick),
-        }
+        network.traverse_switches(context, tick);
         network.route(context, tick);
         network.allocate_lanes(context);
         context.clock.count(network.receive_flits(tick));
@@ -179,13 +211,19 @@ impl Simulation {
             Due::Event => unreachable!("the checkpoint is over"),
             Due::StepEnd(time) => self.sample(time.as_ps()),
             Due::Look(time) => {
-                let waiters = self.waits().waiters(time);
+                let waiters = {
+                    let network = self.network.settled(&self.context);
+                    self.waits(&network).waiters(time)
+                };
                 self.context.endpoints.tell(time, Notice::Looked { waiters: &waiters });
             }
             Due::SectionEnd(time) => self.end_section(time.as_ps()),
             Due::DeadlockCheck(time) => {
                 self.context.clock.go_to(time.as_ps());
-                let cycle = self.waits().find_cycle();
+                let cycle = {
+                    let network = self.network.settled(&self.context);
+                    self.waits(&network).find_cycle()
+                };
                 self.context.endpoints.check_deadlock(time, cycle, next.is_some());
             }
         }
@@ -193,6 +231,7 @@ impl Simulation {
 
     /// A step of what is followed ends at `time`, before anything of that instant happens.
     fn sample(&mut self, time: u64) {
+        self.network.settle_counts(&self.context);
         let count = |channel: &ChannelId| self.count(*channel, time, time);
         let counts: Vec<_> = self.context.plan.follow.channels.iter().map(count).collect();
         self.context.endpoints.tell(Time::from_ps(time), Notice::Sampled { counts: &counts });
@@ -203,6 +242,7 @@ impl Simulation {
     fn end_section(&mut self, time: u64) {
         let mut counts = std::mem::take(&mut self.counts);
         counts.clear();
+        self.network.settle_counts(&self.context);
         self.end_activity(time);
         counts.extend(self.counted.iter().map(|channel| {
             let channel = ChannelId::new(channel);
@@ -234,7 +274,8 @@ impl Simulation {
         count_channel(channel, &self.network, &self.context, (begin_end, end))
     }
 
-    fn waits(&self) -> Waits<'_> {
-        Waits { network: &self.network, hosts: &self.hosts, context: &self.context }
+    /// Who waits in the network, which is settled.
+    fn waits<'a>(&'a self, network: &'a Network) -> Waits<'a> {
+        Waits { network, hosts: &self.hosts, context: &self.context }
     }
 }

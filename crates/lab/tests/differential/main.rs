@@ -15,6 +15,7 @@ mod streams;
 mod tables;
 mod throttled;
 mod trees;
+mod ways;
 mod weighed;
 mod wild;
 
@@ -31,6 +32,7 @@ use gingham_topology::{ChannelId, EndpointId};
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::path::Path;
+use std::slice::from_ref;
 use std::sync::Arc;
 
 /// What a run leaves that must agree.
@@ -71,9 +73,16 @@ fn difference(plan: &Plan) -> Option<String> {
     let measure = MeasurePlan { messages: KeptMessages::All, look: look(plan), ..plan.measure };
     let plan = &Arc::new(Plan { measure, ..plan.clone() });
     let oracle = outcome(gingham_oracle::start(Arc::clone(plan)));
-    let engine = outcome(gingham_fabric::start(Arc::clone(plan)));
+    ways::all(plan).into_iter().find_map(|engine| {
+        let way = engine.stepping().map(|stepping| stepping.by);
+        let found = differ_in_outcome(&oracle, &outcome(engine))?;
+        Some(way.map_or_else(|| found.clone(), |way| format!("by {way:?}: {found}")))
+    })
+}
+
+fn differ_in_outcome(oracle: &Outcome, engine: &Outcome) -> Option<String> {
     differ("notice", &oracle.noted, &engine.noted)
-        .or_else(|| differ("status", &[oracle.status], &[engine.status]))
+        .or_else(|| differ("status", from_ref(&oracle.status), from_ref(&engine.status)))
         .or_else(|| differ("delivery", &oracle.deliveries, &engine.deliveries))
         .or_else(|| differ("channel", &oracle.counts, &engine.counts))
         .or_else(|| differ("end", &[oracle.end], &[engine.end]))

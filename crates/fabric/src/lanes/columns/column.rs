@@ -1,0 +1,119 @@
+//! A column: the ports of one number of up to 64 switches, a bit each.
+//!
+//! Invariants, between ticks: `filled`, `credited` and `there` say where a count is not zero, `full`
+//! where that of an output lane is its depth; `able` is the input lanes that hold an output lane
+//! with room and have a flit.
+
+use super::count::Count;
+use crate::lanes::layout::NONE;
+
+/// A port of 64 switches, with a word for each of its lanes.
+#[derive(Clone, Debug)]
+pub(crate) struct Column<const L: usize> {
+    // Output lanes, and the channels that begin there.
+    pub(crate) fill: Count<L>,
+    pub(crate) credit: Count<L>,
+    pub(crate) filled: [u64; L],
+    pub(crate) credited: [u64; L],
+    pub(crate) full: [u64; L],
+    /// Lanes that the link took a flit of in this tick.
+    pub(crate) sent: [u64; L],
+    /// Lanes after the last that the link served.
+    pub(crate) link_after: [u64; L],
+    /// Channels that end at a host which takes in all that comes.
+    pub(crate) to_host: u64,
+    /// Channels that took a flit since that was asked last.
+    pub(crate) active: u64,
+
+    // Input lanes, and what crosses.
+    pub(crate) present: Count<L>,
+    pub(crate) there: [u64; L],
+    /// Lanes that hold an output lane.
+    pub(crate) holds: [u64; L],
+    /// Lanes whose head is being routed, or has a request.
+    pub(crate) heads: [u64; L],
+    /// Lanes whose output lane has no room.
+    pub(crate) blocked: [u64; L],
+    pub(crate) able: [u64; L],
+    /// Lanes that a flit left in this tick.
+    pub(crate) crossed: [u64; L],
+    /// Lanes after the last that the crossbar served.
+    pub(crate) input_after: [u64; L],
+
+    /// By switch.
+    pub(crate) cables: Cables,
+    pub(crate) packets: Packets<L>,
+}
+
+/// What is at the other end of the cable of each switch, and sums of what it carried.
+#[derive(Clone, Debug)]
+pub(crate) struct Cables {
+    /// The bit of the port there in its word.
+    pub(crate) peer_bit: [u64; 64],
+    /// From the present slot of a ring to the word of the first lane there, as many ticks later as
+    /// a flit takes, or a credit.
+    pub(crate) flit_offset: [u32; 64],
+    pub(crate) credit_offset: [u32; 64],
+    /// Ticks that a flit takes.
+    pub(crate) latency: [u32; 64],
+    /// Flits that were sent since that was written down.
+    pub(crate) flits: [u64; 64],
+    /// Ticks at which what was sent is there at the other end, all added; it may wrap.
+    pub(crate) arrivals: [u64; 64],
+    /// Ticks at which flits left the lane buffers, all added; it may wrap.
+    pub(crate) departures: [u64; 64],
+}
+
+/// What is known of the packets in lanes, by lane and switch.
+#[derive(Clone, Debug)]
+pub(crate) struct Packets<const L: usize> {
+    /// Where the input lane holds an output lane: flits of the packet that have not left it, and
+    /// which lane it is, by its number in the switch.
+    pub(crate) left: [[u32; 64]; L],
+    pub(crate) out: [[u16; 64]; L],
+    /// As output lanes to hosts: flits of the packet that passes which have not left, once its
+    /// first has.
+    pub(crate) passing: [[u32; 64]; L],
+}
+
+impl<const L: usize> Column<L> {
+    /// Without cables; lanes have so many credits.
+    pub(crate) fn new() -> Self {
+        Self {
+            fill: Count::ZERO,
+            credit: Count::ZERO,
+            filled: [0; L],
+            credited: [0; L],
+            full: [0; L],
+            sent: [0; L],
+            link_after: [u64::MAX; L],
+            to_host: 0,
+            active: 0,
+            present: Count::ZERO,
+            there: [0; L],
+            holds: [0; L],
+            heads: [0; L],
+            blocked: [0; L],
+            able: [0; L],
+            crossed: [0; L],
+            input_after: [u64::MAX; L],
+            cables: Cables {
+                peer_bit: [0; 64],
+                flit_offset: [0; 64],
+                credit_offset: [0; 64],
+                latency: [0; 64],
+                flits: [0; 64],
+                arrivals: [0; 64],
+                departures: [0; 64],
+            },
+            packets: Packets { left: [[0; 64]; L], out: [[NONE; 64]; L], passing: [[0; 64]; L] },
+        }
+    }
+
+    /// Whether nothing can move before something comes.
+    pub(crate) fn is_idle(&self) -> bool {
+        (0..L).all(|lane| {
+            self.able[lane] == 0 && self.filled[lane] & (self.credited[lane] | self.to_host) == 0
+        })
+    }
+}

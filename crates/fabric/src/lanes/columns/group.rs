@@ -1,0 +1,179 @@
+//! Switch allocation of up to 64 switches at once, without a branch on what stands where: the
+//! allocator of [`crate::lanes::crossbar`], which is separable, output first, and iterated.
+//!
+//! ```text
+//!   requested   input 0:  output 0 1 2 ...     a bit a switch: a lane of the input can send to the output
+//!   turn        input 0:  output 0 1 2 ...     the input comes after the last that was matched with the output
+//!   a round     each output grants the first input in turn; each input takes one lane of those that granted it
+//! ```
+//!
+//! An output that granted an input which took another is free again. So another iteration is to
+//! follow only if an input was granted twice: else all that were granted are matched, and nobody
+//! requests an output that granted nobody.
+//!
+//! Invariant: `towards` says of the lanes that hold an output lane to which output it belongs.
+
+use super::column::Column;
+use super::turn::round_robin;
+
+/// Most ports of a switch.
+pub(crate) const RADIX_MAX: usize = 16;
+
+/// By output.
+type Row = [u64; RADIX_MAX];
+
+/// Up to 64 switches of about as many ports.
+#[derive(Clone, Debug)]
+pub(crate) struct Group<const L: usize> {
+    pub(crate) inputs: Vec<Input<L>>,
+    /// By output and lane: where a flit came in this tick.
+    pub(crate) put: Vec<[u64; L]>,
+}
+
+/// What an input port requests, and has had.
+#[derive(Clone, Debug)]
+pub(crate) struct Input<const L: usize> {
+    /// By lane.
+    pub(crate) towards: [Row; L],
+    turn: Row,
+    requested: Row,
+    matched: Row,
+}
+
+impl<const L: usize> Group<L> {
+    pub(crate) fn new(radix: usize) -> Self {
+        let input = Input {
+            towards: [[0; RADIX_MAX]; L],
+            turn: [u64::MAX; RADIX_MAX],
+            requested: [0; RADIX_MAX],
+            matched: [0; RADIX_MAX],
+        };
+        Self { inputs: vec![input; radix], put: vec![[0; L]; radix] }
+    }
+
+    /// Matches the ports of all switches: says which lanes of the columns cross.
+    pub(crate) fn allocate(&mut self, columns: &mut [Column<L>]) {
+        match self.inputs.len() {
+            0..=4 => self.allocate_of::<4>(columns),
+            5 => self.allocate_of::<5>(columns),
+            6 => self.allocate_of::<6>(columns),
+            7..=8 => self.allocate_of::<8>(columns),
+            _ => self.allocate_of::<RADIX_MAX>(columns),
+        }
+    }
+
+    fn allocate_of<const N: usize>(&mut self, columns: &mut [Column<L>]) {
+        if !self.request::<N>(columns) {
+            return;
+        }
+        while self.iterate::<N>(columns) {}
+        let mut any = [0; N];
+        for input in &self.inputs {
+            for output in 0..N {
+                any[output] |= input.matched[output];
+            }
+        }
+        let mut passed = [0; N];
+        for input in &mut self.inputs {
+            for output in 0..N {
+                input.turn[output] = input.turn[output] & !any[output] | passed[output];
+                passed[output] |= input.matched[output];
+                input.matched[output] = 0;
+            }
+        }
+    }
+
+    /// Gathers to which outputs lanes can send. Returns whether any can.
+    #[inline]
+    fn request<const N: usize>(&mut self, columns: &[Column<L>]) -> bool {
+        let mut any_able = 0;
+        for (input, column) in self.inputs.iter_mut().zip(columns) {
+            let mut requested = [0; N];
+            for lane in 0..L {
+                let able = column.able[lane];
+                any_able |= able;
+                for output in 0..N {
+                    requested[output] |= able & input.towards[lane][output];
+                }
+            }
+            input.requested[..N].copy_from_slice(&requested);
+        }
+        any_able != 0
+    }
+
+    /// An iteration: every output grants the first input in turn, and every input takes one of
+    /// those that granted it. Returns whether another is to follow.
+    #[inline]
+    fn iterate<const N: usize>(&mut self, columns: &mut [Column<L>]) -> bool {
+        let mut any_onward = [0; N];
+        for input in &self.inputs {
+            for output in 0..N {
+                any_onward[output] |= input.requested[output] & input.turn[output];
+            }
+        }
+        let (mut found, mut taken, mut any_twice) = ([0; N], [0; N], 0);
+        for (input, column) in self.inputs.iter_mut().zip(columns) {
+            let mut grants = [0; N];
+            for output in 0..N {
+                let is_turn = input.turn[output] | !any_onward[output];
+                grants[output] = input.requested[output] & is_turn & !found[output];
+                found[output] |= grants[output];
+            }
+            any_twice |= input.accept(&mut grants, column);
+            for output in 0..N {
+                taken[output] |= grants[output];
+            }
+        }
+        if any_twice != 0 {
+            for input in &mut self.inputs {
+                for output in 0..N {
+                    input.requested[output] &= !taken[output];
+                }
+            }
+        }
+        any_twice != 0
+    }
+}
+
+impl<const L: usize> Input<L> {
+    /// Takes one of the lanes that can send to the outputs which granted it, and leaves in `grants`
+    /// that output alone. Returns where it was granted more than once.
+    #[expect(clippy::inline_always, reason = "it is a part of a loop that is to be one")]
+    #[inline(always)]
+    fn accept<const N: usize>(&mut self, grants: &mut [u64; N], column: &mut Column<L>) -> u64 {
+        let (mut granted, mut twice) = (0, 0);
+        for grant in &*grants {
+            twice |= granted & grant;
+            granted |= grant;
+        }
+        if granted == 0 {
+            return 0;
+        }
+        let mut lanes = [0; L];
+        for lane in 0..L {
+            let mut may = 0;
+            for output in 0..N {
+                may |= grants[output] & self.towards[lane][output];
+            }
+            lanes[lane] = may & column.able[lane];
+        }
+        let first = round_robin(&lanes, &mut column.input_after);
+        for lane in 0..L {
+            column.crossed[lane] |= first[lane];
+        }
+        if twice != 0 {
+            for output in 0..N {
+                let mut crossing = 0;
+                for lane in 0..L {
+                    crossing |= first[lane] & self.towards[lane][output];
+                }
+                grants[output] &= crossing;
+            }
+        }
+        for output in 0..N {
+            self.matched[output] |= grants[output];
+            self.requested[output] &= !granted;
+        }
+        twice
+    }
+}

@@ -1,0 +1,124 @@
+//! Where the ports of switches are in the columns.
+//!
+//! ```text
+//!   group     up to 64 switches of about as many ports; a switch is a bit
+//!   column    the ports of one number of all switches of a group
+//!   place     column and bit, as one number
+//! ```
+//!
+//! Invariant: all ports of a switch have one bit.
+
+use crate::lanes::layout::Layout;
+use crate::lanes::switches::SwitchPort;
+
+/// No port, and no place.
+const NONE: u32 = u32::MAX;
+
+/// A port in the columns.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Place {
+    pub(crate) column: usize,
+    pub(crate) bit: usize,
+}
+
+/// Columns of one group: the first, and how many there are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Span {
+    pub(crate) first: usize,
+    pub(crate) radix: usize,
+}
+
+/// Which port is where.
+#[derive(Clone, Debug)]
+pub(crate) struct Places {
+    /// By port of a switch: its place.
+    of_port: Vec<u32>,
+    /// By place: its port.
+    ports: Vec<u32>,
+    /// By column: its group.
+    groups: Vec<u32>,
+    pub(crate) spans: Vec<Span>,
+}
+
+impl Places {
+    /// The switches, those with the most ports last, 64 a group.
+    pub(crate) fn new(layout: &Layout, ports: &[SwitchPort]) -> Self {
+        let mut switches: Vec<(usize, usize)> = Vec::new();
+        let mut port = 0;
+        while port < ports.len() {
+            let span = usize::from(ports[port].span);
+            if layout.channels()[port].is_some() {
+                switches.push((span, port));
+            }
+            port += span;
+        }
+        switches.sort_unstable();
+        let mut places = Self {
+            of_port: vec![NONE; ports.len()],
+            ports: Vec::new(),
+            groups: Vec::new(),
+            spans: Vec::new(),
+        };
+        for switches in switches.chunks(64) {
+            places.add_group(switches);
+        }
+        places
+    }
+
+    /// Switches by their number of ports and their first port, in ascending order.
+    fn add_group(&mut self, switches: &[(usize, usize)]) {
+        let first = self.columns();
+        let radix = switches.last().map_or(0, |(span, _)| *span);
+        self.ports.resize((first + radix) * 64, NONE);
+        for (bit, (span, first_port)) in switches.iter().enumerate() {
+            for number in 0..*span {
+                let place = (first + number) * 64 + bit;
+                self.of_port[first_port + number] = narrow(place);
+                self.ports[place] = narrow(first_port + number);
+            }
+        }
+        self.groups.resize(first + radix, narrow(self.spans.len()));
+        self.spans.push(Span { first, radix });
+    }
+
+    /// How many columns there are.
+    pub(crate) fn columns(&self) -> usize {
+        self.ports.len() / 64
+    }
+
+    /// Where a port of a switch is; nowhere if it is that of a host.
+    #[inline]
+    pub(crate) fn of_port(&self, port: usize) -> Option<Place> {
+        let place = *self.of_port.get(port)? as usize;
+        debug_assert_ne!(place, NONE as usize, "the port of a switch has a place");
+        Some(Place { column: place / 64, bit: place % 64 })
+    }
+
+    /// The port at a place, if there is one.
+    pub(crate) fn port_at(&self, column: usize, bit: usize) -> Option<usize> {
+        let port = self.ports[column * 64 + bit];
+        (port != NONE).then_some(port as usize)
+    }
+
+    /// The port at a place, which has one.
+    #[inline]
+    pub(crate) fn port(&self, column: usize, bit: usize) -> usize {
+        self.ports[column * 64 + bit] as usize
+    }
+
+    /// The group of a column.
+    #[inline]
+    pub(crate) fn group_of(&self, column: usize) -> usize {
+        self.groups[column] as usize
+    }
+
+    /// All ports, and where they are.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (usize, Place)> {
+        let ports = self.ports.iter().enumerate().filter(|(_, port)| **port != NONE);
+        ports.map(|(place, port)| (*port as usize, Place { column: place / 64, bit: place % 64 }))
+    }
+}
+
+fn narrow(number: usize) -> u32 {
+    u32::try_from(number).expect("ports have 32 bits")
+}

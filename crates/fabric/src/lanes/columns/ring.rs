@@ -1,0 +1,105 @@
+//! What is to come to the lanes of ports at ticks ahead: a word for 64 of them, in slots, one a
+//! tick.
+//!
+//! ```text
+//!   slot of tick t     column 0: lane 0 1 2 3   column 1: lane 0 1 2 3  ...  then words of host ports
+//! ```
+//!
+//! Slots and words of a slot are powers of two, so that an offset of some ticks and columns is one
+//! number ([`Ring::offset`]).
+//!
+//! Invariant: nothing is put further ahead than the ring is long.
+
+/// Bits by tick, column and lane.
+#[derive(Clone, Debug)]
+pub(crate) struct Ring {
+    words: Vec<u64>,
+    /// Words of a slot.
+    stride: usize,
+    /// One less than the number of slots.
+    mask: u64,
+}
+
+impl Ring {
+    /// Of so many words a slot, for what comes at most so many ticks ahead.
+    pub(crate) fn new(words: usize, ticks_ahead: u64) -> Self {
+        let stride = words.next_power_of_two();
+        let slots = (ticks_ahead + 1).next_power_of_two();
+        let count = usize::try_from(slots).expect("a delay is of few ticks");
+        Self { words: vec![0; stride * count], stride, mask: slots - 1 }
+    }
+
+    /// Where the slot of a tick begins.
+    #[inline]
+    pub(crate) fn slot(&self, tick: u64) -> usize {
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "the mask is below the number of slots"
+        )]
+        let slot = (tick & self.mask) as usize;
+        slot * self.stride
+    }
+
+    /// What is to be added to a slot to reach a word so many ticks later.
+    pub(crate) fn offset(&self, ticks: u32, word: usize) -> u32 {
+        u32::try_from(self.slot(ticks.into()) + word).expect("rings have fewer than 2^32 words")
+    }
+
+    /// The bits come at an offset from a slot.
+    #[inline]
+    pub(crate) fn put(&mut self, slot: usize, offset: usize, bits: u64) {
+        let place = (slot + offset) & (self.words.len() - 1);
+        self.words[place] |= bits;
+    }
+
+    /// Takes what comes to all lanes of a column in a slot.
+    #[inline]
+    pub(crate) fn take<const L: usize>(&mut self, slot: usize, column: usize) -> [u64; L] {
+        let words = &mut self.words[slot + column * L..];
+        let words = words.first_chunk_mut().expect("a column has a word for each lane");
+        std::mem::replace(words, [0; L])
+    }
+
+    /// The words of a slot from one on, and which each is.
+    pub(crate) fn words_from(
+        &self,
+        slot: usize,
+        first: usize,
+    ) -> impl Iterator<Item = (usize, u64)> {
+        let words = self.words[slot..slot + self.stride].iter().copied().enumerate();
+        words.skip(first)
+    }
+
+    /// The first tick from `tick` on at which something comes.
+    pub(crate) fn next_due(&self, tick: u64) -> Option<u64> {
+        let is_due = |tick: &u64| self.words_from(self.slot(*tick), 0).any(|(_, word)| word != 0);
+        (tick..=tick + self.mask).find(is_due)
+    }
+
+    /// All that comes from `tick` on: the tick, the word of its slot, and the bits.
+    pub(crate) fn iter(&self, tick: u64) -> impl Iterator<Item = (u64, usize, u64)> {
+        let ticks = tick..=tick + self.mask;
+        let of_tick =
+            |tick| self.words_from(self.slot(tick), 0).map(move |(word, bits)| (tick, word, bits));
+        ticks.flat_map(of_tick).filter(|(_, _, bits)| *bits != 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_come_at_their_tick_round_the_ring() {
+        let mut ring = Ring::new(3, 5);
+        assert_eq!(ring.next_due(0), None);
+        let (soon, late) = (ring.offset(1, 2) as usize, ring.offset(5, 1) as usize);
+        ring.put(ring.slot(6), soon, 0b10);
+        ring.put(ring.slot(6), late, 0b01);
+        assert!(ring.iter(6).eq([(7, 2, 0b10), (11, 1, 0b01)]));
+        assert_eq!(ring.take::<1>(ring.slot(7), 2), [0b10]);
+        assert_eq!((ring.next_due(7), ring.next_due(8)), (Some(11), Some(11)));
+        assert_eq!(ring.take::<2>(ring.slot(11), 0), [0, 0b01]);
+        assert_eq!(ring.next_due(8), None);
+    }
+}

@@ -1,0 +1,136 @@
+//! The state of columns as links, buffers and switches would have it, for whoever looks at all of
+//! the network between ticks: sections, searches for deadlock, congestion trees, checks.
+
+use super::places::Place;
+use super::table::Table;
+use crate::bits::members;
+use crate::lanes::context::Context;
+use crate::lanes::layout::{SHIFT, number_of};
+use crate::lanes::network::Network;
+
+impl<const L: usize> Table<L> {
+    /// Writes what is counted of all ports; sums begin anew.
+    pub(crate) fn settle_counts(&mut self, network: &mut Network, context: &Context) {
+        for number in 0..self.columns.len() {
+            for bit in members(std::mem::take(&mut self.columns[number].active)) {
+                network.links.active.insert(self.places.port(number, bit));
+            }
+        }
+        let coming = self.coming(context.clock.ticks_done());
+        for (port, place) in self.places.iter() {
+            let sums = &mut self.columns[place.column].cables;
+            network.links.add_flits(port, std::mem::take(&mut sums.flits[place.bit]));
+            network.switches.add_occupancy(port, std::mem::take(&mut sums.departures[place.bit]));
+            let peer = network.links.port(port).peer as usize;
+            if peer < self.first_host {
+                let arrived = std::mem::replace(&mut sums.arrivals[place.bit], coming[peer]);
+                network.switches.add_occupancy(peer, coming[peer].wrapping_sub(arrived));
+            }
+        }
+        let lanes = usize::from(context.plan.lanes.count);
+        let Network { links, buffers, .. } = network;
+        let active: Vec<_> = links.active.iter().collect();
+        for port in active {
+            if let Some(place) = self.places.of_port(port) {
+                let column = &self.columns[place.column];
+                for lane in 0..lanes {
+                    let (fill, credit) = (&column.fill, &column.credit);
+                    let (fill, credit) = (fill.get(lane, place.bit), credit.get(lane, place.bit));
+                    links.write_lane(port << SHIFT | lane, fill, credit);
+                }
+            }
+            let peer = links.port(port).peer as usize;
+            if let Some(place) = self.places.of_port(peer) {
+                let present = &self.columns[place.column].present;
+                for lane in 0..lanes {
+                    buffers.write_present(peer << SHIFT | lane, present.get(lane, place.bit));
+                }
+            }
+        }
+    }
+
+    /// Writes the state of all lanes.
+    pub(crate) fn settle_lanes(&self, network: &mut Network, context: &Context) {
+        for (port, place) in self.places.iter() {
+            for lane in 0..usize::from(context.plan.lanes.count) {
+                self.settle_lane(network, port, place, lane);
+            }
+        }
+    }
+
+    /// By port: ticks from `tick` on at which flits come to it from switches, all added.
+    fn coming(&self, tick: u64) -> Vec<u64> {
+        let mut coming = vec![0_u64; self.first_host];
+        for (tick, word, bits) in self.arrivals.iter(tick) {
+            for bit in members(bits) {
+                let sum = &mut coming[self.places.port(word / L, bit)];
+                *sum = sum.wrapping_add(tick);
+            }
+        }
+        coming
+    }
+
+    fn settle_lane(&self, network: &mut Network, port: usize, place: Place, number: usize) {
+        let Place { column, bit } = place;
+        let (column, lane) = (&self.columns[column], port << SHIFT | number);
+        let is = |words: &[u64; L]| words[number] >> bit & 1 == 1;
+        let (fill, credit) = (column.fill.get(number, bit), column.credit.get(number, bit));
+        network.links.write_lane(lane, fill, credit);
+        let packets = &column.packets;
+        let held = (packets.left[number][bit], packets.out[number][bit]);
+        let held = is(&column.holds).then_some(held);
+        network.buffers.write_lane(lane, column.present.get(number, bit), held);
+        let can_send = is(&column.holds) && is(&column.there);
+        network.switches.write_lane(lane, can_send, is(&column.blocked));
+    }
+
+    /// Writes what is on its way from `tick` on.
+    pub(crate) fn settle_rings(&self, network: &mut Network, tick: u64) {
+        for (tick, word, bits) in self.arrivals.iter(tick) {
+            for bit in members(bits) {
+                network.links.arrivals.push(tick, self.lane_at(word, bit));
+            }
+        }
+        for (tick, word, bits) in self.credits.iter(tick) {
+            for bit in members(bits) {
+                network.links.send_credit(self.lane_at(word, bit), tick);
+            }
+        }
+    }
+
+    /// The lane of a bit of a word of a ring.
+    fn lane_at(&self, word: usize, bit: usize) -> usize {
+        let (column, lane) = (word / L, word % L);
+        let port = match column.checked_sub(self.columns.len()) {
+            Some(hosts) => self.first_host + hosts * 64 + bit,
+            None => self.places.port(column, bit),
+        };
+        port << SHIFT | lane
+    }
+
+    /// Checks that its sets say what is so; for tests. Slow.
+    pub(crate) fn assert_invariants(&self, network: &Network) {
+        for (number, column) in self.columns.iter().enumerate() {
+            assert_eq!(column.filled, column.fill.any(), "`filled` says what is so");
+            assert_eq!(column.credited, column.credit.any(), "`credited` says what is so");
+            assert_eq!(column.there, column.present.any(), "`there` says what is so");
+            let group = self.places.group_of(number);
+            let input = &self.groups[group].inputs[number - self.places.spans[group].first];
+            for lane in 0..L {
+                let able = column.there[lane] & column.holds[lane] & !column.blocked[lane];
+                assert_eq!(column.able[lane], able, "`able` says what is so");
+                assert_eq!(column.holds[lane] & column.heads[lane], 0, "a head holds nothing");
+                let towards = input.towards[lane].iter().fold(0, |any, word| any | word);
+                assert_eq!(towards, column.holds[lane], "what is held is of one output");
+                for bit in members(column.holds[lane]) {
+                    let out = usize::from(column.packets.out[lane][bit]);
+                    let port = self.places.port(number, bit);
+                    let output = network.switches.port(port).base as usize + out;
+                    let links = &network.links;
+                    assert!(links.port(output >> SHIFT).held >> number_of(output) & 1 == 1);
+                    assert_eq!(input.towards[lane][out >> SHIFT] >> bit & 1, 1, "and of its own");
+                }
+            }
+        }
+    }
+}

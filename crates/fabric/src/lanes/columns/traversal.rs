@@ -1,0 +1,115 @@
+//! Stage 4: switch allocation, then flits cross from input lanes to the output lanes that they
+//! hold.
+
+use super::group::RADIX_MAX;
+use super::places::Span;
+use super::table::Table;
+use crate::bits::members;
+use crate::lanes::layout::SHIFT;
+use crate::lanes::network::Network;
+
+impl<const L: usize> Table<L> {
+    /// The multiplexed crossbars of all switches.
+    pub(crate) fn traverse_switches(&mut self, network: &mut Network, tick: u64) {
+        for number in 0..self.groups.len() {
+            let Span { first, radix } = self.places.spans[number];
+            self.groups[number].allocate(&mut self.columns[first..first + radix]);
+            for input in 0..radix {
+                let tails = self.traverse_inputs(number, first, input, tick);
+                if tails != [0; L] {
+                    self.release(network, number, first, input, &tails);
+                }
+            }
+            for output in 0..radix {
+                self.fill_outputs(network, number, first, output);
+            }
+        }
+    }
+
+    /// Flits of an input port of every switch cross, and their credits go back. Returns which are
+    /// tails.
+    #[inline]
+    fn traverse_inputs(&mut self, group: usize, first: usize, input: usize, tick: u64) -> [u64; L] {
+        let column = &mut self.columns[first + input];
+        let put = &mut self.groups[group].put[..];
+        let slot = self.credits.slot(tick);
+        let mut tails = [0; L];
+        for lane in 0..L {
+            let mut left = column.crossed[lane];
+            while left != 0 {
+                let bit = left.trailing_zeros() as usize & 63;
+                left &= left - 1;
+                let cables = &mut column.cables;
+                cables.departures[bit] = cables.departures[bit].wrapping_add(tick);
+                let offset = cables.credit_offset[bit] as usize + lane;
+                self.credits.put(slot, offset, cables.peer_bit[bit]);
+                let out = usize::from(column.packets.out[lane][bit]);
+                put[out >> SHIFT][out & (L - 1)] |= 1 << bit;
+                let flits = &mut column.packets.left[lane][bit];
+                *flits -= 1;
+                tails[lane] |= u64::from(*flits == 0) << bit;
+            }
+        }
+        tails
+    }
+
+    /// Tails have crossed: the output lanes may be granted to others.
+    #[inline(never)]
+    fn release(
+        &mut self,
+        network: &mut Network,
+        group: usize,
+        first: usize,
+        input: usize,
+        tails: &[u64; L],
+    ) {
+        for lane in 0..L {
+            let column = &mut self.columns[first + input];
+            column.holds[lane] &= !tails[lane];
+            column.blocked[lane] &= !tails[lane];
+            for bit in members(tails[lane]) {
+                let out = usize::from(column.packets.out[lane][bit]);
+                let output = (out >> SHIFT) & (RADIX_MAX - 1);
+                self.groups[group].inputs[input].towards[lane][output] &= !(1 << bit);
+                let from = self.places.port(first + input, bit) << SHIFT | lane;
+                let to = self.places.port(first + output, bit) << SHIFT | out & (L - 1);
+                network.buffers.next_worm(from);
+                network.links.release(to);
+                network.switches.allocating.insert(to >> SHIFT);
+            }
+        }
+    }
+
+    /// Flits have come to the output lanes of a column, and left them in this tick.
+    #[inline]
+    fn fill_outputs(&mut self, network: &Network, group: usize, first: usize, output: usize) {
+        let put = std::mem::replace(&mut self.groups[group].put[output], [0; L]);
+        let column = &mut self.columns[first + output];
+        if put != column.sent {
+            column.fill.step(&put, &column.sent);
+            column.filled = column.fill.any();
+        }
+        if put == [0; L] {
+            return;
+        }
+        let full = column.fill.equal(&self.output_depths);
+        if full != column.full {
+            self.fill_up(network, first + output, &full);
+        }
+    }
+
+    /// Output lanes that had room have none.
+    #[inline(never)]
+    fn fill_up(&mut self, network: &Network, number: usize, full: &[u64; L]) {
+        for lane in 0..L {
+            let filled = full[lane] & !self.columns[number].full[lane];
+            self.columns[number].full[lane] = full[lane];
+            for bit in members(filled) {
+                let holder = Self::holder(&self.places, network, number, lane, bit);
+                if let Some((input, from)) = holder {
+                    self.columns[input].blocked[from] |= 1 << bit;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Every way in which switches of virtual lanes are stepped: each is held to the oracle, and what
+//! takes which is told.
+
+use crate::case::{Case, pick};
+use crate::{difference, number};
+use gingham_kernel::{Purpose, Stream};
+use gingham_lab::compile;
+use gingham_model::{Plan, Scheduler, Simulation, SteppedBy, Switching};
+use gingham_topology::routing::LaneSet;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Runs of a plan, one for each way that takes it.
+pub(crate) fn all(plan: &Arc<Plan>) -> Vec<Box<dyn Simulation>> {
+    let by = |by| gingham_fabric::start_by(Arc::clone(plan), by).ok();
+    let ways: Vec<_> = [SteppedBy::Ports, SteppedBy::Columns].into_iter().filter_map(by).collect();
+    if ways.is_empty() { vec![gingham_fabric::start(Arc::clone(plan))] } else { ways }
+}
+
+/// Random networks as most are, so that most take columns: round robin everywhere, channels of one
+/// rate, and now and then what columns may not take yet.
+#[test]
+fn engine_and_oracle_agree_on_plain_virtual_lanes_by_all_ways() {
+    let (cases, first) = (number("CASES", 300), number("FIRST", 0));
+    let mut taken = BTreeMap::new();
+    for seed in first..first + cases {
+        let case = if seed % 4 == 3 { Case::lanes_in_transit(seed) } else { Case::lanes(seed) };
+        let plan = compile(&case.source(), true).unwrap().plan;
+        let plan = Arc::new(plain(&plan, seed));
+        let found = std::panic::catch_unwind(|| difference(&plan));
+        let found = found.unwrap_or_else(|_| Some("panic".into()));
+        assert_eq!(found, None, "seed {seed}\n{:?}\n{}", plan.switching, case.to_toml());
+        let way = gingham_fabric::start(Arc::clone(&plan)).stepping().expect("it is stepped");
+        let by_columns = gingham_fabric::start_by(Arc::clone(&plan), SteppedBy::Columns);
+        *taken.entry(format!("chosen: {:?}, {}", way.by, way.because)).or_insert(0_u64) += 1;
+        let refusal = by_columns.err().map_or("can be stepped by columns", |refusal| refusal);
+        *taken.entry(format!("columns: {refusal}")).or_insert(0) += 1;
+    }
+    for (way, count) in &taken {
+        println!("{count} of {cases}: {way}");
+    }
+    let by_columns = taken.get("columns: can be stepped by columns").copied().unwrap_or(0);
+    assert!(by_columns * 10 >= cases * 5, "{taken:?}");
+}
+
+/// The plan with most of what sets it apart taken away.
+fn plain(plan: &Plan, seed: u64) -> Plan {
+    let mut draw = Stream::new(seed, "plain lanes", Purpose::Shuffle);
+    let mut plan = plan.clone();
+    let Switching::VirtualLanes(pipeline) = &plan.switching else { panic!("virtual lanes") };
+    let mut lanes = (**pipeline).clone();
+    lanes.cut_through = LaneSet::EMPTY;
+    lanes.crossbar = gingham_model::Crossbar::Multiplexed;
+    lanes.crossbar_output = None;
+    lanes.crossbar_input = Scheduler::default();
+    plan.lanes.link_output = Scheduler::default();
+    if plan.lanes.adapter_port.facts().by == gingham_model::Granularity::Packet {
+        plan.lanes.adapter_port = Scheduler::default();
+    }
+    for depth in lanes.depths_flits.iter_mut().chain(&mut lanes.output_depths_flits) {
+        *depth = (*depth).min(pick(&mut draw, &[15, 4, 15]));
+    }
+    for channel in &mut plan.channels {
+        channel.flit = lanes.cycle;
+    }
+    plan.switching = Switching::VirtualLanes(Arc::new(lanes));
+    plan
+}
