@@ -87,11 +87,11 @@ impl Network {
     /// Outputs for which something changed grant what they can.
     pub(crate) fn allocate_lanes(&mut self, context: &Context) {
         for word in 0..context.layout.first_host / 64 {
-            let mut ports = self.switches.allocating.take(word);
+            let mut ports = self.switches.allocating.take(word) & self.requests.requested(word);
             while ports != 0 {
                 let port = word * 64 + ports.trailing_zeros() as usize;
                 ports &= ports - 1;
-                while self.requests.any(port) && self.grant_lane(port, &context.lanes) {}
+                while self.grant_lane(port, &context.lanes) {}
             }
         }
     }
@@ -100,6 +100,9 @@ impl Network {
     fn grant_lane(&mut self, port: usize, plan: &PipelinePlan) -> bool {
         let switch = self.switches.port(port);
         let base = switch.base as usize;
+        if self.all_lanes & !self.links.port(port).held == 0 {
+            return false;
+        }
         let grantable = |input: usize| self.grantable_lanes(port, base + input, plan);
         let winner = self.requests.winner(port, base, grantable);
         let Some((input, lanes)) = winner else { return false };
@@ -134,14 +137,13 @@ impl Network {
         let promised = if is_promised { flits } else { 0 };
         let next = link.peer_lane(number_of(to));
         self.links.hold(to, local(from), u16::try_from(promised).expect("a packet fits its lane"));
-        match &mut self.columns {
-            Some(columns) => columns.connect(from, to, flits),
-            None => {
-                let held = self.buffers.lane(from).out;
-                debug_assert_eq!(held, NONE, "a head that requests holds nothing");
-                self.buffers.hold(from, local(to));
-                self.switches.connect(from, self.links.is_full(to));
-            }
+        if let Some(columns) = &mut self.columns {
+            columns.connect(from, to, flits);
+        } else {
+            let held = self.buffers.lane(from).out;
+            debug_assert_eq!(held, NONE, "a head that requests holds nothing");
+            self.buffers.hold(from, local(to));
+            self.switches.connect(from, self.links.is_full(to));
         }
         self.buffers.expect_worm(next, self.buffers.worm(from), flits);
         if self.is_tracked {

@@ -8,6 +8,7 @@
 //!
 //! The lanes of a host's port are `filled` while they are in the middle of a packet.
 
+mod body;
 mod orders;
 mod waiters;
 
@@ -221,6 +222,9 @@ impl Hosts {
     fn send_flit(&mut self, port: usize, network: &mut Network, context: &mut Context) {
         let Network { links, in_transit, .. } = network;
         let tick = context.clock.tick();
+        if self.is_plain && !in_transit.exists() && self.send_body(port, links, tick) {
+            return;
+        }
         let Some(began) = links.begin_flit(port, tick, &context.clock) else {
             return links.ready.insert(port);
         };

@@ -9,6 +9,7 @@
 //! packet), `credited` those with credits, `held` those that an input lane holds; of each lane,
 //! credits, credits and flits on the wire, and flits in the buffer at the other end are its depth.
 
+mod settled;
 mod tracking;
 
 use crate::bits::Bits;
@@ -285,29 +286,6 @@ impl Links {
         }
     }
 
-    /// An output lane of a switch is as columns have it.
-    pub(crate) fn write_lane(&mut self, lane: usize, fill: u16, credit: u16) {
-        let (output, port) = (&mut self.lanes[lane], &mut self.ports[lane >> SHIFT]);
-        output.fill = fill;
-        port.filled = port.filled & !bit_of(lane) | if fill > 0 { bit_of(lane) } else { 0 };
-        if !port.is(TO_HOST) {
-            output.credit = credit;
-            port.credited =
-                port.credited & !bit_of(lane) | if credit > 0 { bit_of(lane) } else { 0 };
-        }
-    }
-
-    /// The channel of a port of a switch took so many flits more.
-    pub(crate) fn add_flits(&mut self, port: usize, flits: u64) {
-        self.ports[port].flits += flits;
-    }
-
-    /// A credit counts at an output lane from a tick on.
-    #[inline]
-    pub(crate) fn send_credit(&mut self, lane: usize, tick: u64) {
-        self.credits.push(tick, lane);
-    }
-
     /// An input lane of the switch, by its number there, holds an output lane, and is promised so
     /// many credits of it.
     pub(crate) fn hold(&mut self, lane: usize, holder: u16, promised: u16) {
@@ -438,22 +416,28 @@ impl Links {
         self.credits.iter()
     }
 
-    /// By output lane: its credits that neither count nor are taken by a flit in the buffer at the
-    /// other end.
-    pub(crate) fn credits_on_wire(&self) -> Vec<u32> {
-        let mut on_wire = vec![0; self.lanes.len()];
-        self.returning_credits().for_each(|lane| on_wire[lane] += 1);
-        let flits = self.arrivals.iter().chain(self.ejections.iter());
-        flits.for_each(|lane| on_wire[self.opposite(lane)] += 1);
-        on_wire
-    }
-
     // Arbiters: that of the adapter itself is with the host.
 
     /// The first lane, round robin, of some.
     #[inline]
     pub(crate) fn serve_round_robin(&mut self, port: usize, lanes: u16) -> usize {
         round_robin(lanes, &mut self.ports[port].after)
+    }
+
+    /// The same, but nothing changes if it does not suit.
+    #[inline]
+    pub(crate) fn serve_round_robin_if(
+        &mut self,
+        port: usize,
+        lanes: u16,
+        suits: impl FnOnce(usize) -> bool,
+    ) -> Option<usize> {
+        let mut after = self.ports[port].after;
+        let lane = round_robin(lanes, &mut after);
+        suits(lane).then(|| {
+            self.ports[port].after = after;
+            lane
+        })
     }
 
     /// The lane that an output of a switch sends on, of some that could.

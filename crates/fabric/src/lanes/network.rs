@@ -9,6 +9,7 @@ use crate::lanes::matching::Matching;
 use crate::lanes::requests::Requests;
 use crate::lanes::switches::Switches;
 use gingham_model::{Endpoints, PipelinePlan, Plan, SteppedBy};
+use gingham_topology::routing::LaneSet;
 
 /// What moves flits between hosts.
 #[derive(Clone, Debug)]
@@ -21,6 +22,8 @@ pub(crate) struct Network {
     pub(crate) switches: Switches,
     /// Virtual-channel allocation: which heads request what.
     pub(crate) requests: Requests,
+    /// The lanes of every channel.
+    pub(crate) all_lanes: u16,
     /// Switch allocation.
     pub(crate) matching: Matching,
     /// What is between hosts, where switches are stepped 64 at a time.
@@ -46,6 +49,7 @@ impl Network {
             .then(|| Box::new(Columns::new(plan, lanes, layout, (&links, &switches), ticks_ahead)));
         Self {
             columns,
+            all_lanes: LaneSet::first_n(plan.lanes.count).bits(),
             buffers: Buffers::new(links.lane_count()),
             requests: Requests::new(plan, lanes, switches.ports()),
             matching: Matching::new(switches.ports(), layout),

@@ -1,23 +1,29 @@
 //! Requests of heads for virtual channels: which input lanes request which output.
 
-use crate::bits::members;
-use crate::lanes::layout::SHIFT;
+use crate::bits::{Bits, members};
+use crate::lanes::layout::{SHIFT, number_of};
 use crate::lanes::switches::SwitchPort;
 use gingham_model::{PipelinePlan, Plan};
 
 /// Which heads request what.
 #[derive(Clone, Debug)]
 pub(crate) struct Requests {
-    /// By output port: where the words of those that request it begin; input lanes by their number
-    /// in the switch.
+    /// By output port: where the words of those that request it begin.
     base: Vec<u32>,
     words: Vec<u64>,
+    /// Lanes of a port in these words, as 1 shifted by this: as few as there can be, so that the
+    /// input lanes of most switches are a word.
+    shift: u32,
+    /// Whether those of every switch are.
+    are_single: bool,
+    /// Output ports that somebody requests.
+    requested: Bits,
     /// By input lane: the lanes that its head may take.
     lanes: Vec<u16>,
     /// By input lane: the level of its head.
     levels: Vec<u8>,
     level_count: usize,
-    /// By output port and level: the input lane after the last winner.
+    /// By output port and level: the input lane after the last winner, by its number in the words.
     pointers: Vec<u16>,
     /// By output port: lanes after the last that was granted.
     pub(crate) lane_pointers: Vec<u16>,
@@ -26,14 +32,18 @@ pub(crate) struct Requests {
 impl Requests {
     pub(crate) fn new(plan: &Plan, lanes: &PipelinePlan, ports: &[SwitchPort]) -> Self {
         let level_count = lanes.arbitration.level(plan.highest_priority()) + 1;
+        let shift = u32::from(plan.lanes.count).next_power_of_two().trailing_zeros();
         let mut base = Vec::with_capacity(ports.len());
         let mut count = 0;
         for port in ports {
             base.push(u32::try_from(count).expect("words of a switch are few"));
-            count += (usize::from(port.span) << SHIFT).div_ceil(64);
+            count += (usize::from(port.span) << shift).div_ceil(64);
         }
         Self {
             base,
+            shift,
+            are_single: count == ports.len(),
+            requested: Bits::new(ports.len()),
             words: vec![0; count],
             lanes: vec![0; ports.len() << SHIFT],
             levels: vec![0; ports.len() << SHIFT],
@@ -43,10 +53,22 @@ impl Requests {
         }
     }
 
-    /// Whether anybody requests a port.
+    /// The ports of a word that somebody requests.
     #[inline]
-    pub(crate) fn any(&self, port: usize) -> bool {
-        self.words_of(port).iter().any(|word| *word != 0)
+    pub(crate) fn requested(&self, word: usize) -> u64 {
+        self.requested.words[word]
+    }
+
+    /// The number in the words of an input lane, by its number in the switch.
+    #[inline]
+    const fn number(&self, input: usize) -> usize {
+        input >> SHIFT << self.shift | number_of(input)
+    }
+
+    /// The input lane, by its number in the switch, of a number in the words.
+    #[inline]
+    const fn input(&self, number: usize) -> usize {
+        number >> self.shift << SHIFT | number & ((1 << self.shift) - 1)
     }
 
     #[inline]
@@ -58,7 +80,9 @@ impl Requests {
     /// The input lanes that request a port, by their number in the switch.
     pub(crate) fn of_port(&self, port: usize) -> impl Iterator<Item = usize> {
         let words = self.words_of(port).iter().enumerate();
-        words.flat_map(|(number, word)| members(*word).map(move |bit| number * 64 + bit))
+        let numbers =
+            words.flat_map(|(number, word)| members(*word).map(move |bit| number * 64 + bit));
+        numbers.map(|number| self.input(number))
     }
 
     /// The lanes that the head of an input lane may take.
@@ -79,17 +103,22 @@ impl Requests {
     ) {
         self.levels[lane] = u8::try_from(level).expect("levels are few");
         self.lanes[lane] = lanes;
-        self.words[self.base[port] as usize + input / 64] |= 1 << (input % 64);
+        let number = self.number(input);
+        self.words[self.base[port] as usize + number / 64] |= 1 << (number % 64);
+        self.requested.insert(port);
     }
 
     /// A request for a port is granted; of the others of its level, those after it come first.
     pub(crate) fn grant(&mut self, port: usize, input: usize, switch: &SwitchPort) {
         let level = self.levels[switch.base as usize + input];
-        let lanes = usize::from(switch.span) << SHIFT;
-        let next = if input + 1 == lanes { 0 } else { input + 1 };
+        let (number, end) = (self.number(input), usize::from(switch.span) << self.shift);
+        let next = if number + 1 == end { 0 } else { number + 1 };
         self.pointers[port * self.level_count + usize::from(level)] =
             u16::try_from(next).expect("lanes of a switch have 16 bits");
-        self.words[self.base[port] as usize + input / 64] &= !(1 << (input % 64));
+        self.words[self.base[port] as usize + number / 64] &= !(1 << (number % 64));
+        if self.words_of(port).iter().all(|word| *word == 0) {
+            self.requested.words[port / 64] &= !(1 << (port % 64));
+        }
     }
 
     /// Of the input lanes that request a port and could be granted a lane, the one that is served,
@@ -102,10 +131,13 @@ impl Requests {
         base: usize,
         grantable: impl Fn(usize) -> u16,
     ) -> Option<(usize, u16)> {
-        let level = match self.level_count {
-            1 => 0,
-            _ => self.highest_level(port, base, &grantable)?,
-        };
+        if self.level_count == 1 {
+            return self.search(port, self.pointers[port].into(), |input| {
+                let lanes = grantable(input);
+                (lanes != 0).then_some((input, lanes))
+            });
+        }
+        let level = self.highest_level(port, base, &grantable)?;
         let pointer = self.pointers[port * self.level_count + usize::from(level)];
         self.search(port, pointer.into(), |input| {
             let lanes = if self.levels[base + input] == level { grantable(input) } else { 0 };
@@ -132,7 +164,7 @@ impl Requests {
     }
 
     /// What is found first in the input lanes that request a port, by their number in the switch,
-    /// round robin from `first` on.
+    /// round robin from a number in the words on.
     #[inline]
     fn search<T>(
         &self,
@@ -140,15 +172,28 @@ impl Requests {
         first: usize,
         mut found: impl FnMut(usize) -> Option<T>,
     ) -> Option<T> {
+        let (at, onward) = (first / 64, u64::MAX << (first % 64));
+        if self.are_single {
+            let word = self.words[port];
+            for mut bits in [word & onward, word & !onward] {
+                while bits != 0 {
+                    let thing = found(self.input(bits.trailing_zeros() as usize));
+                    if thing.is_some() {
+                        return thing;
+                    }
+                    bits &= bits - 1;
+                }
+            }
+            return None;
+        }
         let words = self.words_of(port);
         // The word in which the pointer lies comes first with what is from there on, and last with
         // the rest.
-        let (at, onward) = (first / 64, u64::MAX << (first % 64));
         let (mut number, mut mask) = (at, onward);
         for _ in 0..=words.len() {
             let mut bits = words[number] & mask;
             while bits != 0 {
-                let thing = found(number * 64 + bits.trailing_zeros() as usize);
+                let thing = found(self.input(number * 64 + bits.trailing_zeros() as usize));
                 if thing.is_some() {
                     return thing;
                 }

@@ -220,10 +220,8 @@ impl Simulation {
             Due::SectionEnd(time) => self.end_section(time.as_ps()),
             Due::DeadlockCheck(time) => {
                 self.context.clock.go_to(time.as_ps());
-                let cycle = {
-                    let network = self.network.settled(&self.context);
-                    self.waits(&network).find_cycle()
-                };
+                self.network.settle_blocked();
+                let cycle = self.waits(&self.network).find_cycle();
                 self.context.endpoints.check_deadlock(time, cycle, next.is_some());
             }
         }

@@ -36,11 +36,11 @@ impl<const L: usize> Table<L> {
     /// What hosts sent is put to what else is due.
     fn receive_from_hosts(&mut self, network: &mut Network, tick: u64) {
         let due = network.links.arrivals.take(tick);
-        let slot = self.arrivals.slot(tick);
+        let mut arrivals = self.arrivals.at(tick);
         for lane in &due {
             let (port, lane) = (*lane as usize >> SHIFT, number_of(*lane as usize));
             let place = self.places.of_port(port).expect("hosts are joined to switches");
-            self.arrivals.put(slot, place.column * L + lane, 1 << place.bit);
+            arrivals.put(place.column * L + lane, 1 << place.bit);
             let occupancy = &mut network.switches.port_mut(port).occupancy;
             *occupancy = occupancy.wrapping_sub(tick);
         }

@@ -35,8 +35,11 @@ impl<const L: usize> Count<L> {
     /// One more where `more`, one less where `less`, nothing where both.
     #[inline]
     pub(crate) fn step(&mut self, more: &[u64; L], less: &[u64; L]) {
-        let mut carry: [u64; L] = std::array::from_fn(|lane| more[lane] ^ less[lane]);
-        let down: [u64; L] = std::array::from_fn(|lane| less[lane] & !more[lane]);
+        let (mut carry, mut down) = ([0; L], [0; L]);
+        for lane in 0..L {
+            carry[lane] = more[lane] ^ less[lane];
+            down[lane] = less[lane] & !more[lane];
+        }
         for plane in &mut self.planes {
             for lane in 0..L {
                 let before = plane[lane];
@@ -50,24 +53,35 @@ impl<const L: usize> Count<L> {
     /// Where a count is not zero.
     #[inline]
     pub(crate) fn any(&self) -> [u64; L] {
-        std::array::from_fn(|lane| self.planes.iter().fold(0, |any, plane| any | plane[lane]))
+        let mut any = [0; L];
+        for plane in &self.planes {
+            for lane in 0..L {
+                any[lane] |= plane[lane];
+            }
+        }
+        any
     }
 
     /// Where a count is that of `other`.
     #[inline]
     pub(crate) fn equal(&self, other: &Self) -> [u64; L] {
-        let planes = || self.planes.iter().zip(&other.planes);
-        std::array::from_fn(|lane| {
-            !planes().fold(0, |differ, (one, other)| differ | one[lane] ^ other[lane])
-        })
+        let mut equal = [u64::MAX; L];
+        for plane in 0..PLANES {
+            for lane in 0..L {
+                equal[lane] &= !(self.planes[plane][lane] ^ other.planes[plane][lane]);
+            }
+        }
+        equal
     }
 
     /// The count of a lane of one switch.
+    #[inline]
     pub(crate) fn get(&self, lane: usize, bit: usize) -> u16 {
-        let planes = self.planes.iter().enumerate();
-        planes.fold(0, |count, (number, plane)| {
-            count | u16::from(plane[lane] >> bit & 1 == 1) << number
-        })
+        let mut count = 0;
+        for plane in 0..PLANES {
+            count |= u16::from(self.planes[plane][lane] >> bit & 1 == 1) << plane;
+        }
+        count
     }
 }
 

@@ -1,6 +1,10 @@
 //! Stages 1 and 5: credits count, and every channel takes a flit of one of its lanes.
 
+use super::column::Column;
+use super::places::Place;
+use super::ring::Slot;
 use super::table::Table;
+use super::turn::round_robin;
 use crate::bits::members;
 use crate::lanes::context::Context;
 use crate::lanes::layout::SHIFT;
@@ -30,83 +34,22 @@ impl<const L: usize> Table<L> {
         tick: u64,
     ) {
         let slot = self.credits.slot(tick);
+        let Self { columns, credits, arrivals, freed, ejected, .. } = self;
+        let mut arrivals = arrivals.at(tick);
         let mut sent = 0;
-        for number in 0..self.columns.len() {
-            let due = self.credits.take::<L>(slot, number);
-            sent += self.traverse_column(number, &due, tick);
+        for (number, column) in columns.iter_mut().enumerate() {
+            let any = column.traverse(&credits.take(slot, number), &mut arrivals, tick);
+            sent += any.count_ones();
+            if any & column.to_host != 0 {
+                column.send_to_hosts(number, ejected);
+            }
+            if (0..L).any(|lane| column.sent[lane] & column.full[lane] != 0) {
+                freed.push(number);
+            }
         }
         context.clock.count(sent.into());
         self.free(network);
         self.eject(network, context);
-    }
-
-    /// Channels of a column, to which so many credits come: how many take a flit.
-    #[inline]
-    fn traverse_column(&mut self, number: usize, due: &[u64; L], tick: u64) -> u32 {
-        let column = &mut self.columns[number];
-        let (mut can, mut any) = ([0; L], 0);
-        for lane in 0..L {
-            can[lane] = column.filled[lane] & (column.credited[lane] | due[lane] | column.to_host);
-            any |= can[lane];
-        }
-        if any == 0 {
-            column.sent = [0; L];
-            if *due != [0; L] {
-                column.credit.step(due, &[0; L]);
-                column.credited = column.credit.any();
-            }
-            return 0;
-        }
-        let can = super::turn::round_robin(&can, &mut column.link_after);
-        column.sent = can;
-        column.active |= any;
-        let (mut paid, mut freed) = ([0; L], 0);
-        for lane in 0..L {
-            paid[lane] = can[lane] & !column.to_host;
-            freed |= can[lane] & column.full[lane];
-        }
-        column.credit.step(due, &paid);
-        column.credited = column.credit.any();
-        let (slot, cables) = (self.arrivals.slot(tick), &mut column.cables);
-        for lane in 0..L {
-            let mut left = paid[lane];
-            while left != 0 {
-                let bit = left.trailing_zeros() as usize & 63;
-                left &= left - 1;
-                cables.flits[bit] += 1;
-                let there = tick + u64::from(cables.latency[bit]);
-                cables.arrivals[bit] = cables.arrivals[bit].wrapping_add(there);
-                let offset = cables.flit_offset[bit] as usize + lane;
-                self.arrivals.put(slot, offset, cables.peer_bit[bit]);
-            }
-        }
-        if any & column.to_host != 0 {
-            self.send_to_hosts(number, &can);
-        }
-        if freed != 0 {
-            self.freed.push(number);
-        }
-        any.count_ones()
-    }
-
-    /// Channels into hosts take a flit: only the first and the last of a packet is looked at.
-    #[inline]
-    fn send_to_hosts(&mut self, number: usize, can: &[u64; L]) {
-        let column = &mut self.columns[number];
-        for lane in 0..L {
-            let mut left = can[lane] & column.to_host;
-            while left != 0 {
-                let bit = left.trailing_zeros() as usize & 63;
-                left &= left - 1;
-                column.cables.flits[bit] += 1;
-                let passing = &mut column.packets.passing[lane][bit];
-                if *passing > 1 {
-                    *passing -= 1;
-                } else {
-                    self.ejected.push((super::places::Place { column: number, bit }, lane));
-                }
-            }
-        }
     }
 
     /// First and last flits of packets begin on their way to hosts.
@@ -146,5 +89,64 @@ impl<const L: usize> Table<L> {
             }
         }
         self.freed = freed;
+    }
+}
+
+impl<const L: usize> Column<L> {
+    /// Channels take a flit where they can, of one of their lanes in turn, given the credits that
+    /// come. Returns which do.
+    #[inline]
+    fn traverse(&mut self, due: &[u64; L], arrivals: &mut Slot<'_>, tick: u64) -> u64 {
+        let (mut can, mut any) = ([0; L], 0);
+        for lane in 0..L {
+            can[lane] = self.filled[lane] & (self.credited[lane] | due[lane] | self.to_host);
+            any |= can[lane];
+        }
+        if any != 0 {
+            can = round_robin(&can, &mut self.link_after);
+            self.active |= any;
+        }
+        self.sent = can;
+        let mut paid = [0; L];
+        for lane in 0..L {
+            paid[lane] = can[lane] & !self.to_host;
+        }
+        if *due != paid {
+            self.credit.step(due, &paid);
+            self.credited = self.credit.any();
+        }
+        let cables = &mut self.cables;
+        for lane in 0..L {
+            let mut left = paid[lane];
+            while left != 0 {
+                let bit = left.trailing_zeros() as usize & 63;
+                left &= left - 1;
+                cables.flits[bit] += 1;
+                let there = tick + u64::from(cables.latency[bit]);
+                cables.arrivals[bit] = cables.arrivals[bit].wrapping_add(there);
+                arrivals.put(cables.flit_offset[bit] as usize + lane, cables.peer_bit[bit]);
+            }
+        }
+        any
+    }
+
+    /// Channels into hosts have taken a flit: only the first and the last of a packet are to be
+    /// looked at.
+    #[inline]
+    fn send_to_hosts(&mut self, number: usize, ejected: &mut Vec<(Place, usize)>) {
+        for lane in 0..L {
+            let mut left = self.sent[lane] & self.to_host;
+            while left != 0 {
+                let bit = left.trailing_zeros() as usize & 63;
+                left &= left - 1;
+                self.cables.flits[bit] += 1;
+                let passing = &mut self.packets.passing[lane][bit];
+                if *passing > 1 {
+                    *passing -= 1;
+                } else {
+                    ejected.push((Place { column: number, bit }, lane));
+                }
+            }
+        }
     }
 }

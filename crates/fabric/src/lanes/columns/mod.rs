@@ -151,6 +151,15 @@ impl Network {
         }
     }
 
+    /// Writes which lanes have no room to where it is without columns.
+    pub(crate) fn settle_blocked(&mut self) {
+        if self.columns.is_some() {
+            self.by_columns(|columns, network| {
+                each!(columns, table => table.settle_blocked(network));
+            });
+        }
+    }
+
     /// As if it was stepped by ports.
     pub(crate) fn settled(&self, context: &Context) -> std::borrow::Cow<'_, Self> {
         if self.columns.is_none() {

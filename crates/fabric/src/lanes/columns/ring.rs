@@ -45,11 +45,11 @@ impl Ring {
         u32::try_from(self.slot(ticks.into()) + word).expect("rings have fewer than 2^32 words")
     }
 
-    /// The bits come at an offset from a slot.
+    /// The slot of a tick, to put to.
     #[inline]
-    pub(crate) fn put(&mut self, slot: usize, offset: usize, bits: u64) {
-        let place = (slot + offset) & (self.words.len() - 1);
-        self.words[place] |= bits;
+    pub(crate) fn at(&mut self, tick: u64) -> Slot<'_> {
+        let slot = self.slot(tick);
+        Slot { words: &mut self.words, slot }
     }
 
     /// Takes what comes to all lanes of a column in a slot.
@@ -85,6 +85,22 @@ impl Ring {
     }
 }
 
+/// A slot of a ring.
+#[derive(Debug)]
+pub(crate) struct Slot<'a> {
+    words: &'a mut [u64],
+    slot: usize,
+}
+
+impl Slot<'_> {
+    /// The bits come at an offset from the slot.
+    #[inline]
+    pub(crate) fn put(&mut self, offset: usize, bits: u64) {
+        let place = (self.slot + offset) & (self.words.len() - 1);
+        self.words[place] |= bits;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -94,8 +110,8 @@ mod tests {
         let mut ring = Ring::new(3, 5);
         assert_eq!(ring.next_due(0), None);
         let (soon, late) = (ring.offset(1, 2) as usize, ring.offset(5, 1) as usize);
-        ring.put(ring.slot(6), soon, 0b10);
-        ring.put(ring.slot(6), late, 0b01);
+        ring.at(6).put(soon, 0b10);
+        ring.at(6).put(late, 0b01);
         assert!(ring.iter(6).eq([(7, 2, 0b10), (11, 1, 0b01)]));
         assert_eq!(ring.take::<1>(ring.slot(7), 2), [0b10]);
         assert_eq!((ring.next_due(7), ring.next_due(8)), (Some(11), Some(11)));

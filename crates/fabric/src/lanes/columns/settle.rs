@@ -9,7 +9,7 @@ use crate::lanes::layout::{SHIFT, number_of};
 use crate::lanes::network::Network;
 
 impl<const L: usize> Table<L> {
-    /// Writes what is counted of all ports; sums begin anew.
+    /// Writes what is counted of ports that have something under way; sums begin anew.
     pub(crate) fn settle_counts(&mut self, network: &mut Network, context: &Context) {
         for number in 0..self.columns.len() {
             for bit in members(std::mem::take(&mut self.columns[number].active)) {
@@ -17,33 +17,80 @@ impl<const L: usize> Table<L> {
             }
         }
         let coming = self.coming(context.clock.ticks_done());
-        for (port, place) in self.places.iter() {
-            let sums = &mut self.columns[place.column].cables;
-            network.links.add_flits(port, std::mem::take(&mut sums.flits[place.bit]));
-            network.switches.add_occupancy(port, std::mem::take(&mut sums.departures[place.bit]));
-            let peer = network.links.port(port).peer as usize;
-            if peer < self.first_host {
-                let arrived = std::mem::replace(&mut sums.arrivals[place.bit], coming[peer]);
-                network.switches.add_occupancy(peer, coming[peer].wrapping_sub(arrived));
-            }
-        }
         let lanes = usize::from(context.plan.lanes.count);
-        let Network { links, buffers, .. } = network;
-        let active: Vec<_> = links.active.iter().collect();
-        for port in active {
-            if let Some(place) = self.places.of_port(port) {
-                let column = &self.columns[place.column];
-                for lane in 0..lanes {
-                    let (fill, credit) = (&column.fill, &column.credit);
-                    let (fill, credit) = (fill.get(lane, place.bit), credit.get(lane, place.bit));
-                    links.write_lane(port << SHIFT | lane, fill, credit);
+        for word in 0..network.links.active.words.len() {
+            for bit in members(network.links.active.words[word]) {
+                let port = word * 64 + bit;
+                let peer = network.links.port(port).peer as usize;
+                if let Some(place) = self.places.of_port(port) {
+                    let coming = coming.get(peer).copied().unwrap_or(0);
+                    self.settle_sender(network, (port, peer), place, coming, lanes);
+                }
+                if let Some(place) = self.places.of_port(peer) {
+                    self.settle_receiver(network, peer, place, lanes);
                 }
             }
-            let peer = links.port(port).peer as usize;
-            if let Some(place) = self.places.of_port(peer) {
-                let present = &self.columns[place.column].present;
-                for lane in 0..lanes {
-                    buffers.write_present(peer << SHIFT | lane, present.get(lane, place.bit));
+        }
+    }
+
+    /// Writes what is counted where a channel begins.
+    fn settle_sender(
+        &mut self,
+        network: &mut Network,
+        (port, peer): (usize, usize),
+        Place { column, bit }: Place,
+        coming: u64,
+        lanes: usize,
+    ) {
+        let column = &mut self.columns[column];
+        let sums = &mut column.cables;
+        network.links.add_flits(port, std::mem::take(&mut sums.flits[bit]));
+        if peer < self.first_host {
+            let arrived = std::mem::replace(&mut sums.arrivals[bit], coming);
+            network.switches.add_occupancy(peer, coming.wrapping_sub(arrived));
+        }
+        for lane in 0..lanes {
+            let (fill, credit) = (column.fill.get(lane, bit), column.credit.get(lane, bit));
+            network.links.write_lane(port << SHIFT | lane, fill, credit);
+        }
+    }
+
+    /// Writes what is counted where a channel ends.
+    fn settle_receiver(
+        &mut self,
+        network: &mut Network,
+        port: usize,
+        Place { column, bit }: Place,
+        lanes: usize,
+    ) {
+        let column = &mut self.columns[column];
+        let left = std::mem::take(&mut column.cables.departures[bit]);
+        network.switches.add_occupancy(port, left);
+        for lane in 0..lanes {
+            network.buffers.write_present(port << SHIFT | lane, column.present.get(lane, bit));
+        }
+    }
+
+    /// Writes which lanes have no room, and what is behind them.
+    pub(crate) fn settle_blocked(&self, network: &mut Network) {
+        for (port, place) in self.places.iter() {
+            let (column, bit) = (&self.columns[place.column], place.bit);
+            for lane in 0..L {
+                let is_blocked = column.blocked[lane] >> bit & 1 == 1;
+                let from = port << SHIFT | lane;
+                network.switches.write_lane(from, false, is_blocked);
+                if !is_blocked {
+                    continue;
+                }
+                let out = column.packets.out[lane][bit];
+                network.buffers.hold(from, out);
+                let to = network.switches.port(port).base as usize + usize::from(out);
+                let behind = network.links.opposite(to);
+                if let Some(place) = self.places.of_port(behind >> SHIFT) {
+                    let present = &self.columns[place.column].present;
+                    network
+                        .buffers
+                        .write_present(behind, present.get(number_of(behind), place.bit));
                 }
             }
         }

@@ -32,17 +32,16 @@ impl<const L: usize> Table<L> {
     fn traverse_inputs(&mut self, group: usize, first: usize, input: usize, tick: u64) -> [u64; L] {
         let column = &mut self.columns[first + input];
         let put = &mut self.groups[group].put[..];
-        let slot = self.credits.slot(tick);
+        let mut credits = self.credits.at(tick);
+        let cables = &mut column.cables;
         let mut tails = [0; L];
         for lane in 0..L {
             let mut left = column.crossed[lane];
             while left != 0 {
                 let bit = left.trailing_zeros() as usize & 63;
                 left &= left - 1;
-                let cables = &mut column.cables;
                 cables.departures[bit] = cables.departures[bit].wrapping_add(tick);
-                let offset = cables.credit_offset[bit] as usize + lane;
-                self.credits.put(slot, offset, cables.peer_bit[bit]);
+                credits.put(cables.credit_offset[bit] as usize + lane, cables.peer_bit[bit]);
                 let out = usize::from(column.packets.out[lane][bit]);
                 put[out >> SHIFT][out & (L - 1)] |= 1 << bit;
                 let flits = &mut column.packets.left[lane][bit];
