@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from gingham.scenario import AnyScenario
 
-Engine: TypeAlias = Literal["fast", "oracle"]
+Engine: TypeAlias = Literal["fast", "oracle", "ports", "columns"]
 
 # Between two calls signals are answered and progress is shown; a call takes about 20 ms.
 EVENTS_PER_CALL = 100_000
@@ -107,7 +107,9 @@ class Simulation(AnySimulation[Progress, Result]):
 
     Making one loads or generates the fabric, routes it and proves the routes: `InputError` if the
     scenario cannot be run, `DeadlockError` with the cycle if its routes could deadlock, unless
-    `allow_deadlock`. The engine `"oracle"` follows every flit by itself: slow, for doubt.
+    `allow_deadlock`. The engine `"oracle"` follows every flit by itself: slow, for doubt. Over
+    virtual lanes `"fast"` steps switches by ports or by columns, whatever takes less time;
+    `"ports"` and `"columns"` ask for one, with the same result.
     """
 
     scenario: Scenario

@@ -1,17 +1,21 @@
 //! One row of the speed table: one scenario, one engine, one process, so that neither caches nor
 //! memory of one row help or hurt the next.
 //!
-//! `gingham-bench SCENARIO.toml (fast|oracle|none) [KEY=VALUE ...]` simulates and prints one line
+//! `gingham-bench SCENARIO.toml (fast|ports|columns|oracle|none) [KEY=VALUE ...]` simulates and prints one line
 //! of JSON. The engine `none` only sets up: what it costs is what the others cost before time zero.
 //! Each step of a compilation is told with its time, and the peak of memory after it. With `--bare`
 //! nothing is summed up after the run, so that counted instructions are those of the run.
 
 use gingham_bench::{Steps, timed};
 use gingham_lab::scenario::{Overrides, ScenarioSource, Topology};
-use gingham_lab::{ClassSummary, Engine, Milestone, Run, compile_observed};
+use gingham_lab::{
+    ClassSummary, Compiled, Engine, Milestone, NotStepped, Run, SteppedBy, compile_observed,
+};
 use gingham_topology::ChannelId;
 use serde_json::json;
 use std::process::ExitCode;
+
+const ENGINES: &str = "fast, ports, columns, oracle, none";
 
 fn main() -> ExitCode {
     let mut arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -22,14 +26,15 @@ fn main() -> ExitCode {
 
 fn measure(arguments: &[String], bare: bool) -> Result<String, String> {
     let [scenario, engine, settings @ ..] = arguments else {
-        return Err("usage: gingham-bench SCENARIO.toml (fast|oracle|none) [KEY=VALUE ...]".into());
+        return Err("usage: gingham-bench SCENARIO.toml ENGINE [KEY=VALUE ...]".into());
     };
-    let engine = match engine.as_str() {
-        "fast" => Some(Engine::Fast),
-        "oracle" => Some(Engine::Oracle),
-        "none" => None,
+    let start: fn(Compiled) -> Result<Run, NotStepped> = match engine.as_str() {
+        "fast" | "none" => |compiled| Ok(Run::new(compiled, Engine::Fast)),
+        "oracle" => |compiled| Ok(Run::new(compiled, Engine::Oracle)),
+        "ports" => |compiled| Run::stepped_by(compiled, SteppedBy::Ports),
+        "columns" => |compiled| Run::stepped_by(compiled, SteppedBy::Columns),
         other => {
-            return Err(format!("no engine is called {other}; engines are fast, oracle, none"));
+            return Err(format!("no engine is called {other}; engines are {ENGINES}"));
         }
     };
     let setting = |text: &String| {
@@ -45,8 +50,8 @@ fn measure(arguments: &[String], bare: bool) -> Result<String, String> {
     let setup = steps.into_json();
     let hosts = compiled.plan.classes.iter().map(|class| class.sources.len()).sum::<usize>();
     let cycle_ps = compiled.plan.switching.cycle_ps();
-    let mut run = Run::new(compiled, engine.unwrap_or_default());
-    if engine.is_none() {
+    let mut run = start(compiled).map_err(|e| e.to_string())?;
+    if engine == "none" {
         return Ok(json!({ "hosts": hosts, "setup": setup }).to_string());
     }
     let ((), seconds) = timed(|| while !run.advance(100_000).done {});
@@ -57,6 +62,7 @@ fn measure(arguments: &[String], bare: bool) -> Result<String, String> {
     let worm_hops: f64 = record.classes.iter().map(worm_hops).sum();
     let line = json!({
         "hosts": hosts,
+        "stepping": run.stepping(),
         "seconds": seconds,
         "events": run.events(),
         "flit_hops": flit_hops(&run),

@@ -27,6 +27,7 @@ pub use error::{DeadlockReport, LabError};
 pub use fabric_file::{LoadedFabric, load_fabric};
 pub use gingham_input::FileRead;
 pub use gingham_model::measure::student_t;
+pub use gingham_model::{SteppedBy, Stepping};
 pub use old_names::{OLD_NAMES, OldName};
 pub use other_names::OTHER_NAMES;
 pub use record::{
@@ -34,7 +35,7 @@ pub use record::{
     PercentileSummary, PostingSummary, Record, Table, TreeTotals, Verdict, result_tables,
     summary_schema,
 };
-pub use run::{Engine, Progress, Run};
+pub use run::{Engine, NotStepped, Progress, Run};
 pub use sending::{LongestPayload, Sending};
 pub use subnet_files::{
     LoadedArbitration, LoadedRoutes, SubnetFiles, load_arbitration, load_routes,

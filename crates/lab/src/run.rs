@@ -3,7 +3,7 @@
 use crate::compile::Compiled;
 use crate::record::{Names, Record, Table, estimate_of, message_table};
 use gingham_model::measure::ChannelCount;
-use gingham_model::{ClassId, KeptMessages, Plan, Simulation, Status};
+use gingham_model::{ClassId, KeptMessages, Plan, Simulation, Status, SteppedBy, Stepping};
 use serde::Serialize;
 use std::sync::Arc;
 
@@ -16,6 +16,17 @@ pub enum Engine {
     Fast,
     /// Every flit by itself: slow, and what the other is held to.
     Oracle,
+}
+
+/// Why switches of a run are not stepped as was asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error(
+    "engine: this run is not stepped by {}, because {because}; engine = \"fast\" takes what can be, \
+     and is fastest", .by.name()
+)]
+pub struct NotStepped {
+    by: SteppedBy,
+    because: &'static str,
 }
 
 impl Engine {
@@ -62,6 +73,19 @@ impl Run {
         let simulation = engine.start(Arc::clone(&compiled.plan));
         let names = Names::of(&compiled.plan);
         Self { compiled, simulation, names }
+    }
+
+    /// The same by the fast engine, its switches of virtual lanes stepped so, whatever is faster.
+    pub fn stepped_by(compiled: Compiled, by: SteppedBy) -> Result<Self, NotStepped> {
+        let simulation = gingham_fabric::start_by(Arc::clone(&compiled.plan), by)
+            .map_err(|because| NotStepped { by, because })?;
+        let names = Names::of(&compiled.plan);
+        Ok(Self { compiled, simulation, names })
+    }
+
+    /// How switches are stepped, and why so; nothing where they are not.
+    pub fn stepping(&self) -> Option<Stepping> {
+        self.simulation.stepping()
     }
 
     /// Simulates at most `events_max` events; the size of a call never changes a result.

@@ -17,6 +17,16 @@ pub enum SteppedBy {
     Columns,
 }
 
+impl SteppedBy {
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Ports => "ports",
+            Self::Columns => "columns",
+        }
+    }
+}
+
 /// How switches of virtual lanes are stepped, and why so.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct Stepping {

@@ -1,6 +1,9 @@
 //! Runs of a fabric.
 
-use gingham_lab::{Engine, OLD_NAMES, Progress, Run, compile, result_tables, summary_schema};
+use gingham_lab::{
+    Compiled, Engine, NotStepped, OLD_NAMES, Progress, Run, SteppedBy, compile, result_tables,
+    summary_schema,
+};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
@@ -10,6 +13,9 @@ use crate::patience::interruptible;
 use crate::scenario::Scenario;
 use crate::tables::{self, TableRow, columns};
 use crate::{error, json as convert};
+
+/// What a run may be asked to be moved by.
+const ENGINES: &str = "fast, oracle, ports, columns";
 
 /// A run under way.
 #[pyclass(module = "gingham._core")]
@@ -29,21 +35,22 @@ impl Simulation {
         allow_deadlock: bool,
         engine: &str,
     ) -> PyResult<Self> {
-        let engine = match engine {
-            "fast" => Engine::Fast,
-            "oracle" => Engine::Oracle,
+        let start: fn(Compiled) -> Result<Run, NotStepped> = match engine {
+            "fast" => |compiled| Ok(Run::new(compiled, Engine::Fast)),
+            "oracle" => |compiled| Ok(Run::new(compiled, Engine::Oracle)),
+            "ports" => |compiled| Run::stepped_by(compiled, SteppedBy::Ports),
+            "columns" => |compiled| Run::stepped_by(compiled, SteppedBy::Columns),
             _ => {
                 let renamed = OLD_NAMES.iter().find(|it| it.what == "engine" && it.old == engine);
-                let unknown = format!("no engine is called \"{engine}\"; engines are fast, oracle");
+                let unknown = format!("no engine is called \"{engine}\"; engines are {ENGINES}");
                 let message = renamed.map_or(unknown, ToString::to_string);
                 return Err(error::refusal(py, message));
             }
         };
         let source = scenario.inner.clone();
-        let run =
-            interruptible(py, move || Ok(Run::new(compile(&source, allow_deadlock)?, engine)))?;
+        let run = interruptible(py, move || Ok(start(compile(&source, allow_deadlock)?)))?;
         let run = run.map_err(|refused| error::lab(py, &refused))?;
-        Ok(Self { run })
+        Ok(Self { run: run.map_err(|refused| error::refusal(py, refused))? })
     }
 
     /// Simulates at most `events_max` events, without the interpreter's lock. Returns how far the
@@ -58,7 +65,7 @@ impl Simulation {
     fn about<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let compiled = self.run.compiled();
         let fabric = &compiled.plan.fabric;
-        let about = json!({
+        let mut about = json!({
             "switches": fabric.switches().len(),
             "endpoints": fabric.listed_endpoint_count(),
             "cables": fabric.listed_cables().len(),
@@ -71,6 +78,9 @@ impl Simulation {
             "notes": compiled.notes,
             "findings": compiled.findings.iter().map(ToString::to_string).collect::<Vec<_>>(),
         });
+        if let Some(stepping) = self.run.stepping() {
+            about["stepping"] = json!(stepping);
+        }
         convert::to_python(py, &about)
     }
 

@@ -70,10 +70,11 @@ class EngineChoice(click.Choice[str]):
 @seed_option
 @click.option(
     "--engine",
-    type=EngineChoice(["fast", "oracle"]),
+    type=EngineChoice(["fast", "oracle", "ports", "columns"]),
     default="fast",
     show_default=True,
-    help="What moves flits: fast, or each by itself (slow; for doubt).",
+    help="What moves flits: fast, or each by itself (slow; for doubt); "
+    "ports or columns: fast, with switches of virtual lanes stepped so.",
 )
 @allow_deadlock_option
 @strict_option

@@ -138,7 +138,7 @@ impl Network {
         let next = link.peer_lane(number_of(to));
         self.links.hold(to, local(from), u16::try_from(promised).expect("a packet fits its lane"));
         if let Some(columns) = &mut self.columns {
-            columns.connect(from, to, flits);
+            columns.connect(from, local(to), flits);
         } else {
             let held = self.buffers.lane(from).out;
             debug_assert_eq!(held, NONE, "a head that requests holds nothing");

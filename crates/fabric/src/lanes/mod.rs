@@ -10,6 +10,7 @@
 //!   ring        what happens at a tick to come              bits        sets of ports with something to do
 //!   arbiters    those that are not round robin by the flit  queues      worms on their way to each lane
 //!   counts      what channels carried                       waits       who waits for whom
+//!   columns     the same stages, 64 switches at once, where every flit goes in turn
 //! ```
 //!
 //! Each part owns its state, and a stage is a function on the parts that it needs; `simulation`

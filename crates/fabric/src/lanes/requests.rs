@@ -93,6 +93,7 @@ impl Requests {
 
     /// The head of an input lane, which has this number in its switch, requests one of these lanes
     /// of a port.
+    #[inline]
     pub(crate) fn insert(
         &mut self,
         port: usize,
@@ -104,21 +105,27 @@ impl Requests {
         self.levels[lane] = u8::try_from(level).expect("levels are few");
         self.lanes[lane] = lanes;
         let number = self.number(input);
-        self.words[self.base[port] as usize + number / 64] |= 1 << (number % 64);
+        let first = if self.are_single { port } else { self.base[port] as usize };
+        self.words[first + number / 64] |= 1 << (number % 64);
         self.requested.insert(port);
     }
 
     /// A request for a port is granted; of the others of its level, those after it come first.
+    #[inline]
     pub(crate) fn grant(&mut self, port: usize, input: usize, switch: &SwitchPort) {
         let level = self.levels[switch.base as usize + input];
         let (number, end) = (self.number(input), usize::from(switch.span) << self.shift);
         let next = if number + 1 == end { 0 } else { number + 1 };
         self.pointers[port * self.level_count + usize::from(level)] =
             u16::try_from(next).expect("lanes of a switch have 16 bits");
-        self.words[self.base[port] as usize + number / 64] &= !(1 << (number % 64));
-        if self.words_of(port).iter().all(|word| *word == 0) {
-            self.requested.words[port / 64] &= !(1 << (port % 64));
-        }
+        let is_last = if self.are_single {
+            self.words[port] &= !(1 << number);
+            self.words[port] == 0
+        } else {
+            self.words[self.base[port] as usize + number / 64] &= !(1 << (number % 64));
+            self.words_of(port).iter().all(|word| *word == 0)
+        };
+        self.requested.words[port / 64] &= !(u64::from(is_last) << (port % 64));
     }
 
     /// Of the input lanes that request a port and could be granted a lane, the one that is served,

@@ -20,8 +20,9 @@ pub(crate) fn all(plan: &Arc<Plan>) -> Vec<Box<dyn Simulation>> {
 /// Random networks as most are, so that most take columns: round robin everywhere, channels of one
 /// rate, and now and then what columns may not take yet.
 #[test]
+#[expect(clippy::print_stdout, reason = "who runs many cases by hand is told what took which way")]
 fn engine_and_oracle_agree_on_plain_virtual_lanes_by_all_ways() {
-    let (cases, first) = (number("CASES", 300), number("FIRST", 0));
+    let (cases, first) = (number("CASES", 120), number("FIRST", 0));
     let mut taken = BTreeMap::new();
     for seed in first..first + cases {
         let case = if seed % 4 == 3 { Case::lanes_in_transit(seed) } else { Case::lanes(seed) };

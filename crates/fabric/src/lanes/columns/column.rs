@@ -58,8 +58,10 @@ pub(crate) struct Cables {
     pub(crate) latency: [u32; 64],
     /// Flits that were sent since that was written down.
     pub(crate) flits: [u64; 64],
-    /// Ticks at which what was sent is there at the other end, all added; it may wrap.
-    pub(crate) arrivals: [u64; 64],
+    /// Ticks at which they were, all added; it may wrap.
+    pub(crate) starts: [u64; 64],
+    /// Ticks at which is there at the other end what was on its way then, all added.
+    pub(crate) coming: [u64; 64],
     /// Ticks at which flits left the lane buffers, all added; it may wrap.
     pub(crate) departures: [u64; 64],
 }
@@ -103,7 +105,8 @@ impl<const L: usize> Column<L> {
                 credit_offset: [0; 64],
                 latency: [0; 64],
                 flits: [0; 64],
-                arrivals: [0; 64],
+                starts: [0; 64],
+                coming: [0; 64],
                 departures: [0; 64],
             },
             packets: Packets { left: [[0; 64]; L], out: [[NONE; 64]; L], passing: [[0; 64]; L] },

@@ -122,8 +122,7 @@ impl<const L: usize> Column<L> {
                 let bit = left.trailing_zeros() as usize & 63;
                 left &= left - 1;
                 cables.flits[bit] += 1;
-                let there = tick + u64::from(cables.latency[bit]);
-                cables.arrivals[bit] = cables.arrivals[bit].wrapping_add(there);
+                cables.starts[bit] = cables.starts[bit].wrapping_add(tick);
                 arrivals.put(cables.flit_offset[bit] as usize + lane, cables.peer_bit[bit]);
             }
         }

@@ -96,9 +96,11 @@ impl Columns {
         }
     }
 
-    /// An input lane holds an output lane from now on, for a packet of so many flits.
-    pub(crate) fn connect(&mut self, from: usize, to: usize, flits: u32) {
-        each!(self, table => table.connect(from, to, flits));
+    /// An input lane holds an output lane from now on, by its number in the switch, for a packet of
+    /// so many flits.
+    #[inline]
+    pub(crate) fn connect(&mut self, from: usize, out: u16, flits: u32) {
+        each!(self, table => table.connect(from, out, flits));
     }
 
     /// The first tick from `tick` on at which something can happen.

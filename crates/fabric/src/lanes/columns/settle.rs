@@ -44,10 +44,13 @@ impl<const L: usize> Table<L> {
     ) {
         let column = &mut self.columns[column];
         let sums = &mut column.cables;
-        network.links.add_flits(port, std::mem::take(&mut sums.flits[bit]));
+        let flits = std::mem::take(&mut sums.flits[bit]);
+        network.links.add_flits(port, flits);
         if peer < self.first_host {
-            let arrived = std::mem::replace(&mut sums.arrivals[bit], coming);
-            network.switches.add_occupancy(peer, coming.wrapping_sub(arrived));
+            let sent = flits.wrapping_mul(sums.latency[bit].into());
+            let sent = std::mem::take(&mut sums.starts[bit]).wrapping_add(sent);
+            let came = std::mem::replace(&mut sums.coming[bit], coming).wrapping_add(sent);
+            network.switches.add_occupancy(peer, coming.wrapping_sub(came));
         }
         for lane in 0..lanes {
             let (fill, credit) = (column.fill.get(lane, bit), column.credit.get(lane, bit));

@@ -107,25 +107,23 @@ impl<const L: usize> Table<L> {
         }
     }
 
-    /// An input lane, by its number in all of them, holds an output lane from now on, for a packet
-    /// of so many flits.
-    pub(crate) fn connect(&mut self, from: usize, to: usize, flits: u32) {
-        let place = |lane: usize| self.places.of_port(lane >> SHIFT).expect("a port of a switch");
-        let (input, output) = (place(from), place(to));
-        let (from_lane, to_lane, bit) = (number_of(from) % L, number_of(to) % L, input.bit);
-        let group = self.places.group_of(input.column);
+    /// An input lane, by its number in all of them, holds an output lane from now on, by its number
+    /// in the switch, for a packet of so many flits.
+    #[inline]
+    pub(crate) fn connect(&mut self, from: usize, out: u16, flits: u32) {
+        let Place { column, bit } =
+            self.places.of_port(from >> SHIFT).expect("switches have columns");
+        let (lane, number, to) = (number_of(from) % L, usize::from(out) >> SHIFT, usize::from(out));
+        let group = self.places.group_of(column);
         let first = self.places.spans[group].first;
-        let number = output.column - first;
-        self.groups[group].inputs[input.column - first].towards[from_lane][number] |= 1 << bit;
-        let is_full = self.columns[output.column].full[to_lane] >> bit & 1;
-        let column = &mut self.columns[input.column];
-        column.packets.left[from_lane][bit] = flits;
-        #[expect(clippy::cast_possible_truncation, reason = "lanes of a switch have 16 bits")]
-        let out = (number << SHIFT | to_lane) as u16;
-        column.packets.out[from_lane][bit] = out;
-        column.holds[from_lane] |= 1 << bit;
-        column.heads[from_lane] &= !(1 << bit);
-        column.blocked[from_lane] |= is_full << bit;
+        self.groups[group].inputs[column - first].towards[lane][number] |= 1 << bit;
+        let is_full = self.columns[first + number].full[number_of(to) % L] >> bit & 1;
+        let column = &mut self.columns[column];
+        column.packets.left[lane][bit] = flits;
+        column.packets.out[lane][bit] = out;
+        column.holds[lane] |= 1 << bit;
+        column.heads[lane] &= !(1 << bit);
+        column.blocked[lane] |= is_full << bit;
     }
 
     /// The input lane that holds an output lane, if one does: its column and its number there.
