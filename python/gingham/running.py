@@ -108,8 +108,9 @@ class Simulation(AnySimulation[Progress, Result]):
     Making one loads or generates the fabric, routes it and proves the routes: `InputError` if the
     scenario cannot be run, `DeadlockError` with the cycle if its routes could deadlock, unless
     `allow_deadlock`. The engine `"oracle"` follows every flit by itself: slow, for doubt. Over
-    virtual lanes `"fast"` steps switches by ports or by columns, whatever takes less time;
-    `"ports"` and `"columns"` ask for one, with the same result.
+    virtual lanes `"fast"` steps switches by ports or by columns, whatever should take less time;
+    `"ports"` and `"columns"` ask for one, with the same result. `about["stepping"]` says which
+    way it was, and why.
     """
 
     scenario: Scenario

@@ -33,6 +33,6 @@ pub fn start_by(plan: Arc<Plan>, by: SteppedBy) -> Result<Box<dyn Simulation>, &
         Switching::VirtualLanes(pipeline) => {
             Ok(Box::new(lanes::Simulation::stepped_by(plan, pipeline, by)?))
         }
-        _ => Err("the network has no virtual lanes"),
+        _ => Err("network.preset is one without virtual lanes"),
     }
 }

@@ -21,8 +21,8 @@ pub enum Engine {
 /// Why switches of a run are not stepped as was asked for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
-    "engine: this run is not stepped by {}, because {because}; engine = \"fast\" takes what can be, \
-     and is fastest", .by.name()
+    "engine: {} do not step this run, because {because}; engine = \"fast\" chooses what does",
+    .by.name()
 )]
 pub struct NotStepped {
     by: SteppedBy,

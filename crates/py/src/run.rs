@@ -50,7 +50,7 @@ impl Simulation {
         let source = scenario.inner.clone();
         let run = interruptible(py, move || Ok(start(compile(&source, allow_deadlock)?)))?;
         let run = run.map_err(|refused| error::lab(py, &refused))?;
-        Ok(Self { run: run.map_err(|refused| error::refusal(py, refused))? })
+        Ok(Self { run: run.map_err(|refused| error::refusal_of(py, "engine", refused))? })
     }
 
     /// Simulates at most `events_max` events, without the interpreter's lock. Returns how far the

@@ -73,8 +73,9 @@ class EngineChoice(click.Choice[str]):
     type=EngineChoice(["fast", "oracle", "ports", "columns"]),
     default="fast",
     show_default=True,
-    help="What moves flits: fast, or each by itself (slow; for doubt); "
-    "ports or columns: fast, with switches of virtual lanes stepped so.",
+    help="What moves flits: fast, or each by itself (oracle: slow, for doubt). Over virtual lanes "
+    "fast chooses by what switches are stepped: ports, or columns of 64 switches at once; both can "
+    "be asked for, with the same result.",
 )
 @allow_deadlock_option
 @strict_option

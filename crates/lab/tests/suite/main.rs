@@ -19,6 +19,7 @@ mod presets;
 mod replies;
 mod run;
 mod segments;
+mod stepping;
 mod throttle;
 mod trees;
 mod verdicts;

@@ -17,7 +17,7 @@
 //!   count, turn, ring   counts, round robin and what is to come, of 64 ports at once
 //!   places              where ports are          column, group    lanes of ports; switch allocation
 //!   table               all of a run             link, traversal, arrival    its stages
-//!   choice              which runs are stepped so
+//!   choice, expected    which runs are stepped so, by what is expected to move
 //! ```
 //!
 //! A flit costs a handful of instructions at the link and as many at the crossbar; all else is done
@@ -35,6 +35,7 @@ mod arrival;
 mod choice;
 mod column;
 mod count;
+mod expected;
 mod group;
 mod link;
 mod places;

@@ -1,0 +1,99 @@
+//! By what switches of virtual lanes are stepped: what is chosen, and what columns refuse.
+
+#![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
+
+use gingham_lab::scenario::{Overrides, ScenarioSource};
+use gingham_lab::{Compiled, Engine, Run, SteppedBy, compile};
+use std::path::Path;
+
+/// 64 switches with a host each, and packets of 20 flits.
+const MESH: &str = r#"
+topology.generate.mesh.dimensions = [8, 8]
+routing.algorithm = "dimension-order"
+network = { preset = "yum-1600", lanes = { count = 4, depth = 8 } }
+traffic = [{ load = 0.2, length = { fixed = "320 B" } }]
+stop = { time = "60 us", warm_up = "0 ps" }
+"#;
+
+fn compiled(settings: &[(&str, &str)]) -> Compiled {
+    let own = |(key, value): &(&str, &str)| ((*key).to_owned(), (*value).to_owned());
+    let overrides = Overrides::texts(settings.iter().map(own).collect());
+    let source = ScenarioSource::parse("mesh.toml", MESH, Path::new("."), &overrides).unwrap();
+    compile(&source, true).unwrap_or_else(|error| panic!("{error}\n{settings:?}"))
+}
+
+/// By what a run is stepped that is asked for nothing, and why.
+fn chosen(settings: &[(&str, &str)]) -> (SteppedBy, &'static str) {
+    let stepping = Run::new(compiled(settings), Engine::Fast).stepping().unwrap();
+    (stepping.by, stepping.because)
+}
+
+#[test]
+fn columns_are_chosen_where_many_flits_move() {
+    let many = (SteppedBy::Columns, "every flit goes in turn, and many move in a tick");
+    let few = (SteppedBy::Ports, "few flits move in a tick");
+    assert_eq!(chosen(&[]), many);
+    assert_eq!(chosen(&[("traffic.0.load", "0.002")]), few);
+    // A host sends no more than its link takes, whatever is asked for.
+    let two = r#"[{ hosts = ["h0"], load = 1.0 }, { hosts = ["h0"], load = 1.0 }]"#;
+    assert_eq!(chosen(&[("traffic", two)]), few);
+    assert_eq!(chosen(&[("topology.generate.mesh.dimensions", "[2, 2]")]), few);
+}
+
+/// What is sent as answers counts, and what a file or a stream says.
+#[test]
+fn all_kinds_of_traffic_are_expected() {
+    let replies = r#"[
+        { name = "asked", load = 0.15, length = { fixed = "16 B" } },
+        { arrivals = { reply = { to = "asked" } }, length = { fixed = "320 B" } },
+    ]"#;
+    assert_eq!(chosen(&[("traffic", replies)]).0, SteppedBy::Columns);
+    let rare = replies.replace("0.15", "0.0001");
+    assert_eq!(chosen(&[("traffic", &rare)]).0, SteppedBy::Ports);
+    let backlogged = r#"[{ arrivals = "backlogged", length = { fixed = "320 B" } }]"#;
+    assert_eq!(chosen(&[("traffic", backlogged)]).0, SteppedBy::Columns);
+}
+
+#[test]
+fn what_columns_do_not_step_is_told_with_its_key() {
+    let cases = [
+        ("network.lanes.crossbar", "full"),
+        ("network.lanes.crossbar_output", "first-come-first-served"),
+        ("network.lanes.crossbar_input", "first-come-first-served"),
+        ("network.lanes.link_output", "{ round-robin = { by = \"packet\" } }"),
+        ("network.lanes.forwarding", "virtual-cut-through"),
+        ("network.lanes.depth", "16"),
+        ("network.lanes.output_depth", "16"),
+    ];
+    for (key, value) in cases {
+        let mut settings = vec![(key, value)];
+        if value.contains("packet") || value.contains("cut-through") {
+            settings.extend([
+                ("network.lanes.forwarding", "virtual-cut-through"),
+                ("network.lanes.depth", "40"),
+            ]);
+        }
+        let refused = Run::stepped_by(compiled(&settings), SteppedBy::Columns).unwrap_err();
+        let said = refused.to_string();
+        let first = format!("engine: columns do not step this run, because {key} ");
+        assert!(said.starts_with(&first), "{said}");
+        assert!(said.ends_with("; engine = \"fast\" chooses what does"), "{said}");
+        let (by, because) = chosen(&settings);
+        assert_eq!(by, SteppedBy::Ports);
+        assert!(said.contains(because), "{because}");
+        Run::stepped_by(compiled(&settings), SteppedBy::Ports).unwrap();
+    }
+}
+
+#[test]
+fn what_is_not_stepped_says_so() {
+    let refused = Run::stepped_by(
+        compiled(&[("network", "{ preset = \"myrinet-1280\" }")]),
+        SteppedBy::Ports,
+    );
+    assert_eq!(
+        refused.unwrap_err().to_string(),
+        "engine: ports do not step this run, because network.preset is one without virtual lanes; \
+         engine = \"fast\" chooses what does"
+    );
+}
