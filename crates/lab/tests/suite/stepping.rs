@@ -35,7 +35,8 @@ fn columns_are_chosen_where_many_flits_move() {
     assert_eq!(chosen(&[]), many);
     assert_eq!(chosen(&[("traffic.0.load", "0.002")]), few);
     // A host sends no more than its link takes, whatever is asked for.
-    let two = r#"[{ hosts = ["h0"], load = 1.0 }, { hosts = ["h0"], load = 1.0 }]"#;
+    let two = r#"[
+        { name = "one", hosts = ["h0"], load = 1.0 }, { name = "two", hosts = ["h0"], load = 1.0 }]"#;
     assert_eq!(chosen(&[("traffic", two)]), few);
     assert_eq!(chosen(&[("topology.generate.mesh.dimensions", "[2, 2]")]), few);
 }
@@ -45,7 +46,7 @@ fn columns_are_chosen_where_many_flits_move() {
 fn all_kinds_of_traffic_are_expected() {
     let replies = r#"[
         { name = "asked", load = 0.15, length = { fixed = "16 B" } },
-        { arrivals = { reply = { to = "asked" } }, length = { fixed = "320 B" } },
+        { name = "answers", arrivals = { reply = { to = "asked" } }, length = { fixed = "320 B" } },
     ]"#;
     assert_eq!(chosen(&[("traffic", replies)]).0, SteppedBy::Columns);
     let rare = replies.replace("0.15", "0.0001");
