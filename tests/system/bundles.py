@@ -288,3 +288,17 @@ def transfer(names: dict[str, str], seconds: float, counted_from: float) -> Tran
 def sum_of(lines: list[Line]) -> float:
     """Return what all lines carry of TCP, in bits a second."""
     return sum(line.rate or 0 for line in lines) * 1e6 * SEGMENT_BYTES / FRAME_BYTES
+
+
+def ask(
+    program: Path, namespace: str, command: str, *options: str, of: Path
+) -> subprocess.CompletedProcess[str]:
+    """Ask the daemon of a configuration, as a user does."""
+    return subprocess.run(
+        ["ip", "netns", "exec", namespace, program, command, *options],
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_S,
+        check=False,
+        env={**os.environ, "PATH": SEARCH, "RUNTIME_DIRECTORY": str(runtime_of(of))},
+    )

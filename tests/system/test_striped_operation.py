@@ -13,11 +13,12 @@ from typing import Any
 
 import pytest
 
-from gingham.studies._namespaces import SEARCH, TIMEOUT_S, ip, made_in
+from gingham.studies._namespaces import TIMEOUT_S, ip, made_in
 from tests.conftest import require_programs, wait_until
 from tests.system.bundles import (
     ADDRESSES,
     KEYS,
+    ask,
     config,
     daemons,
     refusal,
@@ -32,20 +33,6 @@ from tests.system.programs import ROOT
 
 UNIT = ROOT / "crates/striped/dist/striped@.service"
 CHANNEL = '[[channel]]\nlocal = "10.80.{}.{}:7000"\nremote = "10.80.{}.{}:7000"\n'
-
-
-def ask(
-    program: Path, namespace: str, command: str, *options: str, of: Path
-) -> subprocess.CompletedProcess[str]:
-    """Ask the daemon of a configuration, as a user does."""
-    return subprocess.run(
-        ["ip", "netns", "exec", namespace, program, command, *options],
-        capture_output=True,
-        text=True,
-        timeout=TIMEOUT_S,
-        check=False,
-        env={**os.environ, "PATH": SEARCH, "RUNTIME_DIRECTORY": str(runtime_of(of))},
-    )
 
 
 def channels(program: Path, namespace: str, path: Path) -> list[dict[str, Any]]:

@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 import subprocess
 import threading
@@ -25,7 +26,8 @@ import pytest
 
 from gingham.studies._namespaces import ip, limit, made_in, namespaces
 from tests.conftest import wait_until
-from tests.system.bundles import Daemon, key_file, refusal, up
+from tests.system.bundles import Daemon, ask, key_file, refusal, up
+from tests.system.memory import knows
 
 CLIENTS = ("one", "two", "three")
 SERVER = "10.70.0.1"
@@ -108,15 +110,18 @@ def written(program: Path, folder: Path) -> dict[str, Path]:
 
 @contextmanager
 def running(
-    program: Path, names: dict[str, str], paths: dict[str, Path]
+    program: Path,
+    names: dict[str, str],
+    paths: dict[str, Path],
+    known: Sequence[str] = CLIENTS,
 ) -> Iterator[dict[str, Daemon]]:
-    """Run all of them, and kill what is not ended inside."""
+    """Run all of them until those whom the server knows carry, and kill what is not ended."""
     with ExitStack() as stack:
         daemons = {
             name: stack.enter_context(up(program, names[name], path))
             for name, path in paths.items()
         }
-        wait_until(lambda: all_are_carrying(daemons["server"]), "not all have come")
+        wait_until(lambda: all_are_carrying(daemons["server"], len(known)), "not all have come")
         yield daemons
 
 
@@ -125,10 +130,10 @@ def peers(server: Daemon) -> dict[str, dict[str, Any]]:
     return {one["name"]: one for one in server.counters()["peers"]}
 
 
-def all_are_carrying(server: Daemon) -> bool:
-    """Whether all peers have answered, on all channels."""
+def all_are_carrying(server: Daemon, count: int) -> bool:
+    """Whether so many peers have answered, on all channels."""
     channels = [one["channels"] for one in peers(server).values() if one["is_open"]]
-    return len(channels) == len(CLIENTS) and all(one["is_in"] for some in channels for one in some)
+    return len(channels) == count and all(one["is_in"] for some in channels for one in some)
 
 
 def ping(names: dict[str, str], end: str, to: str, *options: str) -> bool:
@@ -250,6 +255,82 @@ def test_one_moves_and_one_is_killed_while_the_others_go_on(
     assert told["three"]["handshakes"]["sessions"] == 2, told
     assert told["one"]["handshakes"]["sessions"] == told["two"]["handshakes"]["sessions"] == 1
     assert told["one"]["given_up"] == 0, told
+
+
+def numbered(names: dict[str, str], client: str, is_over: threading.Event) -> list[int]:
+    """Send a datagram a millisecond from a client to the server, and return which came."""
+    sender = made_in(names[client], lambda: socket.socket(type=socket.SOCK_DGRAM))
+    receiver = made_in(names["server"], lambda: socket.socket(type=socket.SOCK_DGRAM))
+    with sender, receiver:
+        receiver.bind(("10.90.0.1", PORT))
+        receiver.setblocking(False)
+        came, sent = [], 0
+        while not is_over.wait(0.001):
+            sender.sendto(sent.to_bytes(8), ("10.90.0.1", PORT))
+            sent += 1
+            with suppress(BlockingIOError):
+                came.append(int.from_bytes(receiver.recv(8)))
+        receiver.settimeout(10)
+        with suppress(TimeoutError):
+            while len(came) < sent:
+                came.append(int.from_bytes(receiver.recv(8)))
+    assert came == list(range(sent)), (client, sent, len(came))
+    return came
+
+
+def test_peers_come_and_go_under_the_load_of_another(
+    program: Path, names: dict[str, str], tmp_path: Path
+) -> None:
+    paths, secret = written(program, tmp_path), os.urandom(32).hex()
+    key_file(tmp_path, "shared.psk", secret)
+    whole = paths["server"].read_text().replace('"two"\n', '"two"\npreshared-key = "shared.psk"\n')
+    paths["two"].write_text(
+        paths["two"].read_text().replace("[peer]\n", '[peer]\npreshared-key = "shared.psk"\n')
+    )
+    head, *tables = whole.split("[[peer]]")
+    one, two, three = ("[[peer]]" + table for table in tables)
+    server = paths["server"]
+
+    def reload(text: str) -> subprocess.CompletedProcess[str]:
+        server.write_text(text)
+        return ask(program, names["server"], "reload", of=server)
+
+    server.write_text(head + one + three)
+    with running(program, names, paths, ("one", "three")) as daemons:
+        daemon, is_over = daemons["server"], threading.Event()
+        flow = threading.Thread(target=lambda: came.extend(numbered(names, "one", is_over)))
+        came: list[int] = []
+        flow.start()
+        try:
+            assert not ping(names, "two", "10.90.0.1")
+            # What cannot be is told before anything is touched, and what it takes.
+            said = reload(head + one + two + three.replace(inside(2), inside(1)))
+            assert (said.returncode, "peer[1] claims" in said.stderr) == (2, True), said.stderr
+            said = reload(head.replace("10.90.0.1/24", "10.90.0.2/24") + one + three)
+            assert (said.returncode, "`addresses`" in said.stderr) == (2, True), said.stderr
+            assert "then up again" in said.stderr, said.stderr
+            assert ping(names, "three", "10.90.0.1")
+            # One comes between both others, and the last goes.
+            assert reload(head + one + two).returncode == 0
+            assert list(peers(daemon)) == ["one", "two"]
+            wait_until(lambda: ping(names, "two", "10.90.0.1"), "who is new does not carry")
+            assert not ping(names, "three", "10.90.0.1")
+            assert knows(daemon, secret) == [True, True]
+            # Who came last goes, with the key; who went is back, before the one who stays.
+            assert reload(head + three + one).returncode == 0
+            assert list(peers(daemon)) == ["three", "one"]
+            wait_until(lambda: ping(names, "three", "10.90.0.1"), "who is back does not carry")
+            assert knows(daemon, secret) == [False, False]
+            before = sum(daemon.counters()["strangers"]["discards"].values())
+            assert not ping(names, "two", "10.90.0.1")
+            assert sum(daemon.counters()["strangers"]["discards"].values()) > before
+        finally:
+            is_over.set()
+            flow.join()
+        told = peers(daemon)
+    assert len(came) > 1_000, came
+    assert told["one"]["given_up"] == told["one"]["refused_sources"] == 0, told
+    assert told["one"]["handshakes"]["sessions"] == 1, told
 
 
 WRONG: dict[str, tuple[str, str, list[str]]] = {

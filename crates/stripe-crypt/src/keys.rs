@@ -50,13 +50,24 @@ impl PrivateKey {
 
     /// As it stands in a file.
     pub fn to_hex(&self) -> Zeroizing<String> {
-        // As long as it is to be from the beginning, so that nothing stays where it grew from.
-        let mut text = Zeroizing::new(String::with_capacity(2 * KEY_BYTES));
-        for byte in self.0 {
-            text.extend([byte >> 4, byte & 0xf].map(|digit| char::from(HEX[usize::from(digit)])));
-        }
-        text
+        to_hex(&self.0)
     }
+}
+
+impl PresharedKey {
+    /// As it stands in a file.
+    pub fn to_hex(&self) -> Zeroizing<String> {
+        to_hex(&self.0)
+    }
+}
+
+fn to_hex(key: &[u8; KEY_BYTES]) -> Zeroizing<String> {
+    // As long as it is to be from the beginning, so that nothing stays where it grew from.
+    let mut text = Zeroizing::new(String::with_capacity(2 * KEY_BYTES));
+    for byte in key {
+        text.extend([byte >> 4, byte & 0xf].map(|digit| char::from(HEX[usize::from(digit)])));
+    }
+    text
 }
 
 const HEX: &[u8; 16] = b"0123456789abcdef";

@@ -28,7 +28,7 @@ use crate::messages::Messages;
 use crate::port::Ports;
 use crate::run::{RUN_BYTES_MAX, Run};
 use crate::scheduler::SchedulerPlan;
-use crate::socket::BufferPlan;
+use crate::socket::{BufferPlan, Opener};
 use crate::striping::{Before, Packet, Striping, StripingPlan};
 use crate::tcp::Listener;
 use crate::wait::{Ready, Waiting, Wakeups};
@@ -174,18 +174,21 @@ impl End {
         channels: Vec<impl Into<LinkPlan>>,
         epoch: Epoch,
     ) -> Result<Self, OpenError> {
-        let channels = channels.into_iter().map(Into::into).collect();
-        Self::open_on(now, plan, channels, epoch, Ports::default())
+        let channels = channels.into_iter().map(|one| (one.into(), None)).collect();
+        let waiting = Waiting::new(plan.granule).map_err(OpenError::Timer)?;
+        Self::open_on(now, plan, channels, epoch, (Ports::default(), waiting))
     }
 
-    /// The same, on ports that it may have in common with other ends.
+    /// The same, on ports that it may have in common with other ends, as the thread waits for them, with
+    /// sockets that openers give, where there are any: nothing of it takes a right.
     pub(crate) fn open_on(
         now: Instant,
         plan: &EndPlan,
-        channels: Vec<LinkPlan>,
+        channels: Vec<(LinkPlan, Option<Opener>)>,
         epoch: Epoch,
-        ports: Ports,
+        (ports, waiting): (Ports, Waiting),
     ) -> Result<Self, OpenError> {
+        let (channels, openers): (Vec<_>, Vec<_>) = channels.into_iter().unzip();
         let (kind, encapsulation) = encapsulation(plan, &channels, now)?;
         let check_bytes = encapsulation.data_bytes(&Tag::default(), 0).saturating_sub(TAG_BYTES);
         let headers = channels.iter().map(LinkPlan::header_bytes).max().unwrap_or(0);
@@ -197,19 +200,19 @@ impl End {
         let scheduler = plan.scheduler.scheduler(plan.striping.longest_bytes, cap)?;
         let mut sessions = Sessions::new(&plan.striping, scheduler, before);
         let mut listeners = Vec::new();
-        for (channel, one) in channels.iter().enumerate() {
+        for (channel, (one, opener)) in channels.iter().zip(&openers).enumerate() {
             sessions.set_slot(channel, true, one.passes_all());
-            let listening = admission::listen(&mut listeners, channel, one, None);
+            let listening = admission::listen(&mut listeners, channel, one, opener.as_ref());
             listening.map_err(|error| OpenError::Socket { channel, error })?;
         }
         let reset_to = encapsulation.peer().is_none().then_some(epoch);
         let striping = sessions.striping(reset_to, now)?;
-        let open = |(channel, one)| {
-            let opened = Channel::open(one, (plan.buffers, &ports), None, now);
+        let open = |(channel, (one, opener))| {
+            let opened = Channel::open(one, (plan.buffers, &ports), opener, now);
             opened.map(Some).map_err(|error| OpenError::Socket { channel, error })
         };
         let mut channels: Vec<_> =
-            channels.into_iter().enumerate().map(open).collect::<Result<_, _>>()?;
+            channels.into_iter().zip(openers).enumerate().map(open).collect::<Result<_, _>>()?;
         channels.resize_with(cap, || None);
         Ok(Self {
             channels,
@@ -220,7 +223,7 @@ impl End {
             sessions,
             run: Run::default(),
             messages: Messages::new(cap),
-            waiting: Waiting::new(plan.granule).map_err(OpenError::Timer)?,
+            waiting,
             buffers: plan.buffers,
             ports,
             check_bytes,

@@ -32,7 +32,7 @@ use crate::error::{Meaning, OpenError};
 use crate::inbox::Inbox;
 use crate::link::LinkPlan;
 use crate::port::{Ports, SharedPort};
-use crate::socket::BATCHES;
+use crate::socket::{BATCHES, Opener};
 use crate::striping::Packet;
 use crate::wait::{Ready, Waiting, Wakeups};
 
@@ -60,7 +60,8 @@ const NEVER: Instant = Instant::from_nanoseconds(u64::MAX);
 /// Many ends, by their numbers.
 #[derive(Debug)]
 pub struct Ends {
-    all: Vec<Option<End>>,
+    /// Each stands where it was made: no copy of its keys is left where a list grew from.
+    all: Vec<Option<Box<End>>>,
     /// When something is to be done at each though nothing comes.
     due_at: Vec<Instant>,
     is_active: Vec<bool>,
@@ -91,7 +92,7 @@ struct Common {
 }
 
 /// An end that is there.
-fn named(ends: &mut [Option<End>], number: usize) -> Option<(usize, &mut End)> {
+fn named(ends: &mut [Option<Box<End>>], number: usize) -> Option<(usize, &mut End)> {
     Some((number, ends.get_mut(number)?.as_mut()?))
 }
 
@@ -123,26 +124,46 @@ impl Ends {
         channels: Vec<impl Into<LinkPlan>>,
         epoch: Epoch,
     ) -> Result<usize, OpenError> {
-        let channels = channels.into_iter().map(Into::into).collect();
-        let ports = if plan.peer.is_some() { self.known.clone() } else { Ports::default() };
-        let end = End::open_on(now(), plan, channels, epoch, ports)?;
+        let channels = channels.into_iter().map(|one| (one.into(), None)).collect();
         let free = self.all.iter().position(Option::is_none);
         let number = free.unwrap_or(self.all.len());
-        if number == self.all.len() {
-            self.all.push(None);
-            self.due_at.push(NEVER);
-            self.is_active.push(false);
-        }
-        self.strangers.add(number, &end)?;
-        self.all[number] = Some(end);
-        self.change(number);
+        self.add_by(number, plan, channels, epoch)?;
         Ok(number)
     }
 
+    /// The same, at a number that is free, with sockets that openers give, now and later, where there
+    /// are any. What there is room for grows with the highest number.
+    pub fn add_by(
+        &mut self,
+        number: usize,
+        plan: &EndPlan,
+        channels: Vec<(LinkPlan, Option<Opener>)>,
+        epoch: Epoch,
+    ) -> Result<(), OpenError> {
+        if self.end(number).is_some() {
+            return Err(OpenError::Taken(number));
+        }
+        let ports = if plan.peer.is_some() { self.known.clone() } else { Ports::default() };
+        let end = Box::new(End::open_on(now(), plan, channels, epoch, (ports, self.waiting))?);
+        self.strangers.add(number, &end)?;
+        if self.all.len() <= number {
+            self.all.resize_with(number + 1, || None);
+            self.due_at.resize(number + 1, NEVER);
+            self.is_active.resize(number + 1, false);
+        }
+        self.all[number] = Some(end);
+        self.change(number);
+        Ok(())
+    }
+
     /// An end is there no longer, nor any port that was its alone.
-    pub fn remove(&mut self, number: usize) -> Option<End> {
+    pub fn remove(&mut self, number: usize) -> Option<Box<End>> {
         let end = self.all.get_mut(number)?.take()?;
         self.due_at[number] = NEVER;
+        // Whoever comes there next is to have turns.
+        if take(&mut self.is_active[number]) {
+            self.active.retain(|one| *one != number);
+        }
         self.strangers.remove(number, &end);
         self.changed.push(number);
         Some(end)
@@ -150,13 +171,13 @@ impl Ends {
 
     /// An end.
     pub fn end(&self, number: usize) -> Option<&End> {
-        self.all.get(number)?.as_ref()
+        self.all.get(number)?.as_deref()
     }
 
     /// An end, to which something may be done: it has a turn.
     pub fn end_mut(&mut self, number: usize) -> Option<&mut End> {
         self.change(number);
-        self.all.get_mut(number)?.as_mut()
+        self.all.get_mut(number)?.as_deref_mut()
     }
 
     fn change(&mut self, number: usize) {
@@ -268,7 +289,7 @@ impl Ends {
     pub fn next_packet(&mut self) -> Option<(usize, Packet)> {
         while let Some(number) = self.active.get(self.given).copied() {
             let end = self.all[number].as_mut();
-            if let Some(packet) = end.and_then(End::next_packet) {
+            if let Some(packet) = end.and_then(|end| end.next_packet()) {
                 return Some((number, packet));
             }
             self.given += 1;
@@ -352,7 +373,8 @@ impl Ends {
                     self.strangers.learn_remotes(number, end);
                 }
             }
-            let has_own = |number: &usize| self.all[*number].as_ref().is_some_and(End::has_own);
+            let has_own =
+                |number: &usize| self.all[*number].as_ref().is_some_and(|end| end.has_own());
             self.owning = (0..self.all.len()).filter(has_own).collect();
             // Those of the list, and ours.
             self.ports.retain(|one| Rc::strong_count(&one.port) > 2);

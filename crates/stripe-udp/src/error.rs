@@ -58,6 +58,9 @@ pub enum OpenError {
     /// Two ends have one peer.
     #[error("peer {0}: there is an end for it already")]
     SamePeer(PublicKey),
+    /// There is an end of this number.
+    #[error("there is an end {0} already")]
+    Taken(usize),
     /// The kernel does not wake this thread in time.
     #[error("timer slack: {0}")]
     Timer(#[source] io::Error),

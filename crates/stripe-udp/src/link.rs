@@ -72,6 +72,12 @@ impl LinkPlan {
         }
     }
 
+    /// What stands before a datagram on the wire, in bytes: over TCP as if each went in a segment of its
+    /// own. How many share one the kernel says, and what it sends again and acknowledges.
+    pub(crate) fn wire_bytes(&self) -> u32 {
+        if let Self::Tcp(plan) = self { plan.wire_bytes() } else { self.header_bytes() }
+    }
+
     /// Whether packets pass however long they are.
     pub(crate) const fn passes_all(&self) -> bool {
         matches!(self, Self::Tcp(_))
@@ -316,15 +322,6 @@ impl Link {
             Self::Udp(link) => link.local(),
             Self::Tcp(link) => link.local(),
             Self::Ethernet(_) | Self::Memory(_) => None,
-        }
-    }
-
-    /// A socket of UDP, or one of TCP that connects, is opened anew by this from now on.
-    pub(crate) fn set_opener(&mut self, opener: Opener) {
-        match self {
-            Self::Udp(link) => link.set_opener(opener),
-            Self::Tcp(link) => link.set_opener(opener),
-            Self::Ethernet(_) | Self::Memory(_) => {}
         }
     }
 

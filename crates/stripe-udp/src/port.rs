@@ -281,10 +281,6 @@ impl UdpLink {
         self.remote = remote;
     }
 
-    pub(crate) fn set_opener(&mut self, opener: Opener) {
-        self.with_mut(|port| port.opener = Some(opener));
-    }
-
     pub(crate) fn segments_max(&self) -> usize {
         self.with(Port::segments_max)
     }

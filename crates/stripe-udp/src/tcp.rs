@@ -43,7 +43,7 @@ use crate::run::Run;
 use crate::socket::{Opener, place};
 
 use backoff::Backoff;
-use frames::FRAMES;
+use frames::{FRAMES, LENGTH_BYTES};
 
 pub(crate) use connection::Connection;
 pub(crate) use listener::Listener;
@@ -118,6 +118,15 @@ impl TcpPlan {
         Ok(socket.into())
     }
 
+    /// What stands before a datagram that goes in a segment of its own, as the first time it does: the
+    /// headers of IP (RFC 791, RFC 8200) and of TCP (RFC 9293) with its timestamps (RFC 7323), and the
+    /// length.
+    pub(crate) fn wire_bytes(&self) -> u32 {
+        let (TcpEnd::Listens(local) | TcpEnd::Connects { local, .. }) = self.end;
+        let ip_bytes = if local.is_ipv6() { 40 } else { 20 };
+        ip_bytes + 20 + 12 + u32::try_from(LENGTH_BYTES).expect("a length is short")
+    }
+
     /// How long a datagram can be.
     fn datagram_bytes_max(&self) -> usize {
         (self.longest_bytes as usize + OVERHEAD_BYTES_MAX).max(MESSAGE_ROOM_BYTES)
@@ -154,10 +163,6 @@ impl TcpLink {
         }
         let state = State::Closed { again_at: Some(Instant::ORIGIN) };
         Ok(Self { plan, state, backoff: Backoff::default(), opener })
-    }
-
-    pub(crate) fn set_opener(&mut self, opener: Opener) {
-        self.opener = Some(opener);
     }
 
     /// Does what is due; whether a connection has come to be.

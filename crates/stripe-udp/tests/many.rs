@@ -290,3 +290,28 @@ fn a_key_has_one_end_and_one_that_is_removed_is_heard_no_more() {
     world.step();
     assert!(UdpSocket::bind(port).is_ok());
 }
+
+/// Its place was about to have a turn, of which whoever comes next knows nothing.
+#[test]
+fn who_comes_where_another_went_has_turns() {
+    let mut world = World::new(2);
+    world.exchange(&[0, 1], 100);
+    for _ in 0..3 {
+        world.server.touch(0);
+        assert!(world.server.remove(0).is_some());
+        world.step();
+        let plan = plan(&world.server_key, world.keys[0].public());
+        let channels = (0..2).map(|_| (channel(world.port, NOWHERE).into(), None)).collect();
+        world.server.add_by(0, &plan, channels, Epoch::new(1)).expect("it is free");
+        world.clients[0] = world.client(0);
+        // The server numbers on; the client begins anew.
+        world.came[0][0].clear();
+        world.exchange(&[0, 1], 100);
+    }
+    assert!(world.came[0][1].iter().copied().eq(0..400));
+    assert_eq!(world.server.end(1).and_then(End::handshakes).expect("keys").sessions, 1);
+    let again = plan(&world.server_key, world.keys[1].public());
+    let channels = vec![(channel(world.port, NOWHERE).into(), None)];
+    let refused = world.server.add_by(1, &again, channels, Epoch::new(1));
+    assert!(matches!(refused, Err(OpenError::Taken(1))), "{refused:?}");
+}

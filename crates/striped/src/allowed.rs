@@ -31,24 +31,23 @@ pub(crate) struct Allowed {
 }
 
 impl Allowed {
-    /// As the file says; of one peer by default the networks of the interface and its routes. Without
-    /// a key nobody is known.
+    /// By places, as the file says. Without a key nobody is known.
     pub(crate) fn new(config: &Config) -> Self {
-        let peers = &config.peers.list;
-        let default = || [&config.addresses[..], &config.routes].concat();
-        let told = peers.iter().map(|peer| peer.allowed_ips.clone().unwrap_or_else(default));
-        Self::of(&told.collect::<Vec<_>>())
+        Self::of(
+            config.allowed().enumerate().map(|(number, one)| (config.peers.place(number), one)),
+        )
     }
 
-    /// Those of each peer.
-    fn of(prefixes: &[Vec<Prefix>]) -> Self {
-        let mut owners = JointPrefixMap::new();
-        for (peer, prefixes) in prefixes.iter().enumerate() {
+    /// Those of each place.
+    fn of(told: impl Iterator<Item = (usize, Vec<Prefix>)>) -> Self {
+        let mut owners = None;
+        for (place, prefixes) in told {
+            let owners = owners.get_or_insert_with(JointPrefixMap::new);
             for prefix in prefixes {
-                owners.insert(prefix.network().net(), peer);
+                owners.insert(prefix.network().net(), place);
             }
         }
-        Self { owners: (!prefixes.is_empty()).then_some(owners) }
+        Self { owners }
     }
 
     /// Whose the source of a packet is.
@@ -91,7 +90,7 @@ mod tests {
         let prefixes = |texts: &&[&str]| -> Vec<Prefix> {
             texts.iter().map(|text| text.parse().expect("a prefix")).collect()
         };
-        Allowed::of(&peers.iter().map(prefixes).collect::<Vec<_>>())
+        Allowed::of(peers.iter().map(prefixes).enumerate())
     }
 
     #[test]
@@ -155,11 +154,11 @@ mod tests {
                 let first = Ipv4Addr::from(bits << 28);
                 format!("{first}/{length}").parse().expect("a prefix")
             }).collect();
-            let peers: Vec<_> = nets.iter().map(|net| vec![*net]).collect();
+            let peers = nets.iter().map(|net| vec![*net]).enumerate();
             let to = Ipv4Addr::from(address << 28);
             let holding = nets.iter().filter(|net| net.contains(to.into()));
             let longest = holding.map(Prefix::bits).max();
-            let owner = Allowed::of(&peers).destination(&v4([0; 4], to.octets()));
+            let owner = Allowed::of(peers).destination(&v4([0; 4], to.octets()));
             prop_assert_eq!(owner.map(|owner| nets[owner].bits()), longest);
             prop_assert!(owner.is_none_or(|owner| nets[owner].contains(to.into())));
         }

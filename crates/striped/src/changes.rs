@@ -3,7 +3,9 @@
 //! | key | while it is up |
 //! |---|---|
 //! | `channel` over UDP and TCP, added, taken away, moved | yes; each keeps its place among those of its peer |
+//! | `peer`, added, taken away, with another name or preshared key, which begins it anew | yes |
 //! | `allowed-ips`, `routes`, `log-level`, `policy`, `priority` and `rate` of a channel | yes |
+//! | `quota` | no; it goes with its channel |
 //! | `mtu` | yes, up to that of the start |
 //! | all else | no: what it concerns is made at the start |
 
@@ -20,10 +22,13 @@ pub(crate) fn check(old: &Loaded, new: &Loaded) -> Result<(), InputError> {
     if let Some(key) = fixed(was, is) {
         return refuse(key, "cannot change");
     }
-    if quota::told(was) != quota::told(is) {
-        return refuse("channel", "quotas cannot come, change or go");
+    if let Some(key) = quota::changed(was, is) {
+        return refuse(&key, "quotas cannot come, change or go");
     }
-    check_peers(old, new)?;
+    let private = |one: &Loaded| one.checked.peers.first().map(|peer| peer.private.clone());
+    if private(old) != private(new) {
+        return refuse("private-key", "the key of this end cannot change");
+    }
     if is.mtu > old.mtu_max {
         let why =
             format!("{} is more than the {} of the start, which cannot be", is.mtu, old.mtu_max);
@@ -68,28 +73,6 @@ fn fixed(was: &Config, is: &Config) -> Option<&'static str> {
     changed.into_iter().find(|(_, has_changed)| *has_changed).map(|(key, _)| key)
 }
 
-/// Other ends, and all keys, are those of the start.
-fn check_peers(old: &Loaded, new: &Loaded) -> Result<(), InputError> {
-    let (was, is) = (&old.checked.peers, &new.checked.peers);
-    let peers = &new.checked.config.peers;
-    let refuse = |key: &str, what: &str| Err(fixed_while_up(old, new, key, what));
-    if was.len() != is.len() {
-        return refuse("peer", "peers cannot come and go");
-    }
-    for (number, (was, is)) in was.iter().zip(is).enumerate() {
-        if was.private != is.private {
-            return refuse("private-key", "the key of this end cannot change");
-        }
-        if was.peer != is.peer {
-            return refuse(&peers.key(number, "public-key"), "the other end cannot change");
-        }
-        if was != is {
-            return refuse(&peers.key(number, "preshared-key"), "the preshared key cannot change");
-        }
-    }
-    Ok(())
-}
-
 fn fixed_while_up(old: &Loaded, new: &Loaded, key: &str, why: &str) -> InputError {
     let name = &old.checked.config.name;
     let message = format!("{why} while `{name}` is up: striped down {name}, then up again");
@@ -99,7 +82,8 @@ fn fixed_while_up(old: &Loaded, new: &Loaded, key: &str, why: &str) -> InputErro
 /// A channel of a peer that stands elsewhere than it stood: where, and which it was.
 fn shifted(was: &Config, is: &Config, peer: usize) -> Option<(String, usize)> {
     let text = |channel: &Channel| format!("{channel:?}");
-    let before: Vec<_> = was.channels_of(peer).map(|at| text(at.channel)).collect();
+    let before = was.peers.at(is.peers.place(peer))?;
+    let before: Vec<_> = was.channels_of(before).map(|at| text(at.channel)).collect();
     is.channels_of(peer).enumerate().find_map(|(id, at)| {
         let channel = text(at.channel);
         let was_here = before.get(id) == Some(&channel);

@@ -19,7 +19,6 @@ use crate::class::Dscp;
 use crate::config::{Channel, ChannelAt, Config, Endpoint};
 use crate::ethernet;
 use crate::machine::{Machine, lacks_tun};
-use crate::orders::TEXT_BYTES_MAX;
 use crate::peer;
 use crate::policy;
 use crate::problem::Problem;
@@ -27,6 +26,8 @@ use crate::quota;
 use crate::routes::check_routes;
 use crate::tcp;
 
+/// The longest configuration: some 600 peers, so that what is no such file is not read.
+const TEXT_BYTES_MAX: usize = 96 << 10;
 /// Interfaces have names of less than this (`IFNAMSIZ`).
 const NAME_BYTES: usize = 16;
 /// Headers of IPv4 and UDP, and of IPv6 and UDP.
@@ -129,7 +130,10 @@ fn load_one(path: &Path, place: &Place<'_>) -> Result<Loaded, Problem> {
     if let Some(message) = lacks_tun() {
         return Err(source.refuse("name", message).into());
     }
-    let checked = Checked { config: source.scenario.clone(), peers };
+    let mut checked = Checked { config: source.scenario.clone(), peers };
+    if let Some(running) = place.running {
+        checked.config.peers.keep_places(&running.peers);
+    }
     let (path, text) = (path.to_path_buf(), text.unwrap_or_default());
     Ok(Loaded { path, text, mtu_max: checked.config.mtu, source, checked })
 }

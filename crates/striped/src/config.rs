@@ -48,7 +48,7 @@ use std::str::FromStr;
 use gingham_input::Scenario;
 use gingham_kernel::{Bytes, Rate};
 use gingham_stripe::{Controlled, Order};
-use gingham_stripe_udp::{ChannelPlan, Preference, TcpEnd, TcpPlan};
+use gingham_stripe_udp::{ChannelPlan, LinkPlan, Preference, TcpEnd, TcpPlan};
 use ipnet::IpNet;
 use serde::Deserialize;
 
@@ -302,7 +302,7 @@ impl Channel {
 
     /// Where it begins, as a name.
     pub(crate) fn place(&self) -> String {
-        let local = self.remote().map(|remote| self.local(remote));
+        let local = self.listen().or_else(|| Some(self.local(self.remote()?)));
         let port = local.map_or(0, |local| local.port());
         match (&self.interface, local) {
             (Some(interface), _) => format!("{interface}:{port}"),
@@ -316,6 +316,12 @@ impl Channel {
         let priority = self.priority.map_or(0, |priority| priority.get() - 1);
         let bytes_per_second_max = self.rate.map(Rate::bytes_per_second);
         Preference { priority, bytes_per_second_max }
+    }
+
+    /// What carries it, unless it is over Ethernet.
+    pub(crate) fn link(&self, config: &Config) -> Option<LinkPlan> {
+        let over_udp = self.plan(config.mark).map(LinkPlan::from);
+        over_udp.or_else(|| self.tcp_plan(config).map(LinkPlan::from))
     }
 
     /// It over UDP, if it is.

@@ -43,6 +43,8 @@ mod ethernet;
 #[cfg(target_os = "linux")]
 mod generate;
 #[cfg(target_os = "linux")]
+mod handover;
+#[cfg(target_os = "linux")]
 mod key;
 #[cfg(target_os = "linux")]
 mod line;
@@ -88,6 +90,12 @@ mod tcp;
 mod tunnel;
 
 use std::process::ExitCode;
+
+/// What is given back is written over: no key stays in it.
+#[cfg(target_os = "linux")]
+#[global_allocator]
+static ALLOCATOR: zeroizing_alloc::ZeroAlloc<std::alloc::System> =
+    zeroizing_alloc::ZeroAlloc(std::alloc::System);
 
 #[cfg(target_os = "linux")]
 fn main() -> ExitCode {

@@ -112,6 +112,11 @@ impl Observer {
         }
     }
 
+    /// The peer has this number from now on.
+    pub(crate) const fn set_number(&mut self, peer: usize) {
+        self.peer = peer;
+    }
+
     /// What was seen of a channel of the end that is looked at.
     pub(crate) fn seen(&self, end: &End, id: usize, now: Instant) -> Seen {
         let (since, before) = &self.samples[0];

@@ -2,7 +2,7 @@
 //! accord, and what the other says when it has done that.
 //!
 //! ```text
-//!   order    | kind 1 | text |     and a descriptor, where somebody waits for an answer there
+//!   order    | kind 1 | text |     and a descriptor, of what is read or where an answer is awaited
 //!   reply    | kind 1 | text |
 //! ```
 //!
@@ -17,9 +17,8 @@ use rustix::net::{RecvFlags, SendFlags};
 
 use crate::line;
 
-/// The longest configuration that is passed on: what a socket pair takes in one message, less what
-/// the kernel counts beside it (`net.core.wmem_default`, 212,992).
-pub(crate) const TEXT_BYTES_MAX: usize = 96 << 10;
+/// What is read of a message: longer than any order, and than why most reloads are refused.
+const MESSAGE_BYTES: usize = 8 << 10;
 
 /// What the half that carries packets is told.
 #[derive(Debug)]
@@ -28,11 +27,13 @@ pub(crate) enum Order {
     Status(OwnedFd),
     /// It is to say that it is alive.
     Ping,
-    /// The file has this text from now on, which was checked.
-    Reload(String),
+    /// The file says something else from now on, which was checked and stands there
+    /// ([`crate::handover`]).
+    Reload(OwnedFd),
     /// Something changed in the network.
     Look,
-    /// A channel goes from another address than before.
+    /// A channel goes from another address than before, by its number
+    /// ([`ChannelNumber`](crate::config::ChannelNumber)).
     Moved(usize),
     /// This machine does not have an address any more.
     Lost(IpAddr),
@@ -68,7 +69,7 @@ impl OrderLine {
         let (kind, text, descriptor) = match order {
             Order::Status(descriptor) => (b's', String::new(), Some(descriptor.as_fd())),
             Order::Ping => (b'p', String::new(), None),
-            Order::Reload(text) => (b'r', text.clone(), None),
+            Order::Reload(descriptor) => (b'r', String::new(), Some(descriptor.as_fd())),
             Order::Look => (b'l', String::new(), None),
             Order::Moved(channel) => (b'm', channel.to_string(), None),
             Order::Lost(address) => (b'x', address.to_string(), None),
@@ -82,7 +83,7 @@ impl OrderLine {
             let order = match (kind, descriptor) {
                 (b's', Some(descriptor)) => Some(Order::Status(descriptor)),
                 (b'p', _) => Some(Order::Ping),
-                (b'r', _) => Some(Order::Reload(text)),
+                (b'r', Some(descriptor)) => Some(Order::Reload(descriptor)),
                 (b'l', _) => Some(Order::Look),
                 (b'm', _) => text.parse().ok().map(Order::Moved),
                 (b'x', _) => text.parse().ok().map(Order::Lost),
@@ -127,7 +128,7 @@ impl OrderLine {
     }
 
     fn next(&self) -> io::Result<Option<(u8, String, Option<OwnedFd>)>> {
-        let mut bytes = vec![0; TEXT_BYTES_MAX + 1];
+        let mut bytes = vec![0; MESSAGE_BYTES];
         let (count, descriptor) = match line::receive(&self.0, &mut bytes, RecvFlags::DONTWAIT) {
             Ok(came) => came,
             Err(error) => match error.raw_os_error().map(Errno::from_raw) {
@@ -155,25 +156,17 @@ mod tests {
     fn orders_and_replies_are_read_as_they_were_written() -> io::Result<()> {
         let (monitor, other) = OrderLine::pair()?;
         let carrier = OrderLine::of(other);
-        let text = "x".repeat(TEXT_BYTES_MAX);
         let lost = "10.0.0.1".parse().expect("an address");
-        for order in [
-            Order::Ping,
-            Order::Look,
-            Order::Reload(text.clone()),
-            Order::Moved(7),
-            Order::Lost(lost),
-        ] {
+        for order in [Order::Ping, Order::Look, Order::Moved(7), Order::Lost(lost)] {
             monitor.order(&order)?;
         }
         let next = || carrier.next_order();
         assert!(matches!(next()?, Some(Order::Ping)));
         assert!(matches!(next()?, Some(Order::Look)));
-        assert!(matches!(next()?, Some(Order::Reload(came)) if came == text));
         assert!(matches!(next()?, Some(Order::Moved(7))));
         assert!(matches!(next()?, Some(Order::Lost(came)) if came == lost));
         assert!(next()?.is_none());
-        let refused = Reply::Refused("mtu: no".into());
+        let refused = Reply::Refused("x".repeat(MESSAGE_BYTES - 1));
         for reply in [Reply::Ready(true), Reply::Alive, Reply::Reloaded, refused] {
             carrier.reply(&reply)?;
             assert_eq!(monitor.next_reply()?, Some(reply));

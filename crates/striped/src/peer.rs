@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use gingham_input::{InputError, Source};
-use gingham_stripe_crypt::{PeerPlan, PrivateKey, Times};
+use gingham_stripe_crypt::{PeerPlan, PresharedKey, PrivateKey, PublicKey, Times};
 
 use crate::config::Config;
 use crate::key::{self, KEYGEN};
@@ -46,8 +46,16 @@ fn plan(
         key::read(&source.path_of(file), "(umask 077; openssl rand -hex 32) >")
             .map_err(|told| refuse("preshared-key", told))
     });
-    let (private, preshared) = (private.clone(), preshared.transpose()?);
-    Ok(PeerPlan { private, peer: public, preshared, times: Times::default() })
+    Ok(told(private, public, preshared.transpose()?))
+}
+
+/// What handshakes with one are told.
+pub(crate) fn told(
+    private: &PrivateKey,
+    peer: PublicKey,
+    preshared: Option<PresharedKey>,
+) -> PeerPlan {
+    PeerPlan { private: private.clone(), peer, preshared, times: Times::default() }
 }
 
 /// Whether peers are told from one another by their keys and names.

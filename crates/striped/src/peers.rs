@@ -13,20 +13,23 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gingham_stripe::{Controlled, Epoch, Instant, Order};
+use gingham_stripe_crypt::{PeerPlan, PresharedKey, PrivateKey};
 use gingham_stripe_udp::{
     End, EndPlan, Ends, LinkPlan, Opener, Packet, Sources, StripingPlan, now,
 };
 use nix::time::{ClockId, clock_gettime};
+use tracing::info;
 
 use crate::allowed::{Allowed, is_to_group};
 use crate::check::Checked;
 use crate::class::Marks;
-use crate::config::{Channel, ChannelNumber, Config};
+use crate::config::{ChannelNumber, Config, PeerTable};
 use crate::entry::Entry;
 use crate::line::{HalfLine, reopened};
 use crate::observer::{Crowd, Observer};
+use crate::peer;
 use crate::policy::Policies;
-use crate::quota;
+use crate::quota::Quotas;
 
 /// An epoch is a count of so many milliseconds: no end resets so often for long, and half of what
 /// 32 bits count, within which one is told from an earlier one, is four years.
@@ -40,6 +43,13 @@ const LOOK_AT_QUIET: Duration = Duration::from_secs(1);
 pub(crate) struct Peers {
     pub(crate) ends: Ends,
     queues: Queues,
+    /// Where each is, in the order of the file.
+    places: Vec<usize>,
+    /// Our key, where packets are sealed.
+    private: Option<PrivateKey>,
+    quotas: Quotas,
+    /// What stands before a packet of the interface.
+    prefix_bytes: usize,
     allowed: Allowed,
     /// What the longest packet of a pipe may be, at least and at most.
     longest: (u16, u16),
@@ -48,15 +58,21 @@ pub(crate) struct Peers {
     crowd: Crowd,
 }
 
-/// By the numbers of the ends.
-#[derive(Debug)]
-struct Queues(Vec<Peer>);
+/// By the numbers of the ends, which are the places of the peers.
+#[derive(Debug, Default)]
+struct Queues(Vec<Option<Peer>>);
+
+impl Queues {
+    fn at(&mut self, place: usize) -> Option<&mut Peer> {
+        self.0.get_mut(place)?.as_mut()
+    }
+}
 
 impl Sources for Queues {
     type One = Entry;
 
     fn of(&mut self, end: usize) -> &mut Entry {
-        &mut self.0[end].entry
+        &mut self.at(end).expect("an end has one").entry
     }
 }
 
@@ -77,6 +93,8 @@ pub(crate) struct Peer {
     is_busy: bool,
     /// Then it is looked at though it rests.
     looks_by: Instant,
+    /// What both know beside their keys, if they do.
+    preshared: Option<PresharedKey>,
 }
 
 impl Peers {
@@ -87,62 +105,80 @@ impl Peers {
         prefix_bytes: usize,
     ) -> Result<Self, String> {
         let Checked { config, peers } = checked;
-        let refused = |error: &dyn std::fmt::Display| error.to_string();
-        let private = peers.first().map(|peer| &peer.private);
+        let private = peers.first().map(|peer| peer.private.clone());
         let granule = EndPlan::free(config.mtu.into()).granule;
-        let mut ends = Ends::new(private, granule).map_err(|error| refused(&error))?;
-        let mut queues = Vec::new();
-        for number in 0..peers.len().max(1) {
-            let mut plan = plan(config)?;
-            plan.peer = peers.get(number).cloned();
-            let links = links(config, number);
-            let channels = links.len();
-            let opened = ends.add(&plan, links, epoch());
-            let place = opened.map_err(|error| refused(&error))?;
-            debug_assert_eq!(place, number, "they are opened in the order of the file");
-            if let Some(end) = ends.end_mut(number) {
-                for id in 0..channels {
-                    end.set_opener(id, opener(line, number, id));
-                }
-                prefer(config, number, end);
-                quota::count(config, number, end);
-            }
-            let mut entry = Entry::new(plan.striping.longest_bytes, prefix_bytes, config.dscp);
-            entry.set_policies(Policies::new(config));
-            queues.push(Peer {
-                name: config.peers.list.get(number).map(crate::config::PeerTable::name),
-                entry,
-                refused_sources: 0,
-                marks: Marks::default(),
-                longest_bytes: config.mtu,
-                observer: Observer::new(number, ends.end(number).map_or(0, End::channels), now()),
-                is_busy: false,
-                looks_by: now(),
-            });
-        }
-        Ok(Self {
+        let ends = Ends::new(private.as_ref(), granule).map_err(|error| error.to_string())?;
+        let mut all = Self {
             ends,
-            queues: Queues(queues),
+            queues: Queues::default(),
+            places: places(config),
+            private,
+            quotas: Quotas::open(config),
+            prefix_bytes,
             allowed: Allowed::new(config),
             longest: longest(config),
             refused_destinations: 0,
             crowd: Crowd::default(),
-        })
+        };
+        for number in 0..all.places.len() {
+            all.begin(config, number, peers.get(number).cloned(), line)?;
+        }
+        Ok(all)
     }
 
-    /// Each of them, and its pipe.
-    pub(crate) fn list(&self) -> impl Iterator<Item = (&Peer, &End)> {
-        let ends = (0..self.queues.0.len()).filter_map(|number| self.ends.end(number));
-        self.queues.0.iter().zip(ends)
+    /// The pipe of a peer of the file begins in its place, where nobody is.
+    fn begin(
+        &mut self,
+        config: &Config,
+        number: usize,
+        peer: Option<PeerPlan>,
+        line: &Arc<HalfLine>,
+    ) -> Result<(), String> {
+        let place = self.places[number];
+        let preshared = peer.as_ref().and_then(|peer| peer.preshared.clone());
+        let plan = EndPlan { peer, ..plan(config)? };
+        // Over Ethernet this half opens what it needs.
+        let opener = |id| (!config.is_ethernet()).then(|| opener(line, place, id));
+        let links = links(config, number).into_iter().enumerate();
+        let links = links.map(|(id, link)| (link, opener(id))).collect();
+        let begun = self.ends.add_by(place, &plan, links, epoch());
+        begun.map_err(|error| error.to_string())?;
+        let mut entry = Entry::new(plan.striping.longest_bytes, self.prefix_bytes, config.dscp);
+        entry.set_policies(Policies::new(config));
+        if self.queues.0.len() <= place {
+            self.queues.0.resize_with(place + 1, || None);
+        }
+        let Some(end) = self.ends.end_mut(place) else { return Ok(()) };
+        prefer(config, number, end);
+        self.quotas.count(config, number, end);
+        self.queues.0[place] = Some(Peer {
+            name: name(config, number),
+            entry,
+            refused_sources: 0,
+            marks: Marks::default(),
+            longest_bytes: config.mtu,
+            observer: Observer::new(number, end.channels(), now()),
+            preshared,
+            is_busy: false,
+            looks_by: now(),
+        });
+        Ok(())
+    }
+
+    /// Each of them, with the number that it has in the file, and its pipe.
+    pub(crate) fn list(&self) -> impl Iterator<Item = (usize, &Peer, &End)> {
+        self.places.iter().enumerate().filter_map(|(number, place)| {
+            Some((number, self.queues.0.get(*place)?.as_ref()?, self.ends.end(*place)?))
+        })
     }
 
     /// The next packet that came out of a pipe, as its peer may send it, and how long those may be that
     /// go back.
     pub(crate) fn next_packet(&mut self) -> Option<(Packet, u16)> {
-        while let Some((number, mut packet)) = self.ends.next_packet() {
-            let peer = &mut self.queues.0[number];
+        while let Some((place, mut packet)) = self.ends.next_packet() {
+            let Some(peer) = self.queues.at(place) else { continue };
             peer.is_busy = true;
-            if self.allowed.source(&packet.bytes) != Some(number) {
+            if self.allowed.source(&packet.bytes) != Some(place) {
                 peer.refused_sources += 1;
             } else if peer.marks.passes(&mut packet.bytes, packet.ecn) {
                 return Some((packet, peer.longest_bytes));
@@ -151,30 +187,30 @@ impl Peers {
         None
     }
 
-    /// To whom a packet of the interface goes, and how long it may be.
+    /// To which place a packet of the interface goes, and how long it may be.
     pub(crate) fn destination(&mut self, packet: &[u8]) -> Option<(usize, u16)> {
-        let number = self.allowed.destination(packet);
-        let Some(number) = number else {
-            // The kernel itself speaks to groups on each interface that it has.
-            self.refused_destinations += u64::from(!is_to_group(packet));
-            return None;
-        };
-        Some((number, self.queues.0[number].longest_bytes))
+        let place = self.allowed.destination(packet);
+        let there = place.and_then(|place| Some((place, self.queues.at(place)?.longest_bytes)));
+        // The kernel itself speaks to groups on each interface that it has.
+        self.refused_destinations += u64::from(there.is_none() && !is_to_group(packet));
+        there
     }
 
-    /// A packet goes to a peer.
-    pub(crate) fn enqueue(&mut self, now: Instant, number: usize, packet: &[u8]) {
-        let peer = &mut self.queues.0[number];
+    /// A packet goes to the peer in a place.
+    pub(crate) fn enqueue(&mut self, now: Instant, place: usize, packet: &[u8]) {
+        let Some(peer) = self.queues.at(place) else { return };
         peer.is_busy = true;
         peer.entry.advance(now);
         peer.entry.enqueue(packet);
-        self.ends.touch(number);
+        self.ends.touch(place);
     }
 
     /// Sends what may go.
     pub(crate) fn transmit(&mut self, now: Instant) {
-        for number in self.ends.active() {
-            self.queues.0[*number].entry.advance(now);
+        for place in self.ends.active() {
+            if let Some(peer) = self.queues.at(*place) {
+                peer.entry.advance(now);
+            }
         }
         self.ends.transmit(&mut self.queues);
     }
@@ -184,11 +220,11 @@ impl Peers {
     pub(crate) fn look(&mut self, now: Instant) {
         let (least, most) = self.longest;
         self.crowd.look(now, self.ends.strangers(), self.refused_destinations);
-        for (number, peer) in self.queues.0.iter_mut().enumerate() {
+        for (place, peer) in self.queues.0.iter_mut().enumerate() {
+            let (Some(peer), Some(end)) = (peer, self.ends.end(place)) else { continue };
             if !take(&mut peer.is_busy) && now < peer.looks_by {
                 continue;
             }
-            let Some(end) = self.ends.end(number) else { continue };
             peer.looks_by = now.after(LOOK_AT_QUIET);
             peer.observer.look(now, end, peer.refused_sources);
             let longest_bytes = u16::try_from(end.longest_bytes()).unwrap_or(u16::MAX);
@@ -200,54 +236,103 @@ impl Peers {
         }
     }
 
-    /// All that another file says of peers and channels holds from now on. Channels that come do so
-    /// before others go: the last one cannot. Why what does not hold does not.
+    /// All that another file says of peers and channels holds from now on: who is there no longer is
+    /// forgotten, with all keys, who is new begins, and whose preshared key is another begins anew. Why
+    /// what does not hold does not.
     pub(crate) fn follow(
         &mut self,
         before: &Config,
         config: &Config,
+        preshared: Vec<Option<PresharedKey>>,
         line: &Arc<HalfLine>,
     ) -> Result<(), String> {
         self.allowed = Allowed::new(config);
         self.longest = longest(config);
+        self.places = places(config);
+        self.forget_others(&preshared);
         let mut refused = Vec::new();
-        for number in 0..self.queues.0.len() {
-            self.queues.0[number].entry.set_policies(Policies::new(config));
-            let (was, is) = (links(before, number), links(config, number));
-            let Some(end) = self.ends.end_mut(number) else { continue };
-            let mut note = |done: Result<(), String>| refused.extend(done.err());
-            for (id, plan) in is.iter().enumerate() {
-                if was.get(id) == Some(plan) && end.is_there(id) {
-                    continue;
-                }
-                let opener = Some(opener(line, number, id));
-                let done = if end.is_there(id) {
-                    end.move_channel_by(id, plan.clone(), opener)
-                } else {
-                    end.add_channel_by(id, plan.clone(), opener)
-                };
-                note(done.map_err(|error| error.to_string()));
+        let mut preshared = preshared.into_iter();
+        for number in 0..self.places.len() {
+            let preshared = preshared.next().flatten();
+            if self.ends.end(self.places[number]).is_some() {
+                refused.extend(self.follow_one(before, config, number, line));
+                continue;
             }
-            prefer(config, number, end);
-            for id in (is.len()..end.channels()).filter(|_| !config.is_ethernet()) {
-                if end.is_there(id) {
-                    note(end.remove_channel(id).map_err(|error| error.to_string()));
-                }
-            }
+            let table = config.peers.list.get(number).zip(self.private.as_ref());
+            let peer =
+                table.map(|(table, private)| peer::told(private, table.public_key.0, preshared));
+            refused.extend(self.begin(config, number, peer, line).err());
         }
         if refused.is_empty() { Ok(()) } else { Err(refused.join("; ")) }
     }
 
+    /// Nobody is up but who is in a place, with this preshared key.
+    fn forget_others(&mut self, preshared: &[Option<PresharedKey>]) {
+        for place in 0..self.queues.0.len() {
+            let number = self.places.iter().position(|one| *one == place);
+            let told = number.map(|number| preshared.get(number).and_then(Option::as_ref));
+            let Some(peer) = self.queues.at(place) else { continue };
+            if told == Some(peer.preshared.as_ref()) {
+                continue;
+            }
+            info!(peer = peer.name, "the peer is there no longer");
+            // Where it stands it is written over.
+            self.queues.0[place] = None;
+            drop(self.ends.remove(place));
+        }
+    }
+
+    /// What a file says of a peer that was there before it. Channels that come do so before others go:
+    /// the last one cannot.
+    fn follow_one(
+        &mut self,
+        before: &Config,
+        config: &Config,
+        number: usize,
+        line: &Arc<HalfLine>,
+    ) -> Vec<String> {
+        let place = self.places[number];
+        let (Some(end), Some(peer)) = (self.ends.end_mut(place), self.queues.at(place)) else {
+            return Vec::new();
+        };
+        peer.name = name(config, number);
+        peer.observer.set_number(number);
+        peer.entry.set_policies(Policies::new(config));
+        let number_before = before.peers.at(place).unwrap_or(number);
+        let (was, is) = (links(before, number_before), links(config, number));
+        let mut refused = Vec::new();
+        let mut note = |done: Result<(), String>| refused.extend(done.err());
+        for (id, plan) in is.iter().enumerate() {
+            if was.get(id) == Some(plan) && end.is_there(id) {
+                continue;
+            }
+            let opener = Some(opener(line, place, id));
+            let done = if end.is_there(id) {
+                end.move_channel_by(id, plan.clone(), opener)
+            } else {
+                end.add_channel_by(id, plan.clone(), opener)
+            };
+            note(done.map_err(|error| error.to_string()));
+        }
+        prefer(config, number, end);
+        for id in (is.len()..end.channels()).filter(|_| !config.is_ethernet()) {
+            if end.is_there(id) {
+                note(end.remove_channel(id).map_err(|error| error.to_string()));
+            }
+        }
+        refused
+    }
+
     /// Does something to every pipe.
     pub(crate) fn each(&mut self, mut what: impl FnMut(&mut End)) {
-        for number in 0..self.queues.0.len() {
-            self.ends.end_mut(number).into_iter().for_each(&mut what);
+        for place in &self.places {
+            self.ends.end_mut(*place).into_iter().for_each(&mut what);
         }
     }
 
     /// The longest packet that any pipe takes now. What goes whole goes however long.
     pub(crate) fn longest_bytes(&self) -> u16 {
-        let all = self.queues.0.iter().map(|peer| peer.longest_bytes);
+        let all = self.queues.0.iter().flatten().map(|peer| peer.longest_bytes);
         all.max().unwrap_or(self.longest.1)
     }
 }
@@ -260,9 +345,20 @@ fn prefer(config: &Config, peer: usize, end: &mut End) {
 }
 
 /// What a socket of a channel is asked for by.
-fn opener(line: &Arc<HalfLine>, peer: usize, id: usize) -> Opener {
-    let (line, number) = (Arc::clone(line), ChannelNumber { peer, id }.number());
+fn opener(line: &Arc<HalfLine>, place: usize, id: usize) -> Opener {
+    let (line, number) = (Arc::clone(line), ChannelNumber { place, id }.number());
     Opener::new(move || reopened(&line, number))
+}
+
+/// What reports call a peer, where it has a name or a key.
+fn name(config: &Config, number: usize) -> Option<String> {
+    config.peers.list.get(number).map(PeerTable::name)
+}
+
+/// Where each peer is, in the order of the file. Over Ethernet there is one, of whom nothing is known.
+fn places(config: &Config) -> Vec<usize> {
+    let count = if config.is_ethernet() { 1 } else { config.peers.list.len() };
+    (0..count).map(|number| config.peers.place(number)).collect()
 }
 
 /// What the longest packet of a pipe may be, at least and at most.
@@ -275,11 +371,7 @@ fn links(config: &Config, peer: usize) -> Vec<LinkPlan> {
     if config.is_ethernet() {
         return config.ethernet_plans().into_iter().map(LinkPlan::from).collect();
     }
-    let plan = |channel: &Channel| {
-        let over_udp = channel.plan(config.mark).map(LinkPlan::from);
-        over_udp.or_else(|| channel.tcp_plan(config).map(LinkPlan::from))
-    };
-    config.channels_of(peer).filter_map(|at| plan(at.channel)).collect()
+    config.channels_of(peer).filter_map(|at| at.channel.link(config)).collect()
 }
 
 fn plan(config: &Config) -> Result<EndPlan, String> {

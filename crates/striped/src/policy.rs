@@ -142,9 +142,7 @@ fn check_contradictions(policy: &PolicyTable) -> Result<(), Wrong> {
 
 /// What goes into the pipe goes to addresses of the other end.
 fn check_addresses(config: &Config, policy: &PolicyTable) -> Result<(), Wrong> {
-    let default = || [&config.addresses[..], &config.routes].concat();
-    let told = config.peers.list.iter().map(|peer| peer.allowed_ips.clone());
-    let allowed: Vec<_> = told.flat_map(|ips| ips.unwrap_or_else(default)).collect();
+    let allowed: Vec<_> = config.allowed().flatten().collect();
     let is_reached = |one: &Prefix| allowed.iter().any(|other| meet(*one, *other));
     match policy.to.iter().flatten().find(|one| !is_reached(one)) {
         Some(prefix) => {

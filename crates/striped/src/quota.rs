@@ -25,19 +25,21 @@
 mod calendar;
 mod record;
 
+use std::collections::BTreeMap;
 use std::env;
 use std::fs::File;
 use std::io;
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use gingham_input::{InputError, Source};
 use gingham_kernel::Bytes;
 use gingham_stripe::Order;
-use gingham_stripe_udp::{End, LinkPlan, Meter};
+use gingham_stripe_udp::{End, Meter};
 use nix::time::{ClockId, clock_gettime};
 use tracing::error;
 
-use crate::config::{Channel, Config};
+use crate::config::{Channel, ChannelAt, Config};
 use calendar::Calendar;
 use record::{Ledger, Record};
 
@@ -127,21 +129,65 @@ fn now_s() -> u64 {
     u64::try_from(since_1970.tv_sec()).unwrap_or(0)
 }
 
-/// What channels with a quota carry is counted from now on. One whose record cannot be had carries
-/// nothing, which is told.
-pub(crate) fn count(config: &Config, peer: usize, end: &mut End) {
-    for (number, at) in config.channels_of(peer).enumerate() {
-        let channel = at.channel;
-        let Some((Bytes(bytes), plan)) = channel.quota.zip(channel.plan(None)) else { continue };
-        let calendar = Calendar::of(channel);
-        let begins_day = calendar.begins_day(now_s());
-        let ledger = Ledger::open(&path_of(config, channel), begins_day).unwrap_or_else(|error| {
-            let file = path_of(config, channel);
-            error!(channel = number, file = %file.display(), %error, "no record of the quota can be had");
-            Ledger::lost()
-        });
-        let quota = Quota::new(bytes, calendar, ledger);
-        end.set_meter(number, &LinkPlan::from(plan), Box::new(quota));
+/// A quota that all channels which begin at one place have in common, whosever they are.
+#[derive(Clone, Debug)]
+struct Shared(Arc<Mutex<Quota>>);
+
+impl Shared {
+    /// Nobody panics who has it.
+    fn get(&self) -> MutexGuard<'_, Quota> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Meter for Shared {
+    fn grant(&mut self, datagrams: u64, bytes_each: u64) -> u64 {
+        self.get().grant(datagrams, bytes_each)
+    }
+
+    fn came(&mut self, bytes: u64) {
+        self.get().came(bytes);
+    }
+
+    fn used(&self) -> u64 {
+        self.get().used()
+    }
+}
+
+/// The quotas of a bundle, by their records.
+#[derive(Debug)]
+pub(crate) struct Quotas(BTreeMap<PathBuf, Shared>);
+
+impl Quotas {
+    /// Opens all records. A channel whose record cannot be had carries nothing, which is told.
+    pub(crate) fn open(config: &Config) -> Self {
+        let mut all = BTreeMap::new();
+        for at in config.channels_at() {
+            let channel = at.channel;
+            let (Some(Bytes(bytes)), file) = (channel.quota, path_of(config, channel)) else {
+                continue;
+            };
+            all.entry(file).or_insert_with_key(|file| {
+                let calendar = Calendar::of(channel);
+                let ledger = Ledger::open(file, calendar.begins_day(now_s())).unwrap_or_else(|error| {
+                    error!(channel = %at, file = %file.display(), %error, "no record of the quota can be had");
+                    Ledger::lost()
+                });
+                Shared(Arc::new(Mutex::new(Quota::new(bytes, calendar, ledger))))
+            });
+        }
+        Self(all)
+    }
+
+    /// What channels of a peer with a quota carry is counted from now on.
+    pub(crate) fn count(&self, config: &Config, peer: usize, end: &mut End) {
+        for (id, at) in config.channels_of(peer).enumerate() {
+            let file = at.channel.quota.map(|_| path_of(config, at.channel));
+            let quota = file.and_then(|file| self.0.get(&file));
+            if let Some((quota, plan)) = quota.zip(at.channel.link(config)) {
+                end.set_meter(id, &plan, Box::new(quota.clone()));
+            }
+        }
     }
 }
 
@@ -151,20 +197,35 @@ pub(crate) fn files(config: &Config) -> Vec<File> {
     with_quota.filter_map(|at| record::create(&path_of(config, at.channel)).ok()).collect()
 }
 
-/// What is said of quotas: their records are opened at the start.
-pub(crate) fn told(config: &Config) -> Vec<String> {
-    let with_quota = config.channels_at().filter(|at| at.channel.quota.is_some());
-    let told = with_quota.map(|at| {
-        let Channel { quota, quota_period, quota_day, .. } = at.channel;
-        format!("{} {quota:?} {quota_period:?} {quota_day:?}", at.channel.place())
-    });
-    told.collect()
+/// What a channel says of its quota.
+fn told(channel: &Channel) -> String {
+    let Channel { quota, quota_period, quota_day, .. } = channel;
+    format!("{quota:?} {quota_period:?} {quota_day:?}")
+}
+
+/// The key of a quota that is another than before, if one is: their records are opened at the start, and
+/// one that goes with its channel may.
+pub(crate) fn changed(was: &Config, is: &Config) -> Option<String> {
+    let of = |at: &ChannelAt<'_>| (line_of(at.channel), told(at.channel));
+    let before: BTreeMap<_, _> = was.channels_at().map(|at| of(&at)).collect();
+    is.channels_at().find_map(|at| {
+        let (line, told) = of(&at);
+        let is_same = before.get(&line).map_or(at.channel.quota.is_none(), |one| *one == told);
+        (!is_same).then(|| at.key("quota"))
+    })
+}
+
+/// Which line a channel is on, as far as the file says.
+fn line_of(channel: &Channel) -> String {
+    // One port of each kind may be there.
+    let kind = if channel.is_tcp() { "tcp:" } else { "" };
+    format!("{kind}{}", channel.place())
 }
 
 /// Where the record of a channel is: by where it begins, so that channels may change places.
 fn path_of(config: &Config, channel: &Channel) -> PathBuf {
     let state = env::var_os("STATE_DIRECTORY").unwrap_or_else(|| STATE.into());
-    PathBuf::from(state).join(format!("{}.{}.quota", config.name, channel.place()))
+    PathBuf::from(state).join(format!("{}.{}.quota", config.name, line_of(channel)))
 }
 
 /// Whether what is said of quotas, rates and priorities can be so.
@@ -172,6 +233,7 @@ pub(crate) fn check(source: &Source<Config>) -> Result<(), InputError> {
     let config = &source.scenario;
     let is_strict = Order::from(config.order) == Order::Strict;
     let first = config.channels_at().next().and_then(|at| at.channel.priority);
+    let mut lines = BTreeMap::new();
     for at in config.channels_at() {
         let channel = at.channel;
         let refuse = |key: &str, message: String| Err(source.refuse(&at.key(key), message));
@@ -186,15 +248,18 @@ pub(crate) fn check(source: &Source<Config>) -> Result<(), InputError> {
             return refuse("rate", "nothing would ever go: leave the channel out".into());
         }
         check_period(channel).or_else(|(key, message)| refuse(key, message))?;
+        if let Some(other) = lines.insert(line_of(channel), at.clone())
+            && told(other.channel) != told(channel)
+        {
+            let message =
+                format!("{other} begins there as well, and a line has one quota: say it of both");
+            return refuse("quota", message);
+        }
         if channel.quota.is_none() {
             continue;
         }
-        if config.peers.list.len() > 1 {
-            return refuse("quota", "a line that several peers share has none".into());
-        }
-        if channel.plan(None).is_none() {
-            let message = "only of a channel over UDP it is known what goes on the wire";
-            return refuse("quota", message.into());
+        if channel.ethernet.is_some() {
+            return refuse("quota", "only of channels over UDP and TCP there are any".into());
         }
         let path = path_of(config, channel);
         match Record::read(&path) {

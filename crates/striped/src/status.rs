@@ -203,10 +203,10 @@ impl Status {
     pub(crate) fn of(parts: &Parts<'_>) -> Self {
         let Parts { config, peers, answers, .. } = parts;
         let strangers = peers.ends.strangers();
-        let of_peer = |(number, (peer, end))| PeerStatus::of(config, number, peer, end);
-        let mut each: Vec<_> = peers.list().enumerate().map(of_peer).collect();
+        let of_peer = |(number, peer, end)| PeerStatus::of(config, number, peer, end);
+        let mut each: Vec<_> = peers.list().map(of_peer).collect();
         // Of one peer whatever comes is a try to be that one.
-        if let ([one], Some(end)) = (&mut each[..], peers.ends.end(0))
+        if let ([one], Some((_, _, end))) = (&mut each[..], peers.list().next())
             && let (Some(told), Some(counts)) = (&mut one.handshakes, end.handshakes())
         {
             told.discards = discards(&counts.discards.with(&strangers.discards));

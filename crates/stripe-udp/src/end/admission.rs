@@ -52,7 +52,7 @@ impl End {
                     listener.keep(place, &reply.unwrap_or_default());
                     continue;
                 }
-                let datagram_bytes = datagram.len() as u64;
+                let datagram_bytes = datagram.len();
                 let opened = encapsulation.open(Payload::Packets, datagram);
                 let opened = opened.and_then(|(frame, is_newest)| {
                     Some((frame.channel().filter(|one| is_of(served, *one))?, frame, is_newest))
@@ -68,7 +68,8 @@ impl End {
                 striping.take(now, channel, (frame, 0));
                 let Some(one) = &mut channels[channel] else { continue };
                 one.counts.came += 1;
-                one.counts.came_bytes += datagram_bytes;
+                one.metering.came(1, datagram_bytes);
+                one.counts.came_bytes += datagram_bytes as u64;
                 // In clear there is nothing else to go by.
                 if is_newest || encapsulation.peer().is_none() {
                     one.adopt(listener.admit(place));

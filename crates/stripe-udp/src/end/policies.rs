@@ -16,11 +16,12 @@ impl End {
     /// out, and comes in when a probe on it is granted and answered.
     pub fn set_meter(&mut self, id: usize, plan: &LinkPlan, meter: Box<dyn Meter>) {
         if let Some(one) = &mut self.channels[id] {
-            one.metering.set(meter, plan.header_bytes());
+            one.metering.set(meter, plan.wire_bytes());
         }
     }
 
-    /// What the meter of a channel has counted, if it has one, in bytes with the headers of IP and UDP.
+    /// What the meter of a channel has counted, if it has one, in bytes with the headers of IP and UDP or
+    /// TCP.
     pub fn metered_bytes(&self, id: usize) -> Option<u64> {
         self.channels[id].as_ref()?.metering.used()
     }

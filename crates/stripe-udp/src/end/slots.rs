@@ -108,14 +108,6 @@ impl End {
         }
     }
 
-    /// The channel's socket is opened anew by this from now on: the process may have given up what
-    /// that takes.
-    pub fn set_opener(&mut self, id: usize, opener: Opener) {
-        if let Some(one) = &mut self.channels[id] {
-            one.link.set_opener(opener);
-        }
-    }
-
     /// Whether there is a channel of this id.
     pub fn is_there(&self, id: usize) -> bool {
         self.channels.get(id).is_some_and(Option::is_some)

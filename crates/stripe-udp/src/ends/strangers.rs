@@ -119,7 +119,7 @@ impl Strangers {
         &mut self,
         origin: Origin<'_>,
         datagram: &mut [u8],
-        ends: &mut [Option<End>],
+        ends: &mut [Option<Box<End>>],
     ) -> Option<usize> {
         let Some(owner) = self.owner else { return self.take_stray(origin, datagram, ends) };
         let Some((number, end)) = named(ends, owner.end) else {
@@ -160,13 +160,13 @@ impl Strangers {
         &mut self,
         origin: Origin<'_>,
         datagram: &[u8],
-        ends: &mut [Option<End>],
+        ends: &mut [Option<Box<End>>],
     ) -> Option<usize> {
         let (address, mut reply, mut again) = (address_bytes(origin.from), Vec::new(), None);
         let answered = |mac1: &[u8; 16], reply: &mut Vec<u8>| {
             let knows = |end: &End| end.peer().is_some_and(|peer| peer.answer_again(mac1, reply));
             let mut knows = knows;
-            again = ends.iter().position(|end| end.as_ref().is_some_and(&mut knows));
+            again = ends.iter().position(|end| end.as_deref().is_some_and(&mut knows));
             again.is_some()
         };
         let responder = self.responder.as_mut()?;
@@ -210,7 +210,7 @@ impl Strangers {
         &mut self,
         origin: Origin<'_>,
         datagram: &[u8],
-        ends: &mut [Option<End>],
+        ends: &mut [Option<Box<End>>],
     ) -> Option<usize> {
         let is_handshake = is_handshake(datagram);
         if let Some(discard) = wrong(datagram) {

@@ -12,6 +12,7 @@
 //! remote = "198.51.100.1:7000"
 //! ```
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use gingham_stripe_crypt::PublicKey;
@@ -51,9 +52,40 @@ impl PeerTable {
 pub(crate) struct Peers {
     pub(crate) list: Vec<PeerTable>,
     is_one: bool,
+    /// Where each is among those that are up.
+    places: Vec<usize>,
 }
 
 impl Peers {
+    fn new(list: Vec<PeerTable>, is_one: bool) -> Self {
+        let places = (0..list.len()).collect();
+        Self { list, is_one, places }
+    }
+
+    /// Where one is among those that are up, however the file is ordered. Over Ethernet there is one,
+    /// of whom nothing need be said.
+    pub(crate) fn place(&self, number: usize) -> usize {
+        self.places.get(number).copied().unwrap_or(number)
+    }
+
+    /// Who is in a place, by the number in the file.
+    pub(crate) fn at(&self, place: usize) -> Option<usize> {
+        self.places.iter().position(|one| *one == place)
+    }
+
+    /// Who was up before keeps the place, others have the lowest that are free: both halves of the
+    /// daemon come to the same, and there are no more places than peers at a time.
+    pub(crate) fn keep_places(&mut self, before: &Self) {
+        let known: BTreeMap<_, _> =
+            before.list.iter().map(|one| one.public_key.0).zip(&before.places).collect();
+        let kept: Vec<Option<usize>> =
+            self.list.iter().map(|one| known.get(&one.public_key.0).map(|place| **place)).collect();
+        let taken: BTreeSet<usize> = kept.iter().copied().flatten().collect();
+        let mut free = (0..).filter(|place| !taken.contains(place));
+        let place = |kept: Option<usize>| kept.unwrap_or_else(|| free.next().expect("no end"));
+        self.places = kept.into_iter().map(place).collect();
+    }
+
     /// What a message calls a key of one.
     pub(crate) fn key(&self, number: usize, key: &str) -> String {
         if self.is_one { format!("peer.{key}") } else { format!("peer.{number}.{key}") }
@@ -75,34 +107,35 @@ impl<'de> Deserialize<'de> for Peers {
             }
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Peers, A::Error> {
                 let one = PeerTable::deserialize(MapAccessDeserializer::new(map))?;
-                Ok(Peers { list: vec![one], is_one: true })
+                Ok(Peers::new(vec![one], true))
             }
             fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Peers, A::Error> {
                 let mut list = Vec::new();
                 while let Some(one) = items.next_element()? {
                     list.push(one);
                 }
-                Ok(Peers { list, is_one: false })
+                Ok(Peers::new(list, false))
             }
         }
         deserializer.deserialize_any(OneOrMany)
     }
 }
 
-/// A channel of a peer, by one number.
+/// A channel of a peer, by one number that both halves of the daemon know it by.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct ChannelNumber {
-    pub(crate) peer: usize,
+    /// The place of the peer.
+    pub(crate) place: usize,
     pub(crate) id: usize,
 }
 
 impl ChannelNumber {
     pub(crate) const fn of(number: usize) -> Self {
-        Self { peer: number / CHANNELS_MAX, id: number % CHANNELS_MAX }
+        Self { place: number / CHANNELS_MAX, id: number % CHANNELS_MAX }
     }
 
     pub(crate) const fn number(self) -> usize {
-        self.peer * CHANNELS_MAX + self.id
+        self.place * CHANNELS_MAX + self.id
     }
 }
 
@@ -161,8 +194,15 @@ impl Config {
 
     /// The channel that is asked for by a number, if there is one.
     pub(crate) fn channel_asked(&self, number: usize) -> Option<&Channel> {
-        let ChannelNumber { peer, id } = ChannelNumber::of(number);
-        self.channels_of(peer).nth(id).map(|at| at.channel)
+        let ChannelNumber { place, id } = ChannelNumber::of(number);
+        self.channels_of(self.peers.at(place)?).nth(id).map(|at| at.channel)
+    }
+
+    /// Which addresses each peer has inside: of one that says none, the networks of the interface and
+    /// its routes.
+    pub(crate) fn allowed(&self) -> impl Iterator<Item = Vec<Prefix>> {
+        let default = || [&self.addresses[..], &self.routes].concat();
+        self.peers.list.iter().map(move |peer| peer.allowed_ips.clone().unwrap_or_else(default))
     }
 }
 
@@ -180,5 +220,44 @@ impl TryFrom<String> for PublicKeyText {
             )
         };
         text.parse().map(Self).map_err(wrong)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use gingham_input::{Overrides, Source};
+
+    use super::*;
+
+    fn peers(keys: &[u8]) -> Peers {
+        let mut text = String::from("name = \"b\"\naddresses = [\"10.90.0.1/24\"]\n");
+        for key in keys {
+            text += &format!("[[peer]]\npublic-key = \"{}\"\n", format!("{key:02x}").repeat(32));
+        }
+        let source = Source::<Config>::parse("b", &text, Path::new("."), &Overrides::default());
+        source.unwrap_or_else(|error| panic!("{error}")).scenario.peers
+    }
+
+    #[test]
+    fn who_stays_keeps_the_place_and_others_take_the_lowest() {
+        let mut before = peers(&[1, 2, 3]);
+        // Who they are, and where each is then.
+        for (keys, places) in [
+            (vec![3, 1], vec![2, 0]),
+            (vec![4, 3, 5, 1], vec![1, 2, 3, 0]),
+            (vec![6, 7, 8], vec![0, 1, 2]),
+            (vec![8, 7], vec![2, 1]),
+            (vec![9, 7, 8], vec![0, 1, 2]),
+        ] {
+            let mut after = peers(&keys);
+            after.keep_places(&before);
+            assert_eq!(after.places, places, "{keys:?}");
+            let numbers: Vec<_> = places.iter().map(|place| after.at(*place)).collect();
+            assert!(numbers.into_iter().eq((0..keys.len()).map(Some)), "{keys:?}");
+            before = after;
+        }
+        assert_eq!((before.place(1), before.at(3)), (1, None));
     }
 }

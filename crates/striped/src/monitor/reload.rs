@@ -9,11 +9,14 @@
 //!
 //! Invariant: nothing is touched before all is checked.
 
+use std::io;
+
 use tracing::{error, info};
 
 use super::{Monitor, service};
 use crate::changes;
-use crate::check::load_again;
+use crate::check::{Loaded, load_again};
+use crate::handover;
 use crate::orders::Order;
 use crate::problem::Problem;
 use crate::routes::RoutePlan;
@@ -48,8 +51,11 @@ impl Monitor {
         for (old, new) in running.iter().zip(&loaded) {
             changes::check(old, new)?;
         }
+        let pass = |one: &Loaded| handover::pass(&one.text, &one.checked.peers);
+        let passed = loaded.iter().map(pass).collect::<io::Result<Vec<_>>>();
+        let passed = passed.map_err(|error| Problem::environment("memory", error))?;
         let mut reloading = Reloading { awaited: self.bundles.len(), refused: Vec::new() };
-        for (bundle, mut new) in self.bundles.iter_mut().zip(loaded) {
+        for ((bundle, mut new), passed) in self.bundles.iter_mut().zip(loaded).zip(passed) {
             new.mtu_max = bundle.loaded.mtu_max;
             bundle.loaded = new;
             let plan = RoutePlan::of(bundle.config());
@@ -57,7 +63,7 @@ impl Monitor {
             if let Err(error) = bundle.routing.follow(plan, index) {
                 reloading.refused.push(format!("routes: {error}"));
             }
-            bundle.order(&Order::Reload(bundle.loaded.text.clone()));
+            bundle.order(&Order::Reload(passed));
         }
         self.reloading = Some(reloading);
         Ok(())

@@ -87,7 +87,8 @@ impl Sources {
     pub(super) fn of(config: &Config) -> Self {
         let peers = 0..config.peers.list.len();
         let known = |(peer, (id, at)): (usize, (usize, ChannelAt<'_>))| {
-            let number = ChannelNumber { peer, id }.number();
+            let place = config.peers.place(peer);
+            let number = ChannelNumber { place, id }.number();
             Some((number, source(config, at.channel)?))
         };
         let of = |peer| config.channels_of(peer).enumerate().map(move |at| (peer, at));

@@ -12,6 +12,7 @@ use tracing::{debug, info};
 
 use super::Tunnel;
 use crate::config::{ChannelNumber, Config};
+use crate::handover;
 use crate::logging;
 use crate::orders::{Order, Reply};
 use crate::status::{Parts, Status};
@@ -31,9 +32,10 @@ impl Tunnel {
                     continue;
                 }
                 Order::Moved(number) => {
-                    let ChannelNumber { peer, id } = ChannelNumber::of(number);
+                    let ChannelNumber { place, id } = ChannelNumber::of(number);
+                    let peer = self.config.peers.at(place);
                     debug!(peer, channel = id, "the channel goes from another address");
-                    if let Some(end) = self.peers.ends.end_mut(peer) {
+                    if let Some(end) = self.peers.ends.end_mut(place) {
                         // Refused where it was taken away meanwhile.
                         let _: Result<(), _> = end.forget_path(id);
                     }
@@ -44,7 +46,7 @@ impl Tunnel {
                     self.peers.each(|end| end.lose_address(address));
                     continue;
                 }
-                Order::Reload(text) => match self.reload(&text) {
+                Order::Reload(from) => match self.reload(from) {
                     Ok(()) => Reply::Reloaded,
                     Err(message) => Reply::Refused(message),
                 },
@@ -68,12 +70,15 @@ impl Tunnel {
     }
 
     /// What the file says from now on holds.
-    fn reload(&mut self, text: &str) -> Result<(), String> {
-        let source = Source::<Config>::parse("", text, Path::new(""), &Overrides::default());
-        let config = source.map_err(|error| error.to_string())?.scenario;
+    fn reload(&mut self, from: OwnedFd) -> Result<(), String> {
+        let handed = handover::take(from).map_err(|error| error.to_string())?;
+        let source =
+            Source::<Config>::parse("", &handed.text, Path::new(""), &Overrides::default());
+        let mut config = source.map_err(|error| error.to_string())?.scenario;
+        config.peers.keep_places(&self.config.peers);
         logging::set_level(self.log_level.unwrap_or(config.log_level));
         let before = std::mem::replace(&mut self.config, config);
-        let done = self.peers.follow(&before, &self.config, &self.line);
+        let done = self.peers.follow(&before, &self.config, handed.preshared, &self.line);
         info!(error = done.as_ref().err(), "the configuration was read anew");
         done
     }

@@ -1,0 +1,92 @@
+//! A configuration that was checked, as the half that may read files passes it to the other: in memory
+//! that both have, and no line between them holds a key.
+//!
+//! ```text
+//!   0123...ef      the preshared key of peer[0]
+//!   -              peer[1] has none
+//!                  an empty line
+//!   name = ...     the file
+//! ```
+//!
+//! Invariant: what holds a key is written over before it is given up.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, Write};
+use std::os::fd::OwnedFd;
+
+use gingham_stripe_crypt::{PeerPlan, PresharedKey};
+use rustix::fs::{MemfdFlags, memfd_create};
+use zeroize::Zeroizing;
+
+/// What stands for a key where there is none.
+const NONE: &str = "-";
+
+/// What was passed on.
+#[derive(Debug)]
+pub(crate) struct Handed {
+    /// Of each peer, in the order of the file.
+    pub(crate) preshared: Vec<Option<PresharedKey>>,
+    /// The file.
+    pub(crate) text: String,
+}
+
+/// What the other half is to read.
+pub(crate) fn pass(text: &str, peers: &[PeerPlan]) -> io::Result<OwnedFd> {
+    let mut file = File::from(memfd_create("striped", MemfdFlags::CLOEXEC)?);
+    for peer in peers {
+        let key = peer.preshared.as_ref().map(PresharedKey::to_hex);
+        file.write_all(key.as_ref().map_or(NONE, |key| key).as_bytes())?;
+        file.write_all(b"\n")?;
+    }
+    file.write_all(b"\n")?;
+    file.write_all(text.as_bytes())?;
+    file.rewind()?;
+    Ok(file.into())
+}
+
+/// What the other half has passed on.
+pub(crate) fn take(from: OwnedFd) -> io::Result<Handed> {
+    let wrong = || io::Error::from(io::ErrorKind::InvalidData);
+    let mut bytes = Zeroizing::new(Vec::new());
+    File::from(from).read_to_end(&mut bytes)?;
+    let mut text = str::from_utf8(&bytes).map_err(|_| wrong())?;
+    let mut preshared = Vec::new();
+    loop {
+        let (line, rest) = text.split_once('\n').ok_or_else(wrong)?;
+        text = rest;
+        preshared.push(match line {
+            "" => return Ok(Handed { preshared, text: text.to_owned() }),
+            NONE => None,
+            key => Some(key.parse().map_err(|_| wrong())?),
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gingham_stripe_crypt::PrivateKey;
+
+    use super::*;
+    use crate::peer::told;
+
+    #[test]
+    fn what_is_taken_is_what_was_passed() -> io::Result<()> {
+        let private: PrivateKey = "07".repeat(32).parse().expect("a key");
+        let key = |digits: &str| digits.repeat(32).parse::<PresharedKey>().expect("a key");
+        for keys in [vec![], vec![None], vec![Some(key("0a")), None, Some(key("ff"))]] {
+            let peer = |key: &Option<_>| told(&private, private.public(), key.clone());
+            let peers: Vec<_> = keys.iter().map(peer).collect();
+            for text in ["", "\n\nname = \"b\"\n", &"x".repeat(1 << 20)] {
+                let handed = take(pass(text, &peers)?)?;
+                assert!(handed.text == text && handed.preshared == keys);
+            }
+        }
+        for wrong in [&b""[..], b"-\n", b"0a\n\nname", b"-\n\n\xff"] {
+            let mut file = File::from(memfd_create("striped", MemfdFlags::CLOEXEC)?);
+            file.write_all(wrong)?;
+            file.rewind()?;
+            assert!(take(file.into()).is_err(), "{wrong:?}");
+        }
+        Ok(())
+    }
+}
