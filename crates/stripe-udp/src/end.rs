@@ -242,7 +242,7 @@ impl End {
         self.receive_by(|| Moment::told(now));
     }
 
-    fn receive_by(&mut self, read: impl Fn() -> Moment) {
+    pub(crate) fn receive_by(&mut self, read: impl Fn() -> Moment) {
         let moment = read();
         self.admit(moment.now);
         for channel in 0..self.channels.len() {

@@ -32,7 +32,7 @@ use crate::error::{Meaning, OpenError};
 use crate::inbox::Inbox;
 use crate::link::LinkPlan;
 use crate::port::{Ports, SharedPort};
-use crate::socket::{BATCHES, Opener};
+use crate::socket::Opener;
 use crate::striping::Packet;
 use crate::wait::{Ready, Waiting, Wakeups};
 
@@ -100,6 +100,15 @@ impl Ends {
     /// None yet, for whose packets this key is, with so much time between two wake-ups at least.
     /// The calling thread is woken to the nanosecond from then on.
     pub fn new(private: Option<&PrivateKey>, granule: Duration) -> Result<Self, OpenError> {
+        Self::new_at(now(), private, granule)
+    }
+
+    /// As [`Self::new`], at a time that is told.
+    pub fn new_at(
+        now: Instant,
+        private: Option<&PrivateKey>,
+        granule: Duration,
+    ) -> Result<Self, OpenError> {
         Ok(Self {
             all: Vec::new(),
             due_at: Vec::new(),
@@ -111,7 +120,7 @@ impl Ends {
             owning: Vec::new(),
             known: Ports::in_common(),
             ports: Vec::new(),
-            strangers: Strangers::new(private, now())?,
+            strangers: Strangers::new(private, now)?,
             waiting: Waiting::new(granule).map_err(OpenError::Timer)?,
         })
     }
@@ -140,11 +149,23 @@ impl Ends {
         channels: Vec<(LinkPlan, Option<Opener>)>,
         epoch: Epoch,
     ) -> Result<(), OpenError> {
+        self.add_at(now(), number, plan, channels, epoch)
+    }
+
+    /// As [`Self::add_by`], at a time that is told.
+    pub fn add_at(
+        &mut self,
+        now: Instant,
+        number: usize,
+        plan: &EndPlan,
+        channels: Vec<(LinkPlan, Option<Opener>)>,
+        epoch: Epoch,
+    ) -> Result<(), OpenError> {
         if self.end(number).is_some() {
             return Err(OpenError::Taken(number));
         }
         let ports = if plan.peer.is_some() { self.known.clone() } else { Ports::default() };
-        let end = Box::new(End::open_on(now(), plan, channels, epoch, (ports, self.waiting))?);
+        let end = Box::new(End::open_on(now, plan, channels, epoch, (ports, self.waiting))?);
         self.strangers.add(number, &end)?;
         if self.all.len() <= number {
             self.all.resize_with(number + 1, || None);
@@ -200,8 +221,17 @@ impl Ends {
 
     /// Takes what has come for all ends.
     pub fn receive(&mut self) {
-        self.follow();
-        let moment = Moment::read();
+        self.receive_by(Moment::read);
+    }
+
+    /// As [`Self::receive`], at a time that is told: by it ports in memory have their times.
+    pub fn receive_at(&mut self, now: Instant) {
+        self.receive_by(|| Moment::told(now));
+    }
+
+    fn receive_by(&mut self, read: impl Fn() -> Moment) {
+        let moment = read();
+        self.follow(moment.now);
         self.given = 0;
         for number in 0..self.all.len() {
             if self.due_at[number] <= moment.now {
@@ -218,13 +248,13 @@ impl Ends {
             left = left.saturating_sub(self.take_batch(place));
             let inbox = &self.ports[place].inbox;
             if left > 0 && inbox.was_full() && inbox.next_at().is_none() {
-                self.fill(place, &Moment::read());
+                self.fill(place, &read());
             }
         }
         for number in &self.active {
             if let Some(end) = &mut self.all[*number] {
                 if end.has_own() {
-                    end.receive();
+                    end.receive_by(&read);
                 }
                 end.settle(moment.now);
             }
@@ -300,6 +330,15 @@ impl Ends {
     /// Sends what is to be said and, as far as windows and paces let them go, copies and packets, of
     /// all ends that have a turn.
     pub fn transmit(&mut self, sources: &mut impl Sources) {
+        self.transmit_by(now, sources);
+    }
+
+    /// As [`Self::transmit`], at a time that is told.
+    pub fn transmit_at(&mut self, now: Instant, sources: &mut impl Sources) {
+        self.transmit_by(|| now, sources);
+    }
+
+    fn transmit_by(&mut self, now: impl Fn() -> Instant, sources: &mut impl Sources) {
         let mut active = take(&mut self.active);
         if !active.is_empty() {
             let first = self.first % active.len();
@@ -326,12 +365,17 @@ impl Ends {
         self.active = active;
     }
 
+    /// When something is to be done though nothing comes.
+    pub fn timeout(&self) -> Instant {
+        self.due_at.iter().copied().fold(NEVER, Instant::min)
+    }
+
     /// Waits until something is to be done, one of these is readable, or it is so late. Tells which
     /// of these may be.
     pub fn wait(&mut self, until: Option<Instant>, also: &[BorrowedFd<'_>]) -> io::Result<Ready> {
-        self.follow();
+        self.follow(now());
         let mut waiting = self.waiting;
-        let due_at = self.due_at.iter().copied().fold(NEVER, Instant::min);
+        let due_at = self.timeout();
         let until = until.map_or(due_at, |until| until.min(due_at));
         let ports: Vec<_> = self.ports.iter().map(|one| one.port.borrow()).collect();
         let mut fds: Vec<_> = ports.iter().filter_map(|port| port.fd()).collect();
@@ -349,7 +393,7 @@ impl Ends {
         drop(ports);
         self.waiting = waiting;
         let mut ready = ready?;
-        for one in self.ports.iter_mut().filter(|one| one.was_open) {
+        for one in self.ports.iter_mut().filter(|one| one.port.borrow().fd().is_some()) {
             one.is_quiet = !ready.has(0);
             ready = ready.from(1);
         }
@@ -366,7 +410,7 @@ impl Ends {
     }
 
     /// Ports, and what is known of channels, are those of the ends that are there.
-    fn follow(&mut self) {
+    fn follow(&mut self, now: Instant) {
         if !self.changed.is_empty() {
             for number in take(&mut self.changed) {
                 if let Some((number, end)) = named(&mut self.all, number) {
@@ -380,7 +424,7 @@ impl Ends {
             self.ports.retain(|one| Rc::strong_count(&one.port) > 2);
             for port in self.known.list() {
                 if !self.ports.iter().any(|one| Rc::ptr_eq(&one.port, &port)) {
-                    let inbox = Inbox::new(BATCHES, now());
+                    let inbox = Inbox::new(port.borrow().batches(), now);
                     self.ports.push(Common { port, inbox, is_quiet: false, was_open: true });
                 }
             }
@@ -388,7 +432,6 @@ impl Ends {
         for Common { port, was_open, .. } in &mut self.ports {
             let is_open = port.borrow().is_open();
             if std::mem::replace(was_open, is_open) && !is_open {
-                let now = now();
                 self.all.iter_mut().flatten().for_each(|end| end.lose_port(port, now));
             }
         }

@@ -19,10 +19,10 @@ use socket2::Socket;
 
 use crate::error::gone;
 use crate::ethernet::{EthernetLink, EthernetPlan};
-use crate::memory::{MemoryLink, MemoryPlan};
-use crate::port::{Ports, SharedPort, UdpLink};
+use crate::memory::MemoryPlan;
+use crate::port::{PortPlan, Ports, SharedPort, UdpLink};
 use crate::run::Run;
-use crate::socket::{BATCHES, BufferPlan, ChannelPlan, Opener};
+use crate::socket::{BufferPlan, ChannelPlan, Opener};
 use crate::tcp::{Connection, TcpLink, TcpPlan};
 
 /// Where a channel begins and ends.
@@ -139,7 +139,6 @@ pub(crate) enum Link {
     Udp(Box<UdpLink>),
     Tcp(Box<TcpLink>),
     Ethernet(Box<EthernetLink>),
-    Memory(MemoryLink),
 }
 
 /// The same call of whichever it is.
@@ -149,7 +148,6 @@ macro_rules! either {
             Link::Udp($link) => $call,
             Link::Tcp($link) => $call,
             Link::Ethernet($link) => $call,
-            Link::Memory($link) => $call,
         }
     };
 }
@@ -164,13 +162,18 @@ impl Link {
     ) -> io::Result<Self> {
         Ok(match plan {
             LinkPlan::Udp(plan) => {
-                Self::Udp(Box::new(UdpLink::open(plan, (buffers, ports), opener)?))
+                let remote = plan.remote;
+                let place = (PortPlan::Socket(plan), remote);
+                Self::Udp(Box::new(UdpLink::open(place, (buffers, ports), opener)?))
             }
             LinkPlan::Tcp(plan) => Self::Tcp(Box::new(TcpLink::open(plan, opener)?)),
             LinkPlan::Ethernet(plan) => {
                 Self::Ethernet(Box::new(EthernetLink::open(plan, buffers)?))
             }
-            LinkPlan::Memory(plan) => Self::Memory(MemoryLink::open(plan)?),
+            LinkPlan::Memory(MemoryPlan { port, remote }) => {
+                let place = (PortPlan::Memory(port), remote);
+                Self::Udp(Box::new(UdpLink::open(place, (buffers, ports), None)?))
+            }
         })
     }
 
@@ -180,7 +183,6 @@ impl Link {
             Self::Udp(link) => link.reopen(now),
             Self::Tcp(_) => Err(gone()),
             Self::Ethernet(link) => link.reopen(),
-            Self::Memory(link) => link.reopen(),
         }
     }
 
@@ -214,7 +216,7 @@ impl Link {
         match self {
             Self::Udp(link) => link.look_anew(),
             Self::Tcp(link) => link.look_anew(now),
-            Self::Ethernet(_) | Self::Memory(_) => {}
+            Self::Ethernet(_) => {}
         }
     }
 
@@ -241,14 +243,13 @@ impl Link {
     pub(crate) fn release(&mut self) {
         match self {
             Self::Udp(link) => link.release(),
-            Self::Tcp(_) | Self::Ethernet(_) | Self::Memory(_) => self.close(),
+            Self::Tcp(_) | Self::Ethernet(_) => self.close(),
         }
     }
 
     pub(crate) fn is_open(&self) -> bool {
         match self {
             Self::Udp(link) => link.is_open(),
-            Self::Memory(link) => link.is_open(),
             Self::Tcp(_) | Self::Ethernet(_) => self.fd().is_some(),
         }
     }
@@ -264,14 +265,13 @@ impl Link {
             Self::Udp(link) => link.fd(),
             Self::Tcp(link) => link.fd(),
             Self::Ethernet(link) => link.fd(),
-            Self::Memory(_) => None,
         }
     }
 
     /// What becomes writable where a link that was full takes more.
     pub(crate) fn full_fd(&self) -> Option<BorrowedFd<'_>> {
         match self {
-            Self::Udp(_) | Self::Memory(_) => None,
+            Self::Udp(_) => None,
             Self::Tcp(link) => link.full_fd(),
             Self::Ethernet(link) => link.full_fd(),
         }
@@ -282,18 +282,16 @@ impl Link {
         match self {
             Self::Udp(link) => link.segments_max(),
             // As many as in a call.
-            Self::Tcp(_) | Self::Ethernet(_) | Self::Memory(_) => self.batches().count,
+            Self::Tcp(_) | Self::Ethernet(_) => self.batches().count,
         }
     }
 
     /// How what comes is taken.
     pub(crate) fn batches(&self) -> Batches {
         match self {
-            Self::Udp(link) if link.shared().is_some() => Batches { count: 0, bytes: 0 },
-            Self::Udp(_) => BATCHES,
+            Self::Udp(link) => link.batches(),
             Self::Tcp(link) => link.batches(),
             Self::Ethernet(link) => link.batches(),
-            Self::Memory(_) => MemoryLink::BATCHES,
         }
     }
 
@@ -321,7 +319,7 @@ impl Link {
         match self {
             Self::Udp(link) => link.local(),
             Self::Tcp(link) => link.local(),
-            Self::Ethernet(_) | Self::Memory(_) => None,
+            Self::Ethernet(_) => None,
         }
     }
 
@@ -331,7 +329,6 @@ impl Link {
             Self::Udp(link) => link.remote(),
             Self::Tcp(link) => link.remote(),
             Self::Ethernet(_) => None,
-            Self::Memory(link) => link.remote(),
         }
     }
 
@@ -341,7 +338,6 @@ impl Link {
         match self {
             Self::Udp(link) => link.tell(to, message, class),
             Self::Tcp(link) => link.tell(message),
-            Self::Memory(link) => link.tell(to, message),
             Self::Ethernet(_) => Err(io::ErrorKind::Unsupported.into()),
         }
     }
@@ -352,7 +348,6 @@ impl Link {
             Self::Udp(link) => link.set_remote(remote),
             Self::Tcp(link) => link.set_remote(remote),
             Self::Ethernet(_) => {}
-            Self::Memory(link) => link.set_remote(remote),
         }
     }
 }

@@ -1,5 +1,5 @@
-//! A link in memory, for whoever drives ends in a time of his own and stands in for what is between
-//! them: an end does with it what it does with a socket of UDP.
+//! Ports in memory, for whoever drives ends in a time of his own and stands in for what is between
+//! them: an end does with one what it does with a socket of UDP.
 //!
 //! ```text
 //!   end ── send ──► sent ──► [`MemoryPort`], whoever drives it
@@ -18,9 +18,7 @@ use std::time::Duration;
 use gingham_stripe::Instant;
 use nix::errno::Errno;
 
-use crate::link::{Arrival, Batches, Payload};
-use crate::port::is_same;
-use crate::run::Run;
+use crate::link::{Arrival, Payload};
 
 /// Where a link in memory begins and ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,65 +90,38 @@ impl MemoryPort {
         std::mem::take(&mut self.0.borrow_mut().sent)
     }
 
-    fn send(&self, to: SocketAddr, bytes: &[u8]) -> io::Result<()> {
+    /// As long as its interface is there it can be had.
+    pub(crate) fn open(&self) -> io::Result<()> {
+        if self.0.borrow().is_there { Ok(()) } else { Err(Errno::ENODEV.into()) }
+    }
+
+    pub(crate) fn send(
+        &self,
+        to: SocketAddr,
+        bytes: &[u8],
+        segment_bytes: usize,
+    ) -> io::Result<()> {
         let mut queues = self.0.borrow_mut();
         if !queues.is_there {
             return Err(Errno::ENETDOWN.into());
         }
-        if bytes.len() > queues.datagram_bytes_max {
-            return Err(Errno::EMSGSIZE.into());
+        for one in bytes.chunks(segment_bytes) {
+            if one.len() > queues.datagram_bytes_max {
+                return Err(Errno::EMSGSIZE.into());
+            }
+            queues.sent.push(Datagram { address: to, bytes: one.to_vec() });
         }
-        queues.sent.push(Datagram { address: to, bytes: bytes.to_vec() });
-        Ok(())
-    }
-}
-
-/// A link in memory.
-#[derive(Debug)]
-pub(crate) struct MemoryLink {
-    plan: MemoryPlan,
-    is_open: bool,
-}
-
-impl MemoryLink {
-    /// No datagram is longer than Ethernet's.
-    pub(crate) const BATCHES: Batches = Batches { count: 64, bytes: 2_048 };
-
-    pub(crate) fn open(plan: MemoryPlan) -> io::Result<Self> {
-        let mut link = Self { plan, is_open: false };
-        link.reopen()?;
-        Ok(link)
-    }
-
-    pub(crate) fn reopen(&mut self) -> io::Result<()> {
-        if !self.plan.port.0.borrow().is_there {
-            return Err(Errno::ENODEV.into());
-        }
-        self.is_open = true;
         Ok(())
     }
 
-    pub(crate) const fn close(&mut self) {
-        self.is_open = false;
-    }
-
-    pub(crate) const fn is_open(&self) -> bool {
-        self.is_open
-    }
-
-    pub(crate) fn send(&self, run: &Run, from: usize) -> io::Result<usize> {
-        let remote = self.remote().ok_or(io::ErrorKind::NotConnected)?;
-        let rest = &run.bytes[from * run.segment_bytes..];
-        rest.chunks(run.segment_bytes).try_for_each(|one| self.plan.port.send(remote, one))?;
-        Ok(run.datagrams - from)
-    }
-
-    pub(crate) fn tell(&self, to: SocketAddr, message: &[u8]) -> io::Result<()> {
-        self.plan.port.send(to, message)
-    }
-
-    pub(crate) fn receive(&self, bytes: &mut [u8], arrivals: &mut [Arrival]) -> io::Result<usize> {
-        let mut queues = self.plan.port.0.borrow_mut();
+    /// Takes what has come, a datagram a buffer: how many.
+    pub(crate) fn receive(
+        &self,
+        bytes: &mut [u8],
+        buffer_bytes: usize,
+        arrivals: &mut [Arrival],
+    ) -> io::Result<usize> {
+        let mut queues = self.0.borrow_mut();
         if !queues.is_there {
             queues.came.clear();
         }
@@ -158,7 +129,7 @@ impl MemoryLink {
         if count == 0 {
             return Err(Errno::EAGAIN.into());
         }
-        let buffers = bytes.chunks_mut(Self::BATCHES.bytes).zip(arrivals);
+        let buffers = bytes.chunks_mut(buffer_bytes).zip(arrivals);
         for ((at, datagram), (buffer, arrival)) in queues.came.drain(..count).zip(buffers) {
             let length = datagram.bytes.len().min(buffer.len());
             buffer[..length].copy_from_slice(&datagram.bytes[..length]);
@@ -167,19 +138,11 @@ impl MemoryLink {
                 bytes: length,
                 stride: length.max(1),
                 payload: Payload::Packets,
-                is_ours: is_same(datagram.address, self.plan.remote),
+                is_ours: false,
                 from: Some(datagram.address),
                 ecn: 0,
             };
         }
         Ok(count)
-    }
-
-    pub(crate) fn remote(&self) -> Option<SocketAddr> {
-        Some(self.plan.remote).filter(|remote| !remote.ip().is_unspecified())
-    }
-
-    pub(crate) const fn set_remote(&mut self, remote: SocketAddr) {
-        self.plan.remote = remote;
     }
 }

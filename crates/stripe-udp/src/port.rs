@@ -21,33 +21,82 @@ use std::time::Duration;
 use gingham_stripe::Instant;
 use quinn_udp::RecvMeta;
 
-use crate::link::{Arrival, Payload};
+use crate::link::{Arrival, Batches, Payload};
+use crate::memory::MemoryPort;
 use crate::run::Run;
 use crate::socket::{BATCHES, BufferPlan, ChannelPlan, ChannelSocket, Opener};
 
 /// A socket is opened anew no sooner than so long after it was tried last.
 const AGAIN: Duration = Duration::from_millis(100);
 
+/// What a port is to be.
+#[derive(Clone, Debug)]
+pub(crate) enum PortPlan {
+    Socket(ChannelPlan),
+    Memory(MemoryPort),
+}
+
+impl PortPlan {
+    /// What it is, by whoever may open it.
+    fn open(&self, buffers: &BufferPlan, opener: Option<&Opener>) -> io::Result<Open> {
+        Ok(match self {
+            Self::Socket(plan) => {
+                let socket = opener
+                    .map_or_else(|| plan.open(buffers), |one| one.open().map(UdpSocket::from))?;
+                Open::Socket(ChannelSocket::new(socket)?)
+            }
+            Self::Memory(port) => {
+                port.open()?;
+                Open::Memory(port.clone())
+            }
+        })
+    }
+
+    /// How what comes is taken. In memory a datagram has a buffer, and none is longer than Ethernet's.
+    const fn batches(&self) -> Batches {
+        match self {
+            Self::Socket(_) => BATCHES,
+            Self::Memory(_) => Batches { count: 64, bytes: 2_048 },
+        }
+    }
+
+    /// Whether two can be one port.
+    fn is_one(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Socket(one), Self::Socket(other)) => {
+                let place = |plan: &ChannelPlan| (plan.local, plan.interface.clone(), plan.mark);
+                place(one) == place(other)
+            }
+            (Self::Memory(one), Self::Memory(other)) => one == other,
+            _ => false,
+        }
+    }
+}
+
+/// What stands behind an open port.
+#[derive(Debug)]
+enum Open {
+    Socket(ChannelSocket),
+    Memory(MemoryPort),
+}
+
+impl Open {
+    const fn socket(&self) -> Option<&ChannelSocket> {
+        if let Self::Socket(socket) = self { Some(socket) } else { None }
+    }
+}
+
 /// A socket, as long as there is one.
 #[derive(Debug)]
 pub(crate) struct Port {
     /// Of the channel that had it first.
-    plan: ChannelPlan,
+    plan: PortPlan,
     buffers: BufferPlan,
     opener: Option<Opener>,
-    open: Option<ChannelSocket>,
+    open: Option<Open>,
     again_at: Instant,
     /// What tells it from others.
     pub(crate) id: u64,
-}
-
-/// A socket, by whoever may open it.
-fn opened(
-    plan: &ChannelPlan,
-    buffers: &BufferPlan,
-    opener: Option<&Opener>,
-) -> io::Result<UdpSocket> {
-    opener.map_or_else(|| plan.open(buffers), |opener| opener.open().map(UdpSocket::from))
 }
 
 /// A port that channels have in common.
@@ -55,23 +104,19 @@ pub(crate) type SharedPort = Rc<RefCell<Port>>;
 
 impl Port {
     fn open(
-        mut plan: ChannelPlan,
+        mut plan: PortPlan,
         buffers: BufferPlan,
         opener: Option<Opener>,
         id: u64,
     ) -> io::Result<Self> {
-        let socket = ChannelSocket::new(opened(&plan, &buffers, opener.as_ref())?)?;
+        let open = plan.open(&buffers, opener.as_ref())?;
         // Where any port will do, the one that it got: a socket that is opened anew is to have it,
         // since the other end takes nothing from elsewhere.
-        plan.local.set_port(socket.local()?.port());
+        if let (PortPlan::Socket(plan), Open::Socket(socket)) = (&mut plan, &open) {
+            plan.local.set_port(socket.local()?.port());
+        }
         let again_at = Instant::ORIGIN;
-        Ok(Self { plan, buffers, opener, open: Some(socket), again_at, id })
-    }
-
-    /// Whether a channel of this plan may have it.
-    fn is_for(&self, plan: &ChannelPlan) -> bool {
-        let Self { plan: ChannelPlan { local, interface, mark, .. }, .. } = self;
-        (*local, interface, *mark) == (plan.local, &plan.interface, plan.mark)
+        Ok(Self { plan, buffers, opener, open: Some(open), again_at, id })
     }
 
     pub(crate) fn reopen(&mut self, now: Instant) -> io::Result<()> {
@@ -82,8 +127,7 @@ impl Port {
             return Err(io::ErrorKind::WouldBlock.into());
         }
         self.again_at = now.after(AGAIN);
-        let opened = opened(&self.plan, &self.buffers, self.opener.as_ref())?;
-        self.open = Some(ChannelSocket::new(opened)?);
+        self.open = Some(self.plan.open(&self.buffers, self.opener.as_ref())?);
         Ok(())
     }
 
@@ -100,23 +144,34 @@ impl Port {
         self.open.is_some()
     }
 
+    /// How what comes is taken.
+    pub(crate) const fn batches(&self) -> Batches {
+        self.plan.batches()
+    }
+
     pub(crate) fn fd(&self) -> Option<BorrowedFd<'_>> {
-        self.open.as_ref().map(ChannelSocket::fd)
+        self.open.as_ref().and_then(Open::socket).map(ChannelSocket::fd)
     }
 
     fn local(&self) -> Option<SocketAddr> {
-        self.open.as_ref()?.local().ok()
+        self.open.as_ref()?.socket()?.local().ok()
     }
 
     fn segments_max(&self) -> usize {
-        self.open.as_ref().map_or(1, ChannelSocket::segments_max)
+        match &self.open {
+            None => 1,
+            Some(Open::Socket(socket)) => socket.segments_max(),
+            Some(Open::Memory(_)) => self.batches().count,
+        }
     }
 
     /// Sends datagrams of a length, of which the last may be shorter, to an address in a traffic
     /// class.
     fn send(&mut self, to: (SocketAddr, u8), bytes: &[u8], segment_bytes: usize) -> io::Result<()> {
-        let open = self.open.as_mut().ok_or(io::ErrorKind::NotConnected)?;
-        open.send(to, bytes, segment_bytes)
+        match self.open.as_mut().ok_or(io::ErrorKind::NotConnected)? {
+            Open::Socket(socket) => socket.send(to, bytes, segment_bytes),
+            Open::Memory(port) => port.send(to.0, bytes, segment_bytes),
+        }
     }
 
     /// Sends one datagram to an address in a traffic class.
@@ -126,7 +181,10 @@ impl Port {
 
     /// Takes what has come, a batch a buffer: how many. Whether it is of a channel is not known here.
     pub(crate) fn receive(&self, bytes: &mut [u8], arrivals: &mut [Arrival]) -> io::Result<usize> {
-        let open = self.open.as_ref().ok_or(io::ErrorKind::NotConnected)?;
+        let open = match self.open.as_ref().ok_or(io::ErrorKind::NotConnected)? {
+            Open::Socket(socket) => socket,
+            Open::Memory(port) => return port.receive(bytes, self.batches().bytes, arrivals),
+        };
         let mut chunks = bytes.chunks_mut(BATCHES.bytes);
         let mut buffers: [_; BATCHES.count] =
             std::array::from_fn(|_| IoSliceMut::new(chunks.next().unwrap_or_default()));
@@ -173,7 +231,7 @@ impl Ports {
 
     fn hold(
         &self,
-        plan: ChannelPlan,
+        plan: PortPlan,
         buffers: BufferPlan,
         opener: Option<Opener>,
     ) -> io::Result<Held> {
@@ -181,7 +239,7 @@ impl Ports {
             return Ok(Held::Own(Box::new(Port::open(plan, buffers, opener, 0)?)));
         };
         let mut known = known.borrow_mut();
-        let same = known.ports.iter().find(|port| port.borrow().is_for(&plan));
+        let same = known.ports.iter().find(|port| port.borrow().plan.is_one(&plan));
         if let Some(port) = same {
             return Ok(Held::Shared(Rc::clone(port)));
         }
@@ -209,12 +267,13 @@ pub(crate) struct UdpLink {
 
 impl UdpLink {
     pub(crate) fn open(
-        plan: ChannelPlan,
+        (plan, remote): (PortPlan, SocketAddr),
         (buffers, ports): (BufferPlan, &Ports),
         opener: Option<Opener>,
     ) -> io::Result<Self> {
-        plan.check()?;
-        let remote = plan.remote;
+        if let PortPlan::Socket(plan) = &plan {
+            plan.check()?;
+        }
         Ok(Self { held: ports.hold(plan, buffers, opener)?, remote })
     }
 
@@ -262,6 +321,14 @@ impl UdpLink {
         match &self.held {
             Held::Own(port) => port.fd(),
             Held::Shared(_) => None,
+        }
+    }
+
+    /// How what comes is taken; of a port in common whoever looks at it takes that.
+    pub(crate) fn batches(&self) -> Batches {
+        match &self.held {
+            Held::Own(port) => port.batches(),
+            Held::Shared(_) => Batches { count: 0, bytes: 0 },
         }
     }
 
@@ -326,9 +393,10 @@ pub(crate) fn plain(address: SocketAddr) -> SocketAddr {
 mod tests {
     use super::*;
 
-    fn plan(port: u16) -> ChannelPlan {
+    fn plan(port: u16) -> (PortPlan, SocketAddr) {
         let any = SocketAddr::from(([127, 0, 0, 1], port));
-        ChannelPlan { local: any, interface: None, mark: None, remote: any }
+        let plan = ChannelPlan { local: any, interface: None, mark: None, remote: any };
+        (PortPlan::Socket(plan), any)
     }
 
     #[test]
@@ -363,6 +431,6 @@ mod tests {
         drop(first);
         assert_eq!(ports.list().len(), 1);
         drop(second);
-        assert!(ports.list().is_empty() && UdpSocket::bind(plan(number).local).is_ok());
+        assert!(ports.list().is_empty() && UdpSocket::bind(plan(number).1).is_ok());
     }
 }

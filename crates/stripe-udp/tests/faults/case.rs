@@ -80,33 +80,47 @@ pub(crate) enum Event {
     Dark { end: usize, channel: usize, is_dark: bool },
     /// The interface of a channel is there, or not.
     Plug { end: usize, channel: usize, is_there: bool },
-    /// The left end has another address on a channel: of its own, or of a NAT before it.
-    Move { channel: usize, is_port_alone: bool },
+    /// A client has another address on a channel: of its own, or of a NAT before it.
+    Move { client: usize, channel: usize, is_port_alone: bool },
 }
 
 /// A run.
 #[derive(Clone, Debug)]
 pub(crate) struct Case {
     pub(crate) seed: u64,
+    /// So many talk to one server; hosts are these, and the server behind them.
+    pub(crate) clients: usize,
+    /// Of each host, what its channels are.
     pub(crate) ways: Vec<Way>,
     pub(crate) is_strict: bool,
     pub(crate) shares: Shares,
     pub(crate) stranger: Stranger,
     pub(crate) events: Vec<(u64, Event)>,
-    /// Whether the right end is told where the left one is.
+    /// Whether the server is told where clients are.
     pub(crate) right_knows: bool,
-    /// By how much the clock of each end is too fast, in millionths.
+    /// By how much the clocks of clients and that of the server are too fast, in millionths.
     pub(crate) fast_ppm: [u64; 2],
     pub(crate) times: Times,
-    /// Packets a second of each end.
+    /// Packets a second of each client, and to each.
     pub(crate) packets_per_second: [u64; 2],
     /// From then on nothing is wrong.
     pub(crate) heal_ns: u64,
 }
 
 impl Case {
+    /// Two ends.
     pub(crate) fn draw(seed: u64) -> Self {
-        let mut chance = Chance::new(seed ^ 0x6a09_e667_f3bc_c908);
+        Self::draw_of(Chance::new(seed ^ 0x6a09_e667_f3bc_c908), seed, 1)
+    }
+
+    /// A server with several clients.
+    pub(crate) fn draw_many(seed: u64) -> Self {
+        let mut chance = Chance::new(seed ^ 0x3c6e_f372_fe94_f82b);
+        let clients = 2 + chance.index(3);
+        Self::draw_of(chance, seed, clients)
+    }
+
+    fn draw_of(mut chance: Chance, seed: u64, clients: usize) -> Self {
         let channels = chance.within(1, 5);
         let way = |chance: &mut Chance| Way {
             bytes_per_second: 50_000 << chance.within(0, 6),
@@ -128,8 +142,13 @@ impl Case {
         let mut events = Vec::new();
         for _ in 0..chance.within(0, 7) {
             let (at, lasts) = (chance.within(0, heal_ns), chance.within(1, 1_500) * MS);
-            let (end, channel) = (chance.index(2), chance.index(ways.len()));
-            events.extend(befall(&mut chance, at, (at + lasts).min(heal_ns), end, channel));
+            let (end, channel) = (chance.index(clients + 1), chance.index(ways.len()));
+            events.extend(befall(
+                &mut chance,
+                at,
+                (at + lasts).min(heal_ns),
+                (clients, end, channel),
+            ));
         }
         events.sort_by_key(|(at, _)| *at);
         let mut packets = || 5_u64 << chance.within(0, 6);
@@ -137,6 +156,7 @@ impl Case {
         let fast_ppm = [[0, 0], [200, 0], [0, 200]][chance.index(3)];
         Self {
             seed,
+            clients,
             ways,
             is_strict: chance.is(250),
             shares,
@@ -156,8 +176,7 @@ fn befall(
     chance: &mut Chance,
     at: u64,
     until: u64,
-    end: usize,
-    channel: usize,
+    (clients, end, channel): (usize, usize, usize),
 ) -> Vec<(u64, Event)> {
     match chance.index(6) {
         0 | 1 => vec![(at, Event::Crash { end }), (until, Event::Start { end })],
@@ -167,7 +186,10 @@ fn befall(
         3 => [(at, false), (until, true)]
             .map(|(at, is_there)| (at, Event::Plug { end, channel, is_there }))
             .into(),
-        _ => vec![(at, Event::Move { channel, is_port_alone: chance.is(500) })],
+        _ => {
+            let (client, is_port_alone) = (end.min(clients - 1), chance.is(500));
+            vec![(at, Event::Move { client, channel, is_port_alone })]
+        }
     }
 }
 
@@ -183,7 +205,13 @@ fn times(chance: &mut Chance) -> Times {
 
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "seed {}, until {} ms", self.seed, self.heal_ns / MS)?;
+        writeln!(
+            f,
+            "seed {}, {} clients, until {} ms",
+            self.seed,
+            self.clients,
+            self.heal_ns / MS
+        )?;
         writeln!(f, "  {:?}\n  {:?}", self.shares, self.stranger)?;
         for way in &self.ways {
             writeln!(f, "  {way:?}")?;

@@ -1,10 +1,13 @@
-//! An end with its clock, and the process in which it is, if there is one.
+//! A machine with its clock, and the process in which its ends are, if there is one: a client has an end,
+//! and the server that of each client, where they are several on ports in common.
 
 use std::net::{Ipv4Addr, SocketAddr};
 
 use gingham_stripe::{Epoch, Instant};
 use gingham_stripe_crypt::{PeerPlan, PrivateKey};
-use gingham_stripe_udp::{Datagram, End, EndPlan, MemoryPlan, MemoryPort, StripingPlan};
+use gingham_stripe_udp::{
+    Datagram, End, EndPlan, Ends, MemoryPlan, MemoryPort, OpenError, Sources, StripingPlan,
+};
 
 use crate::case::{Case, MS};
 use crate::ledger::Ledger;
@@ -15,16 +18,26 @@ const DATAGRAM_BYTES_MAX: usize = 1_472;
 /// The daemon rests so long between two wake-ups.
 const GRANULE_NS: u64 = MS / 4;
 const NOWHERE: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0);
-/// So often in a row an end may ask to be called at once.
+/// So often in a row a process may ask to be called at once.
 const CALLS_MAX: u32 = 1_000;
 
-/// An end.
+/// What clients send, and what is sent to them, by client.
+pub(crate) type Ledgers = Vec<[Ledger; 2]>;
+
+/// What a process holds.
+enum Process {
+    One(Box<End>),
+    Many(Box<Ends>),
+}
+
+/// A machine.
 pub(crate) struct Host {
     number: usize,
-    pub(crate) end: Option<End>,
-    plan: EndPlan,
+    holds: Option<Process>,
+    /// Of each end, with whom it talks.
+    plans: Vec<(EndPlan, usize)>,
     ports: Vec<MemoryPort>,
-    /// Whether it is told where the other end is.
+    /// Whether it is told where the other ends are.
     knows: bool,
     /// Since when its clock runs, and by how much too fast.
     clock: (u64, u64),
@@ -35,40 +48,77 @@ pub(crate) struct Host {
     calls: u32,
 }
 
-/// Both ends' keys.
-fn peers(case: &Case) -> [PeerPlan; 2] {
-    let keys = [0; 2].map(|_| PrivateKey::random().expect("randomness"));
-    [0, 1].map(|end| PeerPlan {
-        private: keys[end].clone(),
-        peer: keys[1 - end].public(),
-        preshared: None,
-        times: case.times,
-    })
+/// Where packets come from that the server sends.
+struct ToClients<'a>(&'a mut Ledgers);
+
+impl Sources for ToClients<'_> {
+    type One = Ledger;
+    fn of(&mut self, end: usize) -> &mut Ledger {
+        &mut self.0[end][1]
+    }
 }
 
 impl Host {
-    pub(crate) fn both(case: &Case) -> [Self; 2] {
-        let mut number = 0..;
-        peers(case).map(|peer| {
-            let number = number.next().expect("there are two");
+    /// All clients, and the server behind them.
+    pub(crate) fn all(case: &Case) -> Vec<Self> {
+        let server = case.clients;
+        let keys: Vec<_> =
+            (0..=server).map(|_| PrivateKey::random().expect("randomness")).collect();
+        let plan = |number: usize, other: usize| {
+            let peer = PeerPlan {
+                private: keys[number].clone(),
+                peer: keys[other].public(),
+                preshared: None,
+                times: case.times,
+            };
             let mut plan = EndPlan { peer: Some(peer), ..EndPlan::free(LONGEST_BYTES) };
             if case.is_strict {
                 plan.striping = StripingPlan::strict(LONGEST_BYTES);
             }
             plan.striping = plan.striping.repaired();
-            Self {
-                number,
-                end: None,
-                plan,
-                ports: case.ways.iter().map(|_| MemoryPort::new(DATAGRAM_BYTES_MAX)).collect(),
-                knows: number == 0 || case.right_knows,
-                clock: ((7 << 40) >> (3 * number), case.fast_ppm[number]),
-                process: 0,
-                wakes_at: 0,
-                turned_at: 0,
-                calls: 0,
+            (plan, other)
+        };
+        let host = |number| Self {
+            number,
+            holds: None,
+            plans: if number == server {
+                (0..server).map(|client| plan(server, client)).collect()
+            } else {
+                vec![plan(number, server)]
+            },
+            ports: case.ways.iter().map(|_| MemoryPort::new(DATAGRAM_BYTES_MAX)).collect(),
+            knows: number != server || case.right_knows,
+            clock: ((7 << 40) >> (3 * number), case.fast_ppm[usize::from(number == server)]),
+            process: 0,
+            wakes_at: 0,
+            turned_at: 0,
+            calls: 0,
+        };
+        (0..=server).map(host).collect()
+    }
+
+    pub(crate) const fn is_up(&self) -> bool {
+        self.holds.is_some()
+    }
+
+    /// The ends that are there.
+    pub(crate) fn ends(&self) -> Vec<&End> {
+        match &self.holds {
+            None => Vec::new(),
+            Some(Process::One(end)) => vec![end],
+            Some(Process::Many(ends)) => {
+                (0..self.plans.len()).filter_map(|number| ends.end(number)).collect()
             }
-        })
+        }
+    }
+
+    /// What was not taken, and by nobody.
+    pub(crate) fn of_strangers(&self) -> u64 {
+        if let Some(Process::Many(ends)) = &self.holds {
+            ends.strangers().discards.total()
+        } else {
+            0
+        }
     }
 
     /// What its clock shows.
@@ -80,27 +130,49 @@ impl Host {
     fn when(&self, at: Instant) -> u64 {
         let since = u128::from(at.nanoseconds().saturating_sub(self.clock.0));
         let when = since * 1_000_000 / (1_000_000 + u128::from(self.clock.1));
-        u64::try_from(when).expect("it was no more before").saturating_add(1_000)
+        u64::try_from(when).unwrap_or(u64::MAX).saturating_add(1_000)
     }
 
     /// A process begins, where all interfaces are there.
-    pub(crate) fn start(&mut self, now: u64, ledger: &mut Ledger) {
-        let remote = |channel| if self.knows { place(1 - self.number, channel) } else { NOWHERE };
-        let plans = self
-            .ports
-            .iter()
-            .enumerate()
-            .map(|(channel, port)| MemoryPlan { port: port.clone(), remote: remote(channel) });
-        let opened = End::open_at(self.at(now), &self.plan, plans.collect(), Epoch::new(1));
-        let Ok(end) = opened else { return };
-        self.end = Some(end);
+    pub(crate) fn start(&mut self, now: u64, ledgers: &mut Ledgers) {
+        let Ok(process) = self.opened(self.at(now)) else { return };
+        self.holds = Some(process);
         self.process += 1;
         (self.wakes_at, self.turned_at, self.calls) = (now, 0, 0);
-        ledger.begin();
+        let server = ledgers.len();
+        if self.number == server {
+            for [_, to] in ledgers {
+                to.begin();
+            }
+        } else {
+            ledgers[self.number][0].begin();
+        }
+    }
+
+    fn opened(&self, at: Instant) -> Result<Process, OpenError> {
+        let channels = |other: usize| {
+            let remote = move |channel| if self.knows { place(other, channel) } else { NOWHERE };
+            let ports = self.ports.iter().enumerate();
+            ports.map(move |(channel, port)| MemoryPlan {
+                port: port.clone(),
+                remote: remote(channel),
+            })
+        };
+        if let [(plan, other)] = &self.plans[..] {
+            let end = End::open_at(at, plan, channels(*other).collect(), Epoch::new(1))?;
+            return Ok(Process::One(Box::new(end)));
+        }
+        let key = self.plans[0].0.peer.as_ref().map(|peer| &peer.private);
+        let mut ends = Ends::new_at(at, key, std::time::Duration::from_nanos(GRANULE_NS))?;
+        for (number, (plan, other)) in self.plans.iter().enumerate() {
+            let channels = channels(*other).map(|one| (one.into(), None)).collect();
+            ends.add_at(at, number, plan, channels, Epoch::new(1))?;
+        }
+        Ok(Process::Many(Box::new(ends)))
     }
 
     pub(crate) fn crash(&mut self) {
-        self.end = None;
+        self.holds = None;
         self.wakes_at = u64::MAX;
         for port in &self.ports {
             port.forget();
@@ -113,7 +185,7 @@ impl Host {
 
     /// A datagram has come.
     pub(crate) fn put(&mut self, now: u64, channel: usize, datagram: Datagram) {
-        if self.end.is_some() {
+        if self.is_up() {
             self.ports[channel].put(self.at(now), datagram);
             self.wake(now);
         }
@@ -128,19 +200,39 @@ impl Host {
     pub(crate) fn turn(
         &mut self,
         now: u64,
-        [ours, theirs]: [&mut Ledger; 2],
+        ledgers: &mut Ledgers,
     ) -> Result<Vec<(usize, Datagram)>, String> {
         let at = self.at(now);
-        let Some(end) = &mut self.end else { return Ok(Vec::new()) };
-        end.receive_at(at);
-        while let Some(packet) = end.next_packet() {
-            theirs.take(self.process, &packet.bytes)?;
-        }
-        end.transmit_at(at, ours);
-        let timeout = end.timeout();
+        let timeout = match &mut self.holds {
+            None => return Ok(Vec::new()),
+            Some(Process::One(end)) => {
+                let server = ledgers.len();
+                let [from, to] = &mut ledgers[self.number % server];
+                let [ours, theirs] = if self.number < server { [from, to] } else { [to, from] };
+                end.receive_at(at);
+                while let Some(packet) = end.next_packet() {
+                    theirs.take(self.process, &packet.bytes)?;
+                }
+                end.transmit_at(at, ours);
+                end.timeout()
+            }
+            Some(Process::Many(ends)) => {
+                ends.receive_at(at);
+                while let Some((client, packet)) = ends.next_packet() {
+                    ledgers[client][0].take(self.process, &packet.bytes)?;
+                }
+                for (client, [_, to]) in ledgers.iter().enumerate() {
+                    if to.waits() {
+                        ends.touch(client);
+                    }
+                }
+                ends.transmit_at(at, &mut ToClients(ledgers));
+                ends.timeout()
+            }
+        };
         self.calls = if timeout <= at { self.calls + 1 } else { 0 };
         if self.calls > CALLS_MAX {
-            return Err(format!("end {} asks to be called again and again", self.number));
+            return Err(format!("host {} asks to be called again and again", self.number));
         }
         self.turned_at = now;
         self.wakes_at = self.when(timeout).max(now + GRANULE_NS);

@@ -30,7 +30,7 @@ pub(crate) struct Ledger {
 
 impl Ledger {
     pub(crate) fn new(end: usize) -> Self {
-        let end = u8::try_from(end).expect("two ends");
+        let end = u8::try_from(end).expect("few ends");
         Self { end, processes: Vec::new(), waiting: 0, last: None, delivered: 0 }
     }
 
@@ -43,6 +43,11 @@ impl Ledger {
     /// One more packet is to go.
     pub(crate) fn offer(&mut self) {
         self.waiting = (self.waiting + 1).min(WAITING_MAX);
+    }
+
+    /// Whether any packet waits.
+    pub(crate) const fn waits(&self) -> bool {
+        self.waiting > 0
     }
 
     /// How many packets of the present process have gone.

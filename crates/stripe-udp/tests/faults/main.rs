@@ -1,4 +1,5 @@
-//! Two whole ends in virtual time, on sockets in memory, under faults that are drawn from a seed.
+//! Whole ends in virtual time, on sockets in memory, under faults that are drawn from a seed: two that have
+//! each other, or a server's on ports in common with a client each.
 //!
 //! Datagrams are lost, doubled, late, flipped and cut; channels are dark or unplugged; addresses
 //! change; processes crash and others begin; a stranger replays what was ever said, in this session or
@@ -50,16 +51,19 @@ fn environment(name: &str) -> Option<u64> {
     Some(value.parse().unwrap_or_else(|_| panic!("{name} is {value:?}; it must be a whole number")))
 }
 
-fn run(seed: u64, is_aloud: bool) -> Result<Told, String> {
+/// Draws a run from its seed.
+type Draw = fn(u64) -> Case;
+
+fn run(draw: Draw, seed: u64, is_aloud: bool) -> Result<Told, String> {
     tell_randomness(Some(seed));
-    let told = World::new(&Case::draw(seed), is_aloud).run();
+    let told = World::new(&draw(seed), is_aloud).run();
     told.map_err(|failure| {
         format!("seed {seed}: {failure}\n  GINGHAM_FAULTS_SEED={seed} tells the run\n")
     })
 }
 
 #[expect(clippy::disallowed_methods, reason = "runs know nothing of each other")]
-fn runs(first: u64, count: u64) -> (Told, Vec<String>) {
+fn runs(draw: Draw, first: u64, count: u64) -> (Told, Vec<String>) {
     let (next, results) = (AtomicU64::new(0), Mutex::new((Told::default(), Vec::new())));
     let work = || {
         loop {
@@ -68,7 +72,7 @@ fn runs(first: u64, count: u64) -> (Told, Vec<String>) {
             {
                 break;
             }
-            let outcome = run(first + number, false);
+            let outcome = run(draw, first + number, false);
             let mut results = results.lock().expect("no thread panics");
             match outcome {
                 Ok(told) => results.0.add(&told),
@@ -84,21 +88,31 @@ fn runs(first: u64, count: u64) -> (Told, Vec<String>) {
     results.into_inner().expect("no thread panics")
 }
 
-#[test]
+/// So many runs, or what the environment asks for.
 #[expect(clippy::print_stdout, reason = "the figures are what it is run for")]
-fn nothing_forged_nothing_twice_and_healed_ten_seconds_after_the_last_fault() {
+fn all_hold(draw: Draw, count: u64) {
     if let Some(seed) = environment("GINGHAM_FAULTS_SEED") {
-        println!("{}", Case::draw(seed));
-        println!("{:?}", run(seed, true).unwrap_or_else(|failure| panic!("{failure}")));
+        println!("{}", draw(seed));
+        println!("{:?}", run(draw, seed, true).unwrap_or_else(|failure| panic!("{failure}")));
         return;
     }
-    let count = environment("GINGHAM_FAULTS_RUNS").unwrap_or(200);
-    let (told, failures) = runs(environment("GINGHAM_FAULTS_FIRST").unwrap_or(0), count);
+    let count = environment("GINGHAM_FAULTS_RUNS").unwrap_or(count);
+    let (told, failures) = runs(draw, environment("GINGHAM_FAULTS_FIRST").unwrap_or(0), count);
     println!("{count} runs: {told:?}");
     assert!(failures.is_empty(), "{} failed:\n{}", failures.len(), failures.concat());
     // Faults were there, and did not hinder everything.
     assert!(told.delivered > 100 * count && told.discarded > 10 * count, "{told:?}");
     assert!(told.processes > 2 * count && told.keys > told.sessions, "{told:?}");
+}
+
+#[test]
+fn nothing_forged_nothing_twice_and_healed_ten_seconds_after_the_last_fault() {
+    all_hold(Case::draw, 200);
+}
+
+#[test]
+fn nor_of_many_on_ports_in_common() {
+    all_hold(Case::draw_many, 60);
 }
 
 /// Whoever plays again what was lost on the way draws an end to himself; if the other one begins anew
@@ -129,7 +143,8 @@ fn an_end_that_was_drawn_away_comes_back() {
 /// What seems to be chance is of the seed.
 #[test]
 fn a_seed_is_a_run() {
-    let told =
-        [0; 2].map(|_| run(7, false).map(|told| format!("{:?}", Told { bytes_max: 0, ..told })));
+    let told = [0; 2].map(|_| {
+        run(Case::draw, 7, false).map(|told| format!("{:?}", Told { bytes_max: 0, ..told }))
+    });
     assert_eq!(told[0], told[1]);
 }

@@ -1,4 +1,4 @@
-//! What is between both ends: channels with a rate and a queue, who has which address, and a stranger
+//! What is between all ends: channels with a rate and a queue, who has which address, and a stranger
 //! who hears all.
 
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ const RECORDED: usize = 400;
 /// Headers of Ethernet, IP and UDP.
 const HEADER_BYTES: u64 = 42;
 
-/// A datagram that comes: at which end, on which channel, from where.
+/// A datagram that comes: at which host, on which channel, from where.
 #[derive(Clone, Debug)]
 pub(crate) struct Coming {
     pub(crate) end: usize,
@@ -21,15 +21,15 @@ pub(crate) struct Coming {
     pub(crate) datagram: Datagram,
 }
 
-/// What is between both ends.
+/// What is between all ends.
 #[derive(Debug)]
 pub(crate) struct Network {
     ways: Vec<Way>,
-    /// By end that sends and channel: when the last datagram has gone, and whether none crosses.
-    free_at: [Vec<u64>; 2],
-    pub(crate) is_dark: [Vec<bool>; 2],
-    /// By end and channel: where others see it.
-    places: [Vec<SocketAddr>; 2],
+    /// By host that sends and channel: when the last datagram has gone, and whether none crosses.
+    free_at: Vec<Vec<u64>>,
+    pub(crate) is_dark: Vec<Vec<bool>>,
+    /// By host and channel: where others see it.
+    places: Vec<Vec<SocketAddr>>,
     moves: u16,
     on_the_way: BTreeMap<(u64, u64), (SocketAddr, Datagram)>,
     count: u64,
@@ -41,7 +41,7 @@ pub(crate) struct Network {
     pub(crate) chance: Chance,
 }
 
-/// Where an end is at the beginning.
+/// Where a host is at the beginning.
 pub(crate) fn place(end: usize, channel: usize) -> SocketAddr {
     let byte = |number: usize| u8::try_from(number).expect("few");
     (Ipv4Addr::new(10, 0, byte(channel), byte(end) + 1), 7_000).into()
@@ -52,9 +52,11 @@ impl Network {
         let channels = case.ways.len();
         Self {
             ways: case.ways.clone(),
-            free_at: [vec![0; channels], vec![0; channels]],
-            is_dark: [vec![false; channels], vec![false; channels]],
-            places: [0, 1].map(|end| (0..channels).map(|channel| place(end, channel)).collect()),
+            free_at: vec![vec![0; channels]; case.clients + 1],
+            is_dark: vec![vec![false; channels]; case.clients + 1],
+            places: (0..=case.clients)
+                .map(|host| (0..channels).map(|channel| place(host, channel)).collect())
+                .collect(),
             moves: 0,
             on_the_way: BTreeMap::new(),
             count: 0,
@@ -65,10 +67,10 @@ impl Network {
         }
     }
 
-    /// The left end is elsewhere on a channel: nobody is where it was.
-    pub(crate) fn relocate(&mut self, channel: usize, is_port_alone: bool) {
+    /// A client is elsewhere on a channel: nobody is where it was.
+    pub(crate) fn relocate(&mut self, client: usize, channel: usize, is_port_alone: bool) {
         self.moves += 1;
-        let place = &mut self.places[0][channel];
+        let place = &mut self.places[client][channel];
         if is_port_alone {
             place.set_port(20_000 + self.moves);
         } else {
@@ -78,7 +80,7 @@ impl Network {
         }
     }
 
-    /// An end sends on a channel.
+    /// A host sends on a channel.
     pub(crate) fn send(
         &mut self,
         now: u64,
@@ -143,7 +145,8 @@ impl Network {
         while self.next_at().is_some_and(|at| at <= now) {
             let (_, (to, datagram)) = self.on_the_way.pop_first()?;
             let at = |end: usize| self.places[end].iter().position(|place| *place == to);
-            let found = (0..2).find_map(|end| at(end).map(|channel| (end, channel)));
+            let found =
+                (0..self.places.len()).find_map(|end| at(end).map(|channel| (end, channel)));
             if let Some((end, channel)) = found {
                 return Some(Coming { end, channel, datagram });
             }

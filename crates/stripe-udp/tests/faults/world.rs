@@ -1,12 +1,14 @@
-//! Both ends, what is between them, and what befalls them.
+//! All ends, what is between them, and what befalls them.
 //!
 //! ```text
 //!   |<-- faults, a stranger -->|<-- nothing is wrong, 10 s at most -->|<-- all counts, and comes -->|
 //!   0                        heal                                  healed                        end
 //! ```
 
+use gingham_stripe_udp::End;
+
 use crate::case::{Case, Event, MS, SECOND, Shares};
-use crate::host::Host;
+use crate::host::{Host, Ledgers};
 use crate::ledger::Ledger;
 use crate::network::Network;
 use crate::{BYTES_MAX, held_bytes};
@@ -53,13 +55,14 @@ impl Told {
 
 pub(crate) struct World<'a> {
     case: &'a Case,
-    hosts: [Host; 2],
-    ledgers: [Ledger; 2],
+    hosts: Vec<Host>,
+    ledgers: Ledgers,
     network: Network,
     now: u64,
     events: usize,
-    /// When each end has a packet more, and when the stranger does the next of each.
-    offers_at: [u64; 2],
+    /// When a client has a packet more, and the server one for it, and when the stranger does the next
+    /// of each.
+    offers_at: Vec<[u64; 2]>,
     stranger_at: [u64; 3],
     turns: u64,
     told: Told,
@@ -70,18 +73,20 @@ impl<'a> World<'a> {
     pub(crate) fn new(case: &'a Case, is_aloud: bool) -> Self {
         let mut world = Self {
             case,
-            hosts: Host::both(case),
-            ledgers: [0, 1].map(Ledger::new),
+            hosts: Host::all(case),
+            ledgers: (0..case.clients)
+                .map(|client| [0, 1].map(|way| Ledger::new(2 * client + way)))
+                .collect(),
             network: Network::new(case),
             now: 0,
             events: 0,
-            offers_at: [0; 2],
+            offers_at: vec![[0; 2]; case.clients],
             stranger_at: [0; 3],
             turns: 0,
             told: Told::default(),
             is_aloud,
         };
-        (0..2).for_each(|end| world.hosts[end].start(0, &mut world.ledgers[end]));
+        world.hosts.iter_mut().for_each(|host| host.start(0, &mut world.ledgers));
         world
     }
 
@@ -91,42 +96,51 @@ impl<'a> World<'a> {
         let mut why = String::new();
         for after in HEALS_S {
             self.go_until(self.case.heal_ns + after * SECOND)?;
-            let first = self.ledgers.each_ref().map(Ledger::taken);
+            let first = self.taken();
             self.go_until(self.now + COUNTED_NS)?;
-            let last = self.ledgers.each_ref().map(Ledger::taken);
+            let last = self.taken();
             self.go_until(self.now + COMES_NS)?;
-            let not_yet = (0..2).find_map(|end| self.lacks(end, first[end], last[end]));
+            let mut counted = first.into_iter().zip(last).enumerate();
+            let not_yet = counted.find_map(|(one, (first, last))| self.lacks(one, first, last));
             let Some(lacking) = not_yet else { return Ok(self.told()) };
             why = format!("{lacking}, from {after} s after the last fault on");
         }
         Err(why)
     }
 
-    /// What is not as it is to be of what an end took in a second, if anything is.
-    fn lacks(&self, end: usize, first: u32, last: u32) -> Option<String> {
-        let offered = self.packets_per_second(end) * COUNTED_NS / SECOND;
-        let taken = last - first;
-        if u64::from(taken) * 100 < offered * TAKEN_PERCENT {
-            return Some(format!("end {end} took {taken} of {offered} packets"));
-        }
-        let missing = self.ledgers[end].missing(first, last);
-        (!missing.is_empty()).then(|| format!("of end {end}, {missing:?} of {first}.. are missing"))
+    /// How many packets went, of each client and to each.
+    fn taken(&self) -> Vec<u32> {
+        self.ledgers.iter().flatten().map(Ledger::taken).collect()
     }
 
-    /// How many packets an end has a second.
-    fn packets_per_second(&self, end: usize) -> u64 {
+    /// What is not as it is to be of what was taken in a second one way, if anything is.
+    fn lacks(&self, one: usize, first: u32, last: u32) -> Option<String> {
+        let (client, way) = (one / 2, one % 2);
+        let offered = self.packets_per_second(way) * COUNTED_NS / SECOND;
+        let taken = last - first;
+        if u64::from(taken) * 100 < offered * TAKEN_PERCENT {
+            return Some(format!("end {one} took {taken} of {offered} packets"));
+        }
+        let missing = self.ledgers[client][way].missing(first, last);
+        (!missing.is_empty()).then(|| format!("of end {one}, {missing:?} of {first}.. are missing"))
+    }
+
+    /// How many packets a client has a second, and the server for each: its channels are those of all.
+    fn packets_per_second(&self, way: usize) -> u64 {
         let bytes: u64 = self.case.ways.iter().map(|way| way.bytes_per_second).sum();
-        let offered = self.case.packets_per_second[end];
+        let bytes = bytes / self.case.clients as u64;
+        let offered = self.case.packets_per_second[way];
         let is_wrong = self.now < self.case.heal_ns;
         if is_wrong { offered } else { offered.min(bytes / PACKET_BYTES / PART_OFFERED) }
     }
 
     fn told(&self) -> Told {
         let mut told = self.told;
-        told.delivered = self.ledgers.iter().map(|ledger| ledger.delivered).sum();
+        told.delivered = self.ledgers.iter().flatten().map(|ledger| ledger.delivered).sum();
         for host in &self.hosts {
             told.processes += u64::from(host.process);
-            if let Some(counts) = host.end.as_ref().and_then(|end| end.handshakes()) {
+            told.discarded += host.of_strangers();
+            for counts in host.ends().into_iter().filter_map(End::handshakes) {
                 told.sessions += counts.sessions;
                 told.keys += counts.keys;
                 told.discarded += counts.discards.total();
@@ -135,11 +149,12 @@ impl<'a> World<'a> {
         told
     }
 
-    /// How both are, each second.
+    /// How all are, each second.
     #[expect(clippy::print_stdout, reason = "a run alone is told")]
     fn tell(&self) {
-        for (host, ledger) in self.hosts.iter().zip(&self.ledgers) {
-            let Some(end) = &host.end else { continue };
+        let ends = self.hosts.iter().flat_map(Host::ends);
+        let (clients, server) = (self.ledgers.iter().map(|[from, _]| from), self.ledgers.iter());
+        for (end, ledger) in ends.zip(clients.chain(server.map(|[_, to]| to))) {
             let channels = (0..self.case.ways.len()).map(|one| (end.is_in(one), end.counts(one)));
             println!(
                 "  {:5} ms: open {}, {} taken, {} delivered, {:?}\n    {:?}\n    {:?}\n    {:?}\n    {:?}\n    {} dropped",
@@ -159,11 +174,11 @@ impl<'a> World<'a> {
 
     /// Nothing is wrong from now on.
     fn heal(&mut self) {
-        for end in 0..2 {
-            self.network.is_dark[end].fill(false);
-            (0..self.case.ways.len()).for_each(|channel| self.hosts[end].plug(channel, true));
-            if self.hosts[end].end.is_none() {
-                self.hosts[end].start(self.now, &mut self.ledgers[end]);
+        for (host, is_dark) in self.hosts.iter_mut().zip(&mut self.network.is_dark) {
+            is_dark.fill(false);
+            (0..self.case.ways.len()).for_each(|channel| host.plug(channel, true));
+            if !host.is_up() {
+                host.start(self.now, &mut self.ledgers);
             }
         }
     }
@@ -174,7 +189,8 @@ impl<'a> World<'a> {
             let event = self.case.events.get(self.events).map(|(at, _)| *at);
             let faults = [event, self.stranger_at.iter().min().copied()];
             let faults = faults.into_iter().flatten().filter(|at| *at < self.case.heal_ns);
-            let next = wakes.chain(self.offers_at).chain(self.network.next_at()).chain(faults);
+            let offers = self.offers_at.iter().flatten().copied();
+            let next = wakes.chain(offers).chain(self.network.next_at()).chain(faults);
             let next = next.min().unwrap_or(until).max(self.now);
             if next >= until {
                 self.now = until;
@@ -188,24 +204,32 @@ impl<'a> World<'a> {
             while let Some(coming) = self.network.next(self.now) {
                 self.hosts[coming.end].put(self.now, coming.channel, coming.datagram);
             }
-            (0..2).try_for_each(|end| self.turn(end))?;
+            self.offer();
+            (0..self.hosts.len()).try_for_each(|end| self.turn(end))?;
+        }
+    }
+
+    /// Whoever is up has what is due to be sent.
+    fn offer(&mut self) {
+        for one in 0..2 * self.case.clients {
+            let (client, way) = (one / 2, one % 2);
+            if self.offers_at[client][way] > self.now {
+                continue;
+            }
+            self.offers_at[client][way] = self.now + SECOND / self.packets_per_second(way);
+            let host = &mut self.hosts[[client, self.case.clients][way]];
+            if host.is_up() {
+                self.ledgers[client][way].offer();
+                host.wake(self.now);
+            }
         }
     }
 
     fn turn(&mut self, end: usize) -> Result<(), String> {
-        if self.offers_at[end] <= self.now {
-            self.offers_at[end] = self.now + SECOND / self.packets_per_second(end);
-            if self.hosts[end].end.is_some() {
-                self.ledgers[end].offer();
-                self.hosts[end].wake(self.now);
-            }
-        }
         if self.hosts[end].wakes_at > self.now {
             return Ok(());
         }
-        let [left, right] = &mut self.ledgers;
-        let ledgers = if end == 0 { [left, right] } else { [right, left] };
-        let sent = self.hosts[end].turn(self.now, ledgers);
+        let sent = self.hosts[end].turn(self.now, &mut self.ledgers);
         let sent = sent.map_err(|told| format!("at {} ms: {told}", self.now / MS))?;
         self.told.datagrams += sent.len() as u64;
         let healed = Shares::default();
@@ -216,14 +240,14 @@ impl<'a> World<'a> {
         self.turns += 1;
         if self.turns.is_multiple_of(64) {
             self.told.bytes_max = self.told.bytes_max.max(held_bytes());
-            if self.told.bytes_max > BYTES_MAX {
+            if self.told.bytes_max > BYTES_MAX * self.case.clients {
                 return Err(format!("{} bytes are held", self.told.bytes_max));
             }
         }
         Ok(())
     }
 
-    /// What befalls both until now.
+    /// What befalls them until now.
     fn happen(&mut self) {
         if self.now >= self.case.heal_ns {
             return;
@@ -253,13 +277,15 @@ impl<'a> World<'a> {
     fn befall(&mut self, event: Event) {
         match event {
             Event::Crash { end } => self.hosts[end].crash(),
-            Event::Start { end } if self.hosts[end].end.is_none() => {
-                self.hosts[end].start(self.now, &mut self.ledgers[end]);
+            Event::Start { end } if !self.hosts[end].is_up() => {
+                self.hosts[end].start(self.now, &mut self.ledgers);
             }
             Event::Start { .. } => {}
             Event::Dark { end, channel, is_dark } => self.network.is_dark[end][channel] = is_dark,
             Event::Plug { end, channel, is_there } => self.hosts[end].plug(channel, is_there),
-            Event::Move { channel, is_port_alone } => self.network.relocate(channel, is_port_alone),
+            Event::Move { client, channel, is_port_alone } => {
+                self.network.relocate(client, channel, is_port_alone);
+            }
         }
     }
 }
