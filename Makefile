@@ -4,7 +4,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-rust test-python lint bench bench-stripe fuzz oracle campaign faults soak digests docs pages wheel deb clean
+.PHONY: help demo test test-rust test-python lint bench bench-stripe fuzz fuzz-check oracle campaign faults soak digests docs pages wheel deb clean
 
 PYTHON ?= python3
 CARGO ?= cargo
@@ -57,6 +57,12 @@ bench-stripe: .venv/core.stamp  ## the striping daemon beside MPTCP and wireguar
 
 fuzz:  ## looks for FOR=n seconds for what the striping protocol cannot take; fuzz/README.md
 	$(CARGO) +nightly fuzz run $(TARGET) -- -max_total_time=$(FOR) -max_len=1200
+
+fuzz-check:  ## builds all targets of the fuzzer with the stable compiler, and gives each 2,000 inputs
+	new=$$(mktemp -d) && trap 'rm -rf "$$new"' EXIT && \
+	for target in $(notdir $(basename $(wildcard fuzz/fuzz_targets/*.rs))); do \
+	  $(CARGO) run --quiet --manifest-path fuzz/Cargo.toml --bin $$target -- -runs=2000 -max_len=1200 "$$new" fuzz/corpus/$$target || exit 1; \
+	done
 
 oracle:  ## engine against oracle on CASES=n random scenarios, from FIRST=n on
 	CASES=$(CASES) FIRST=$(FIRST) $(CARGO) test --package gingham-lab --locked --test differential -- --nocapture

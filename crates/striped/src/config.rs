@@ -32,7 +32,6 @@
 //! quotas and how packets go [`policy`].
 
 mod ethernet;
-#[cfg(test)]
 mod hostile;
 #[cfg(test)]
 mod keys;
@@ -57,6 +56,7 @@ use crate::logging::{LogFormat, LogLevel};
 use crate::class::Dscp;
 pub(crate) use ethernet::SchedulerName;
 use ethernet::{EtherTypesTable, Peer};
+pub use hostile::any_configuration;
 use peer::Peers;
 pub(crate) use peer::{ChannelAt, ChannelNumber, PeerTable};
 pub(crate) use policy::{ClassName, PolicyTable, Ports, QuotaPeriod, meet};

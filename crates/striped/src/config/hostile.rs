@@ -6,8 +6,32 @@ use gingham_input::{Overrides, Source};
 
 use super::Config;
 
-/// What is right, of every kind, for chance to spoil.
-const RIGHT: &str = r#"name = "bundle0"
+/// Reads it, and makes of it what the daemon does.
+pub fn any_configuration(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    match Source::<Config>::parse("some.toml", &text, Path::new("."), &Overrides::default()) {
+        Ok(source) => {
+            let config = source.scenario;
+            assert!(config.mtu_min() >= 68);
+            for at in config.channels_at() {
+                let _ = at.channel.link(&config);
+            }
+        }
+        Err(error) => {
+            let said = error.to_string();
+            assert!(said.contains("some.toml"), "{said}");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    /// What is right, of every kind, for chance to spoil.
+    const RIGHT: &str = r#"name = "bundle0"
 addresses = ["10.90.0.1/24", "fd00::1/64"]
 mtu = 1400
 private-key = "bundle0.key"
@@ -37,70 +61,65 @@ peer = "02:00:00:00:00:01"
 quantum-bytes = 1500
 "#;
 
-/// Reads it, and makes of it what the daemon does.
-fn run(data: &[u8]) {
-    let text = String::from_utf8_lossy(data);
-    match Source::<Config>::parse("some.toml", &text, Path::new("."), &Overrides::default()) {
-        Ok(source) => {
-            let config = source.scenario;
-            assert!(config.mtu_min() >= 68);
-            for channel in &config.channels {
-                let _ = channel.plan(config.mark);
+    /// SplitMix64.
+    fn next(state: &mut u64) -> usize {
+        *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let word = (*state ^ (*state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        usize::try_from((word ^ (word >> 31)) >> 32).expect("32 bits")
+    }
+
+    /// What is right, but for a few lines, values and bytes.
+    fn spoilt(seed: u64) -> Vec<u8> {
+        let mut state = seed << 32;
+        let mut lines: Vec<String> = RIGHT.lines().map(Into::into).collect();
+        for _ in 0..=next(&mut state) % 4 {
+            let (one, other) = (next(&mut state) % lines.len(), next(&mut state) % lines.len());
+            match next(&mut state) % 5 {
+                0 => drop(lines.remove(one)),
+                1 => lines.swap(one, other),
+                2 => lines.insert(one, lines[other].clone()),
+                3 => {
+                    let value = lines[other].split(" = ").nth(1).unwrap_or("[[{").to_owned();
+                    let key = lines[one].split(" = ").next().unwrap_or_default().to_owned();
+                    lines[one] = format!("{key} = {value}");
+                }
+                _ => {
+                    let numbers =
+                        ["-1", "0", "65536", "18446744073709551616", "1e999", "\"\"", "[]"];
+                    let key = lines[one].split(" = ").next().unwrap_or_default().to_owned();
+                    lines[one] = format!("{key} = {}", numbers[next(&mut state) % numbers.len()]);
+                }
             }
         }
-        Err(error) => {
-            let said = error.to_string();
-            assert!(said.contains("some.toml"), "{said}");
+        let mut bytes = lines.join("\n").into_bytes();
+        for _ in 0..next(&mut state) % 3 {
+            let at = next(&mut state) % bytes.len();
+            bytes[at] = next(&mut state).to_be_bytes()[7];
         }
+        bytes
     }
-}
 
-/// SplitMix64.
-fn next(state: &mut u64) -> usize {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let word = (*state ^ (*state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    usize::try_from((word ^ (word >> 31)) >> 32).expect("32 bits")
-}
-
-/// What is right, but for a few lines, values and bytes.
-fn spoilt(seed: u64) -> Vec<u8> {
-    let mut state = seed << 32;
-    let mut lines: Vec<String> = RIGHT.lines().map(Into::into).collect();
-    for _ in 0..=next(&mut state) % 4 {
-        let (one, other) = (next(&mut state) % lines.len(), next(&mut state) % lines.len());
-        match next(&mut state) % 5 {
-            0 => drop(lines.remove(one)),
-            1 => lines.swap(one, other),
-            2 => lines.insert(one, lines[other].clone()),
-            3 => {
-                let value = lines[other].split(" = ").nth(1).unwrap_or("[[{").to_owned();
-                let key = lines[one].split(" = ").next().unwrap_or_default().to_owned();
-                lines[one] = format!("{key} = {value}");
-            }
-            _ => {
-                let numbers = ["-1", "0", "65536", "18446744073709551616", "1e999", "\"\"", "[]"];
-                let key = lines[one].split(" = ").next().unwrap_or_default().to_owned();
-                lines[one] = format!("{key} = {}", numbers[next(&mut state) % numbers.len()]);
-            }
-        }
+    #[test]
+    fn what_chance_spoils_is_right() {
+        any_configuration(RIGHT.as_bytes());
+        let read =
+            Source::<Config>::parse("some.toml", RIGHT, Path::new("."), &Overrides::default());
+        read.unwrap_or_else(|error| panic!("{error}"));
     }
-    let mut bytes = lines.join("\n").into_bytes();
-    for _ in 0..next(&mut state) % 3 {
-        let at = next(&mut state) % bytes.len();
-        bytes[at] = next(&mut state).to_be_bytes()[7];
+
+    #[test]
+    fn any_text_is_a_configuration_or_is_told() {
+        (0..5_000).for_each(|seed| any_configuration(&spoilt(seed)));
     }
-    bytes
-}
 
-#[test]
-fn what_chance_spoils_is_right() {
-    run(RIGHT.as_bytes());
-    let read = Source::<Config>::parse("some.toml", RIGHT, Path::new("."), &Overrides::default());
-    read.unwrap_or_else(|error| panic!("{error}"));
-}
-
-#[test]
-fn any_text_is_a_configuration_or_is_told() {
-    (0..5_000).for_each(|seed| run(&spoilt(seed)));
+    /// The inputs of the fuzzer's corpus again.
+    #[test]
+    fn the_corpus_is_read() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/configuration");
+        let inputs = fs::read_dir(&folder).expect("it is there");
+        let inputs = inputs.map(|entry| fs::read(entry.expect("it can be listed").path()));
+        let count = inputs.map(|data| any_configuration(&data.expect("it can be read"))).count();
+        assert!(count >= 4, "{count}");
+    }
 }

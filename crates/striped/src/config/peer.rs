@@ -234,7 +234,8 @@ mod tests {
     fn peers(keys: &[u8]) -> Peers {
         let mut text = String::from("name = \"b\"\naddresses = [\"10.90.0.1/24\"]\n");
         for key in keys {
-            text += &format!("[[peer]]\npublic-key = \"{}\"\n", format!("{key:02x}").repeat(32));
+            let digits = format!("{key:02x}").repeat(32);
+            text.extend(["[[peer]]\npublic-key = \"", &digits, "\"\n"]);
         }
         let source = Source::<Config>::parse("b", &text, Path::new("."), &Overrides::default());
         source.unwrap_or_else(|error| panic!("{error}")).scenario.peers
