@@ -70,7 +70,7 @@ oracle:  ## engine against oracle on CASES=n random scenarios, from FIRST=n on
 campaign:  ## the striping protocol over RUNS=n random sets of bad channels, from seed FIRST=n on
 	GINGHAM_CAMPAIGN_RUNS=$(RUNS) GINGHAM_CAMPAIGN_FIRST=$(FIRST) $(CARGO) test --package gingham-stripe --locked --test campaign -- --nocapture
 
-faults:  ## two whole ends of the daemon's pipe under faults in virtual time, RUNS=n runs from seed SEED=n on
+faults:  ## whole ends of the daemon's pipe, two and a server's many, under faults in virtual time, RUNS=n runs from seed SEED=n on
 	GINGHAM_FAULTS_RUNS=$(RUNS) GINGHAM_FAULTS_FIRST=$(SEED) $(CARGO) test --package gingham-stripe-udp --locked --test faults -- --nocapture
 
 soak: .venv/core.stamp  ## two daemons for SOAK=6 minutes under faults drawn from SEED=n, as root; text, JSON and a picture in runs/soak
