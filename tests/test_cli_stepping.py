@@ -18,11 +18,15 @@ MESH = """\
 [topology.generate.mesh]
 dimensions = [4, 4]
 
+[routing]
+algorithm = "dimension-order"
+
 [network]
 preset = "yum-1600"
 
 [[traffic]]
 load = 0.2
+length = { fixed = "320 B" }
 
 [stop]
 time = "100 us"

@@ -36,7 +36,9 @@ fn columns_are_chosen_where_many_flits_move() {
     assert_eq!(chosen(&[("traffic.0.load", "0.002")]), few);
     // A host sends no more than its link takes, whatever is asked for.
     let two = r#"[
-        { name = "one", hosts = ["h0"], load = 1.0 }, { name = "two", hosts = ["h0"], load = 1.0 }]"#;
+        { name = "one", hosts = ["h0"], load = 1.0, length = { fixed = "320 B" } },
+        { name = "two", hosts = ["h0"], load = 1.0, length = { fixed = "320 B" } },
+    ]"#;
     assert_eq!(chosen(&[("traffic", two)]), few);
     assert_eq!(chosen(&[("topology.generate.mesh.dimensions", "[2, 2]")]), few);
 }
