@@ -35,11 +35,13 @@ fn columns_are_chosen_where_many_flits_move() {
     assert_eq!(chosen(&[]), many);
     assert_eq!(chosen(&[("traffic.0.load", "0.002")]), few);
     // A host sends no more than its link takes, whatever is asked for.
-    let two = r#"[
-        { name = "one", hosts = ["h0"], load = 1.0, length = { fixed = "320 B" } },
-        { name = "two", hosts = ["h0"], load = 1.0, length = { fixed = "320 B" } },
-    ]"#;
-    assert_eq!(chosen(&[("traffic", two)]), few);
+    let class = |name| {
+        format!(
+            "{{ name = \"{name}\", hosts = [\"h0-0-0\"], load = 1.0, length.fixed = \"320 B\" }}"
+        )
+    };
+    let four = format!("[{}]", ["a", "b", "c", "d"].map(class).join(", "));
+    assert_eq!(chosen(&[("traffic", &four)]), few);
     assert_eq!(chosen(&[("topology.generate.mesh.dimensions", "[2, 2]")]), few);
 }
 
