@@ -58,11 +58,9 @@ bench-stripe: .venv/core.stamp  ## the striping daemon beside MPTCP and wireguar
 fuzz:  ## looks for FOR=n seconds for what the striping protocol cannot take; fuzz/README.md
 	$(CARGO) +nightly fuzz run $(TARGET) -- -max_total_time=$(FOR) -max_len=1200
 
-fuzz-check:  ## builds all targets of the fuzzer with the stable compiler, and gives each 1,000 inputs
-	new=$$(mktemp -d) && trap 'rm -rf "$$new"' EXIT && \
-	for target in $(notdir $(basename $(wildcard fuzz/fuzz_targets/*.rs))); do \
-	  $(CARGO) run --quiet --release --manifest-path fuzz/Cargo.toml --bin $$target -- -runs=1000 -max_len=1200 "$$new" fuzz/corpus/$$target || exit 1; \
-	done
+# What links them is the fuzzer's own, which is C++ and takes a minute: to check types nothing is linked.
+fuzz-check:  ## types of the fuzzer's targets, by the stable compiler; tests run their corpora
+	CUSTOM_LIBFUZZER_PATH=none/libfuzzer.a $(CARGO) check --quiet --manifest-path fuzz/Cargo.toml
 
 oracle:  ## engine against oracle on CASES=n random scenarios, from FIRST=n on
 	CASES=$(CASES) FIRST=$(FIRST) $(CARGO) test --package gingham-lab --locked --test differential -- --nocapture

@@ -4,6 +4,7 @@
 #[path = "../../crates/stripe-udp/tests/hostile/datagrams.rs"]
 mod datagrams;
 #[path = "../../crates/stripe-udp/tests/hostile/script.rs"]
+#[allow(dead_code, reason = "shared with the target of handshakes")]
 mod script;
 #[path = "../../crates/stripe/tests/hostile/wire.rs"]
 #[allow(dead_code, reason = "shared with the tests")]
