@@ -36,7 +36,7 @@ from tests.system.bundles import (
     up,
 )
 from tests.system.flows import connection
-from tests.system.pipes import Line, Programs, network
+from tests.system.pipes import Line, Programs, interfaces, network
 
 LINES = [Line(50), Line(50)]
 # Behind the right end: what the routes are for, and where a channel ends.
@@ -258,16 +258,35 @@ def test_what_cannot_be_routed_is_told_before_anything_is_touched(
 def test_nothing_is_left_where_routes_cannot_be_made(
     program: Path, names: dict[str, str], tmp_path: Path
 ) -> None:
-    # Without privilege for it, the interface is not made either.
+    # The interface is made, and takes no route of IPv6.
+    keys = ("net.ipv6.conf.all.disable_ipv6=1", "net.ipv6.conf.default.disable_ipv6=1")
+    ip("netns", "exec", names["left"], "sysctl", "-qw", *keys)
+    before = routing(names["left"])
+    path = written(tmp_path, {"routes": ["::/0"]})["left"]
+    inner = command(program, names["left"], path)
+    done = subprocess.run(inner, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+    assert done.returncode == 6, done
+    assert routing(names["left"]) == before
+    assert "bundle0" not in interfaces(names["left"])
+
+
+def test_who_may_make_no_interface_is_told_before_anything_is_made(
+    program: Path, names: dict[str, str], tmp_path: Path
+) -> None:
     before = routing(names["left"])
     path = written(tmp_path, {"routes": ["0.0.0.0/0"]})["left"]
     inner = command(program, names["left"], path)
     without = ["capsh", "--drop=cap_net_admin", "--", "-c", 'exec "$@"', "sh"]
     require_programs("libcap2-bin", "capsh")
     done = subprocess.run(
-        [*inner[:4], *without, *inner[4:]], capture_output=True, text=True, check=False
+        [*inner[:4], *without, *inner[4:]],
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_S,
+        check=False,
     )
-    assert done.returncode == 6, done
+    assert done.returncode == 2, done
+    assert "CAP_NET_ADMIN" in done.stderr
     assert routing(names["left"]) == before
 
 
