@@ -13,13 +13,13 @@
 //!            └──────────────────────┘
 //! ```
 //!
-//! A file says all of it ([`config`]). What cannot be right there is told with file, line and key
-//! before anything is touched ([`check`]), and what was made ends with the process, however it ends:
-//! the interface is its descriptor's, and routes and rules are taken back ([`routes`]).
+//! A file says all of it (`config`). What cannot be right there is told with file, line and key
+//! before anything is touched (`check`), and what was made ends with the process, however it ends:
+//! the interface is its descriptor's, and routes and rules are taken back (`routes`).
 //!
 //! Invariants: one thread a half; nothing goes out in clear; what comes out of the interface at the
 //! other end is in the order of each flow in which it went in here; the half that reads packets may
-//! change nothing ([`sandbox`]).
+//! change nothing (`sandbox`).
 #![cfg(target_os = "linux")]
 
 mod allowed;
