@@ -88,8 +88,12 @@ impl FromStr for PresharedKey {
 
 impl FromStr for PublicKey {
     type Err = BadKey;
+    /// A point of small order, such as zero, is nobody's: what it makes of any private key is known to
+    /// all (RFC 7748, section 6.1).
     fn from_str(text: &str) -> Result<Self, BadKey> {
-        parse(text).map(|bytes| Self(*bytes))
+        let bytes = parse(text)?;
+        let shared = MontgomeryPoint(*bytes).mul_clamped([0; KEY_BYTES]).to_bytes();
+        if shared == [0; KEY_BYTES] { Err(BadKey) } else { Ok(Self(*bytes)) }
     }
 }
 
@@ -148,6 +152,15 @@ mod tests {
     #[test]
     fn no_key_is_made_twice() {
         assert_ne!(PrivateKey::random(), PrivateKey::random());
+    }
+
+    #[test]
+    fn a_point_of_small_order_is_nobodys_key() {
+        let eighth = "e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800";
+        for small in ["00".repeat(32), format!("01{}", "00".repeat(31)), eighth.into()] {
+            assert_eq!(small.parse::<PublicKey>(), Err(BadKey), "{small}");
+        }
+        assert!(format!("09{}", "00".repeat(31)).parse::<PublicKey>().is_ok());
     }
 
     #[test]

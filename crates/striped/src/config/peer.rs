@@ -28,7 +28,7 @@ use super::{Channel, Config, Prefix};
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct PeerTable {
     /// As reports call it.
-    pub(crate) name: Option<String>,
+    pub(crate) name: Option<PeerName>,
     /// What it is known by.
     pub(crate) public_key: PublicKeyText,
     /// The file of what both ends know beside their keys, if they do.
@@ -43,7 +43,7 @@ pub(crate) struct PeerTable {
 impl PeerTable {
     /// As reports call it.
     pub(crate) fn name(&self) -> String {
-        self.name.clone().unwrap_or_else(|| self.public_key.0.to_string())
+        self.name.as_ref().map_or_else(|| self.public_key.0.to_string(), |name| name.0.clone())
     }
 }
 
@@ -206,6 +206,26 @@ impl Config {
     }
 }
 
+/// A name that fits a line of a table and of a log.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+#[serde(try_from = "String")]
+pub(crate) struct PeerName(pub(crate) String);
+
+/// Longer than any name of a host (RFC 1035, section 2.3.4).
+const NAME_CHARACTERS_MAX: usize = 255;
+
+impl TryFrom<String> for PeerName {
+    type Error = String;
+    fn try_from(text: String) -> Result<Self, String> {
+        let is_line = !text.trim().is_empty() && !text.contains(char::is_control);
+        if is_line && text.chars().count() <= NAME_CHARACTERS_MAX {
+            Ok(Self(text))
+        } else {
+            Err(format!("a name is one line of at most {NAME_CHARACTERS_MAX} characters"))
+        }
+    }
+}
+
 /// A public key.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(try_from = "String")]
@@ -230,6 +250,16 @@ mod tests {
     use gingham_input::{Overrides, Source};
 
     use super::*;
+
+    #[test]
+    fn a_name_is_a_line_and_a_key_is_somebodys() {
+        for wrong in ["", " ", "a\nb", "a\u{1b}[1m", &"a".repeat(256)] {
+            assert!(PeerName::try_from(wrong.to_owned()).is_err(), "{wrong:?}");
+        }
+        assert!(PeerName::try_from("büro, 2. Stock".to_owned()).is_ok());
+        assert!(PublicKeyText::try_from("00".repeat(32)).is_err());
+        assert!(PublicKeyText::try_from("09".repeat(32)).is_ok());
+    }
 
     fn peers(keys: &[u8]) -> Peers {
         let mut text = String::from("name = \"b\"\naddresses = [\"10.90.0.1/24\"]\n");
