@@ -1,14 +1,12 @@
 //! What is expected to move in a tick, from the plan of a run: for who chooses how switches are
 //! stepped, before anything has moved.
 //!
-//! Messages are taken for as long as they are on average, their packets for alike, and paths for
-//! the shortest. A class that sends as much as it can is taken for the full rate of its hosts; no
+//! Messages are taken for as long as they are on average, their packets for alike, and all paths for
+//! as often taken. A class that sends as much as it can is taken for the full rate of its hosts; no
 //! host sends more than a flit a tick.
 
 use gingham_model::traffic::{MessagePlan, SourcePlan};
 use gingham_model::{ClassId, ClassPlan, PipelinePlan, Plan};
-use gingham_topology::{Fabric, NodeId};
-use std::collections::VecDeque;
 
 /// Moves of a tick, on average.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -118,45 +116,22 @@ fn payload_mean_bytes(source: &SourcePlan) -> f64 {
     mean.max(1.0)
 }
 
-/// How many switches a packet passes, if it takes a shortest path: the mean over all hosts as
-/// destinations, and some as sources.
+/// How many switches a packet passes: the mean over the paths to all hosts from some.
 #[expect(clippy::cast_precision_loss, reason = "hosts are far fewer than 2^52")]
 fn switches_passed(plan: &Plan) -> f64 {
-    let fabric = &plan.fabric;
-    let hosts: Vec<_> = fabric
-        .endpoint_ids()
-        .map(|id| fabric.target(fabric.endpoint_channel(id)).node)
-        .filter(|node| fabric.node(*node).is_switch())
-        .collect();
-    let (mut passed, mut pairs) = (0, 0);
-    for source in hosts.iter().step_by(hosts.len().div_ceil(SOURCES).max(1)) {
-        let distances = switches_to(fabric, *source);
-        let reached = hosts.iter().filter_map(|node| distances[node.index()]);
-        for switches in reached {
+    let hosts = || plan.fabric.endpoint_ids();
+    let step = hosts().count().div_ceil(SOURCES).max(1);
+    let (mut passed, mut pairs) = (0, 0_usize);
+    for source in hosts().step_by(step) {
+        let others = hosts().filter(|host| *host != source);
+        let switches = others.map(|host| plan.switches(source, host)).filter(|count| *count > 0);
+        for switches in switches {
             passed += switches;
             pairs += 1;
         }
     }
-    passed as f64 / f64::from(pairs.max(1))
+    passed as f64 / pairs.max(1) as f64
 }
 
 /// Hosts from which paths are looked at.
 const SOURCES: usize = 8;
-
-/// By node: the switches on a shortest path from a switch, both ends included, where there is one.
-fn switches_to(fabric: &Fabric, source: NodeId) -> Vec<Option<u64>> {
-    let mut switches = vec![None; fabric.nodes().len()];
-    switches[source.index()] = Some(1);
-    let mut queue = VecDeque::from([source]);
-    while let Some(node) = queue.pop_front() {
-        let next = switches[node.index()].map(|switches| switches + 1);
-        for channel in fabric.channels_from(node) {
-            let target = fabric.target(channel).node;
-            if fabric.node(target).is_switch() && switches[target.index()].is_none() {
-                switches[target.index()] = next;
-                queue.push_back(target);
-            }
-        }
-    }
-    switches
-}
