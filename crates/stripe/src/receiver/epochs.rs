@@ -106,7 +106,8 @@ impl Epochs {
             self.request(channel);
             return Err(Discard::RepeatedReset);
         }
-        if let Some(forgotten) = self.forgotten.filter(|forgotten| !epoch.is_after(*forgotten)) {
+        let forgotten = self.forgotten.filter(|_| self.current.is_none());
+        if let Some(forgotten) = forgotten.filter(|forgotten| !epoch.is_after(*forgotten)) {
             self.request = Some((channel, forgotten));
             return Err(Discard::StaleEpoch);
         }

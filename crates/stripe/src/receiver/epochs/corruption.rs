@@ -7,7 +7,7 @@ impl Epochs {
         self.current =
             Some(Epoch::new(crate::corruption::word(words))).filter(|_| !words().is_multiple_of(4));
         self.forgotten =
-            Some(Epoch::new(crate::corruption::word(words))).filter(|_| self.current.is_none());
+            Some(Epoch::new(crate::corruption::word(words))).filter(|_| !words().is_multiple_of(4));
         (self.synchronised, self.heard, self.acknowledge) = (words(), words(), words());
         self.request =
             Some((crate::corruption::index(words), Epoch::new(crate::corruption::word(words))));

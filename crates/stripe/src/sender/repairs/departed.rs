@@ -6,7 +6,6 @@
 //!
 //! Source: ours.
 
-use super::history::SentHistory;
 use super::{Repairs, Sender};
 use crate::Numbered;
 use crate::message::small;
@@ -15,9 +14,7 @@ use crate::tag::ahead;
 impl Repairs {
     /// A channel has left, of which so many packets are accounted for: copies behind them were no tries.
     fn leave(&mut self, channel: usize, accounted_packets: u32) {
-        let SentHistory { next, count, .. } = self.channels[channel];
-        for age in 1..=u32::try_from(count).unwrap_or(u32::MAX) {
-            let number = next.wrapping_sub(age);
+        for number in self.channels[channel].numbers() {
             if ahead(number, accounted_packets) < 0 {
                 break;
             }

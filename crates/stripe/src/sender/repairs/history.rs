@@ -26,6 +26,12 @@ impl SentHistory {
         Self { ring: vec![Sent::default(); most.min(FIRST)], next: 0, count: 0, most }
     }
 
+    /// The numbers that may be asked for, the newest first.
+    pub(super) fn numbers(&self) -> impl Iterator<Item = u32> + use<> {
+        let (next, kept) = (self.next, count(self.count.min(self.ring.len())));
+        (1..=kept).map(move |age| next.wrapping_sub(age))
+    }
+
     /// The place of a number.
     const fn place(&self, channel_sequence: u32) -> usize {
         channel_sequence as usize & (self.ring.len() - 1)
@@ -54,7 +60,7 @@ impl SentHistory {
     fn grow(&mut self) {
         let length = self.ring.len();
         self.ring.resize(2 * length, Sent::default());
-        for age in 1..=u32::try_from(length).unwrap_or(u32::MAX) {
+        for age in 1..=count(length) {
             let number = self.next.wrapping_sub(age);
             let (before, place) = (number as usize & (length - 1), self.place(number));
             self.ring[place] = self.ring[before];
@@ -68,6 +74,10 @@ impl SentHistory {
             self.ring = vec![Sent::default(); self.most.min(FIRST)];
         }
     }
+}
+
+fn count(packets: usize) -> u32 {
+    u32::try_from(packets).expect("a ring is shorter than the numbers go round")
 }
 
 #[cfg(test)]
