@@ -39,7 +39,7 @@ test-rust:  ## the tests of the crates
 test-python: .venv/core.stamp  ## the tests of the package, with real programs where installed
 	$(BIN)/pytest --numprocesses 4
 
-lint: .venv/core.stamp $(CARGO_DENY)  ## formats, lints, types, walls, licences, spelling
+lint: .venv/core.stamp $(CARGO_DENY)  ## formats, lints, types, walls, licences, spelling, long sentences
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- --deny warnings
 	$(CARGO_DENY) --locked check --hide-inclusion-graph --allow unused-wrapper bans licenses sources
@@ -48,6 +48,7 @@ lint: .venv/core.stamp $(CARGO_DENY)  ## formats, lints, types, walls, licences,
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/typos
+	$(BIN)/python -m tests.sentences
 
 bench: .venv/tools.stamp  ## speed of engine and oracle; BENCH="--quick ROW" for less, "--baseline" to record
 	$(BIN)/python benches/bench.py $(BENCH)
