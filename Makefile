@@ -85,8 +85,8 @@ pages: .venv/core.stamp  ## the generated pages of docs/reference, and the gloss
 digests: .venv/core.stamp  ## the digests that results are held against; tests/digests.py
 	$(BIN)/python -m tests.digests
 
-wheel: .venv/tools.stamp  ## wheel and sdist, into target/dist
-	$(BIN)/maturin build --release --locked --sdist --out target/dist
+wheel: .venv/tools.stamp  ## wheel and sdist, into target/dist; for another machine release/build-wheel
+	release/build-wheel "$$(rustc --version --verbose | sed -n 's/^host: //p')" manylinux2014
 
 deb: $(CARGO_DEB)  ## the striping daemon as a package of Debian's, into target/debian
 	PATH="$(CURDIR)/target/tools/bin:$$PATH" crates/striped/dist/build-deb $(PROGRAM)
