@@ -15,7 +15,12 @@ from gingham.cli._notes import (
     tell_unasked,
     unasked_runs,
 )
-from gingham.cli._options import allow_deadlock_option, output_option, settings_option
+from gingham.cli._options import (
+    allow_deadlock_option,
+    fabric_scenario_argument,
+    output_option,
+    settings_option,
+)
 from gingham.cli._output import (
     exit_code_help,
     json_option,
@@ -40,7 +45,7 @@ FAILED = 5
 
 
 @click.command(epilog=exit_code_help(0, 2, 5, 6, 130))
-@click.argument("scenario", metavar="SCENARIO")
+@fabric_scenario_argument
 @click.option("--load", "loads", required=True, help="Loads: first:last:step, or 0.1,0.2,0.4.")
 @click.option("--routing", "routings", default="", help="Algorithms to compare: a,b,c.")
 @settings_option

@@ -8,6 +8,7 @@ import click
 
 from gingham import examples
 from gingham._files import write_bytes
+from gingham.cli import _completion
 from gingham.cli._options import force_option, output_option
 from gingham.cli._output import json_option, print_json, print_table, print_text
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("name", required=False, default="")
+@click.argument("name", required=False, default="", shell_complete=_completion.example_names)
 @output_option()
 @force_option
 @json_option

@@ -10,7 +10,7 @@ import click
 
 from gingham import glossary, meanings, mechanisms, pairs, reference
 from gingham._native import scenario_schema, stripe_schema
-from gingham.cli import _explained, _pairs
+from gingham.cli import _completion, _explained, _pairs
 from gingham.cli._output import json_option, line_width, page, print_json
 from gingham.errors import InputError, meant, nearest
 from gingham.glossary import plain
@@ -35,7 +35,9 @@ def schema(stripe: bool) -> None:
 
 
 @click.command()
-@click.argument("name", metavar="[WORD]", required=False, default="")
+@click.argument(
+    "name", metavar="[WORD]", required=False, default="", shell_complete=_completion.words
+)
 @stripe_option
 @click.option(
     "--depth",

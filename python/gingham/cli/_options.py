@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gingham._native import formats
+from gingham.cli import _completion
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,6 +23,7 @@ settings_option = click.option(
     multiple=True,
     metavar="KEY=VALUE",
     help="Change a key of the scenario; may be given several times.",
+    shell_complete=_completion.keys,
 )
 seed_option = click.option("--seed", type=SEED, help="Seed instead of the scenario's.")
 strict_option = click.option(
@@ -35,6 +37,9 @@ format_option = click.option(
 )
 allow_deadlock_option = click.option(
     "--allow-deadlock", is_flag=True, help="Run routes that can deadlock, too."
+)
+fabric_scenario_argument = click.argument(
+    "scenario", metavar="SCENARIO", shell_complete=_completion.fabric_scenarios
 )
 force_option = click.option("--force", is_flag=True, help="Replace what exists.")
 

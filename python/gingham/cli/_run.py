@@ -17,6 +17,7 @@ from gingham.cli._layout import text
 from gingham.cli._options import (
     FABRIC_FILE,
     allow_deadlock_option,
+    fabric_scenario_argument,
     force_option,
     output_option,
     seed_option,
@@ -64,7 +65,7 @@ class EngineChoice(click.Choice[str]):
 
 
 @click.command(epilog=exit_code_help(0, 2, 3, 4, 6, 130))
-@click.argument("scenario", metavar="SCENARIO")
+@fabric_scenario_argument
 @click.option("--topology", type=FABRIC_FILE, help="Fabric file instead of the scenario's.")
 @settings_option
 @seed_option

@@ -10,7 +10,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gingham.cli._notes import notes_for_programs, tell_notes
-from gingham.cli._options import allow_deadlock_option, output_option, settings_option
+from gingham.cli._options import (
+    allow_deadlock_option,
+    fabric_scenario_argument,
+    output_option,
+    settings_option,
+)
 from gingham.cli._output import exit_code_help, json_option, print_facts, print_json, warn
 from gingham.cli._run import with_interval
 from gingham.cli._scenarios import fabric_scenario
@@ -24,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @click.command(epilog=exit_code_help(0, 2, 3, 6, 130))
-@click.argument("scenario", metavar="SCENARIO")
+@fabric_scenario_argument
 @click.option(
     "--tolerance",
     type=click.FloatRange(1e-5, 0.5),

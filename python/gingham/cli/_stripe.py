@@ -10,6 +10,7 @@ import click
 
 from gingham import plots, stripe
 from gingham._rundir import interruptible
+from gingham.cli import _completion
 from gingham.cli._options import (
     force_option,
     output_option,
@@ -46,7 +47,7 @@ LOSSES = ("lost", "dropped", "policed", "discarded")
 
 
 @click.command(name="stripe", epilog=exit_code_help(0, 2, 4, 6, 130))
-@click.argument("scenario", metavar="SCENARIO")
+@click.argument("scenario", metavar="SCENARIO", shell_complete=_completion.stripe_scenarios)
 @settings_option
 @seed_option
 @click.option("--alone", is_flag=True, help="Run each channel by itself, too, and compare.")

@@ -1,0 +1,80 @@
+"""What shells offer behind a word that was begun: names of examples, keys and words.
+
+Click asks these when the shell asks it (`_GINGHAM_COMPLETE`). Nothing is imported before.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from click.shell_completion import CompletionItem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import click
+
+
+def fabric_scenarios(
+    _context: click.Context, _parameter: click.Parameter, begun: str
+) -> list[CompletionItem]:
+    """Offer the examples of `gingham run`, and scenario files."""
+    from gingham import examples
+
+    return or_files(begun, [*examples.names(), *scenario_files(begun)])
+
+
+def stripe_scenarios(
+    _context: click.Context, _parameter: click.Parameter, begun: str
+) -> list[CompletionItem]:
+    """Offer the examples of `gingham stripe`, and scenario files."""
+    from gingham import examples
+
+    return or_files(begun, [*examples.stripes(), *scenario_files(begun)])
+
+
+def example_names(
+    _context: click.Context, _parameter: click.Parameter, begun: str
+) -> list[CompletionItem]:
+    """Offer every example: scenarios by their names, other files by theirs."""
+    from gingham import examples
+
+    files = [file.name for file, _ in examples.files() if file.suffix != ".toml"]
+    return matching(begun, [*examples.everything(), *files])
+
+
+def keys(context: click.Context, _parameter: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Offer the keys of the scenarios that the command takes."""
+    from gingham import reference
+
+    striping = context.info_name == "stripe"
+    known = reference.every_stripe_key() if striping else reference.every_key()
+    return matching(begun, [key.path for key in known])
+
+
+def words(context: click.Context, _parameter: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Offer what `gingham explain` can be asked: keys, mechanisms and words."""
+    from gingham.cli._explain import everything
+
+    known = everything(bool(context.params.get("stripe")))
+    named = [key.path for key in known["keys"]]
+    named += [mechanism.name for mechanism in known["mechanisms"]]
+    named += [name for word in known["words"] for name in word.names()]
+    return matching(begun, named)
+
+
+def scenario_files(begun: str) -> list[str]:
+    """Return the TOML files whose names begin like this."""
+    folder, slash, _ = begun.rpartition("/")
+    return sorted(f"{folder}{slash}{file.name}" for file in Path(folder + slash).glob("*.toml"))
+
+
+def or_files(begun: str, names: Iterable[str]) -> list[CompletionItem]:
+    """Offer what matches, or else whatever files there are."""
+    return matching(begun, names) or [CompletionItem(begun, type="file")]
+
+
+def matching(begun: str, names: Iterable[str]) -> list[CompletionItem]:
+    """Return the names that begin like this, each once."""
+    return [CompletionItem(name) for name in dict.fromkeys(names) if name.startswith(begun)]
