@@ -156,7 +156,7 @@ class Fabric:
         said, the first as far as there are at most 16,777,216 pairs of a switch with hosts and a
         host. Routes that would take more than `memory_max` bytes, such as `"8 GB"`, are refused
         before any of it is taken; 4 GiB unless said. The proof
-        takes it that an in-transit host whose pool is full takes packets into its memory
+        assumes that an in-transit host whose pool is full takes packets into its memory
         (`spill`), or that it lets them wait (`stop`).
 
         A packet may take any of the `lanes` of a channel. With `datelines` the lower half of them

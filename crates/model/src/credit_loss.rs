@@ -21,7 +21,8 @@ pub struct CreditLossPlan {
     pub probability: f64,
     /// Those that are sent then.
     pub sent: Range<Time>,
-    /// So long after the last update of a lane it is said again; what InfiniBand has unless given.
+    /// The count of a lane is repeated this long after its last update. Default: InfiniBand's
+    /// period.
     pub period: Option<Span>,
 }
 

@@ -62,9 +62,9 @@ def check(
 ) -> None:
     """Check the routes of a running subnet against its TOPOLOGY, a dump of ibnetdiscover.
 
-    Follows every pair of hosts through the tables; finds loops, black holes and packets that have
-    no lane; proves that no packets can deadlock, lane by lane, or shows a shortest cycle; and
-    tells how evenly the routes use the cables.
+    Follows every pair of hosts through the tables, and finds loops, black holes and packets that
+    have no lane. Proves that no packets can deadlock, lane by lane, or shows a shortest cycle.
+    Tells how evenly the routes use the cables.
 
     The exit code is 3 if packets can deadlock, else 5 if anything was found, else 0.
 

@@ -65,13 +65,11 @@ def draw(links: pa.Table, nodes: pa.Table, *, title: str) -> Figure:
     curves(left, fabric.utilisation, kinds, fabric.utilisation_half_width)
     if fabric.has_credits():
         curves(right, fabric.fill, kinds, fabric.fill_half_width)
-        right.set(ylabel="fill of lane buffers", xlabel="share of them whose buffers are fuller")
+        right.set(ylabel="fill of lane buffers", xlabel="their buffers ranked by fill (fraction)")
     else:
         curves(right, fabric.stopped_share, kinds, fabric.stopped_half_width)
-        right.set(
-            ylabel="share of time stopped", xlabel="share of them that are stopped for longer"
-        )
-    left.set(ylabel="utilisation", xlabel="share of the channels of a kind that are busier")
+        right.set(ylabel="fraction of time stopped", xlabel="ranked by time stopped (fraction)")
+    left.set(ylabel="utilisation", xlabel="channels ranked by utilisation (fraction of their kind)")
     above.legend(*left.get_legend_handles_labels(), loc="outside upper left", ncols=3)
     name_busiest(below.subplots(), fabric, kinds, busiest)
     return figure

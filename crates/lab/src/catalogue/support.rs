@@ -73,8 +73,8 @@ pub(super) enum Feature {
 pub const KINDS: [SwitchingKind; 3] = [
     SwitchingKind {
         name: "wormhole",
-        summary: "A packet moves flit by flit and may stretch over several switches; small slack \
-                  buffers hold its sender with STOP and GO.",
+        summary: "A packet moves flit by flit and may stretch over several switches. Small slack \
+                  buffers hold back its sender with STOP and GO.",
         source: "Kwan et al. 1996, section 2; Flich et al. 2001, section IV-A",
         example: "network.switching = \"wormhole\"\nnetwork.preset = \"myrinet-1280\"",
         called: "a wormhole network",
@@ -82,8 +82,8 @@ pub const KINDS: [SwitchingKind; 3] = [
     },
     SwitchingKind {
         name: "virtual-lanes",
-        summary: "A channel has up to 16 lanes, each with a buffer of its own for which its sender has credits; packets \
-                  on different lanes share the channel flit by flit, and the lanes of a switch its crossbar.",
+        summary: "A channel has up to 16 lanes (virtual channels), each with a buffer for which its sender has credits. \
+                  Packets on different lanes share the channel flit by flit, and the lanes of a switch share its crossbar.",
         source: "Yum et al. 2002, section 3.1",
         example: "network.switching = \"virtual-lanes\"\nnetwork.preset = \"yum-1600\"",
         called: "a network of virtual lanes",
@@ -91,8 +91,8 @@ pub const KINDS: [SwitchingKind; 3] = [
     },
     SwitchingKind {
         name: "packets",
-        summary: "A switch keeps whole packets in a buffer of each input and lane, for whose space its sender has credits, and \
-                  passes them on by virtual cut-through, the oldest first.",
+        summary: "A switch keeps whole packets in a buffer of each input and lane, for which its sender has credits. It \
+                  forwards them by virtual cut-through, oldest first.",
         source: "Santos, Turner and Janakiraman 2002, section III and table I; InfiniBand Architecture Specification, \
                  Volume 1, section 7.9",
         example: "network.switching = \"packets\"\nnetwork.preset = \"santos-4x\"",

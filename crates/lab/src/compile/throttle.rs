@@ -9,7 +9,7 @@ use gingham_model::{BLOCK_BYTES, SelfTunedPlan, Switching, ThrottlePlan};
 use gingham_topology::ChannelId;
 use std::ops::RangeInclusive;
 
-/// Flit times of a gather, unless given.
+/// Flit times of a gather, by default.
 const GATHER_FLITS: u64 = 32;
 /// Gathers of a tuning period, and periods until the best is forgotten.
 const COUNTS: RangeInclusive<u32> = 1..=1_000;

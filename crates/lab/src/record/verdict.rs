@@ -22,17 +22,17 @@ const CHANNELS_NAMED: usize = 3;
 pub enum Verdict {
     /// The numbers describe a steady state, each mean with its interval.
     Ok,
-    /// No steady state was measured, or too little of it: no interval, or one above a fifth of the
-    /// mean latency or wider than `stop.relative_width`; no end of the warm-up in the first half of
-    /// the run; latencies or a backlog with a trend over the window; a backlog that may grow by a
-    /// twentieth of what is created without the run showing it.
+    /// No steady state was measured, or too little of it. There is no interval, or one wider than a
+    /// fifth of the mean latency or than `stop.relative_width`. Or the warm-up did not end in the
+    /// first half of the run. Or latencies or a backlog have a trend over the window. Or the backlog
+    /// may grow by a twentieth of what is created without the run showing it.
     NotConverged,
-    /// A class was offered more than the network took, and its source queues grew: its accepted
-    /// load says what the network takes, its latencies only how long the run was.
+    /// A class was offered more than the network took, and its source queues grew. Its accepted load
+    /// says what the network takes; its latencies say only how long the run was.
     Saturated,
-    /// The run was ended before its time, as by Ctrl-C; the numbers hold for what was simulated.
+    /// The run was ended early, as by Ctrl-C. The numbers hold for what was simulated.
     Interrupted,
-    /// Packets wait for each other for ever; the numbers describe no steady state.
+    /// Packets wait for each other for ever. The numbers describe no steady state.
     Deadlocked,
 }
 

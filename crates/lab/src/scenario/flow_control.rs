@@ -27,13 +27,13 @@ pub enum FlowControl {
 pub struct CreditLoss {
     /// Out of a hundred updates, drawn each by itself.
     pub percent: f64,
-    /// From this instant on; from the beginning of the run unless given.
+    /// From this instant on. Default: the beginning of the run.
     #[serde(default)]
     pub start: Span,
-    /// No more at this instant and later; until the end unless given.
+    /// None from this instant on. Default: until the end.
     pub stop: Option<Span>,
-    /// So long after the last update of a lane its count is said again; 65,536 symbol times of
-    /// InfiniBand unless given: what 4 x 65,536 bytes take, 262 us at 1 GB/s.
+    /// The count of a lane is repeated this long after its last update. Default: 65,536 symbol
+    /// times of InfiniBand, which is what 4 x 65,536 bytes take, 262 us at 1 GB/s.
     pub period: Option<Span>,
 }
 
@@ -41,19 +41,19 @@ pub struct CreditLoss {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Pfc {
-    /// A fill of the buffer above so much asks for a pause (XOFF), for all lanes or as a list of one a
-    /// lane; the most that leaves enough headroom unless given.
+    /// A fill of the buffer above this requests a pause (XOFF), for all lanes or as a list of one a
+    /// lane. Default: the most that leaves enough headroom.
     pub pause: Option<PerLane<Bytes>>,
-    /// A fill of so much or less ends the pause (XON), for all lanes or as a list of one a lane; the
-    /// longest packet of the lane less than `pause` unless given.
+    /// A fill at or below this ends the pause (XON), for all lanes or as a list of one a lane.
+    /// Default: `pause` less the longest packet of the lane.
     pub resume: Option<PerLane<Bytes>>,
-    /// What a pause frame takes of the wire, with preamble and gap; 84 B unless given (IEEE 802.1Qbb,
+    /// Size of a pause frame on the wire, with preamble and gap. Default: 84 B (IEEE 802.1Qbb,
     /// annex O: 672 bit times).
     pub frame: Bytes,
-    /// From the arrival of a pause frame until its sender starts nothing more; the preset's unless
-    /// given, or nothing where it has none.
-    /// At most 67 quanta of 512 bit times at 10 Gb/s (3.43 us), 80 at 25 (1.64 us), 118 at 40 (1.51
-    /// us), 394 at 100 (2.02 us), 453 at 200 (1.16 us), 905 at 400 (1.16 us), by IEEE 802.3, 31B.3.7.
+    /// From the arrival of a pause frame until its sender starts nothing more. Default: the
+    /// preset's, or none where it has none. IEEE 802.3, 31B.3.7 allows quanta of 512 bit times: 67
+    /// at 10 Gb/s (3.43 us), 80 at 25 (1.64 us), and 118 at 40 (1.51 us). At 100 it is 394 (2.02
+    /// us), at 200 453 (1.16 us), and at 400 905 (1.16 us).
     pub answer: Option<Span>,
 }
 

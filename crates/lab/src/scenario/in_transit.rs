@@ -5,23 +5,22 @@ use gingham_model::{InTransitParameters, WhenPoolFull};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What an adapter does with packets that are to go on (Flich et al. 2001, section IV-A).
+/// What an adapter does with in-transit packets (Flich et al. 2001, section IV-A).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct InTransit {
-    /// From the arrival of the first flit until the packet is known to be in transit, T_d; the
-    /// preset's unless given.
+    /// From the arrival of the first flit until the packet is known to be in transit, T_d. Default:
+    /// the preset's.
     pub detection: Option<Span>,
-    /// From then until the adapter is ready to send it on, T_r; the preset's unless given.
+    /// From then until the adapter is ready to re-inject it, T_r. Default: the preset's.
     pub programming: Option<Span>,
-    /// What the in-transit buffer of an adapter holds; the preset's unless given.
+    /// What the in-transit buffer of an adapter holds. Default: the preset's.
     pub pool: Option<Bytes>,
-    /// What becomes of a packet for which the buffer has no room; the preset's unless given.
+    /// What becomes of a packet for which the buffer has no room. Default: the preset's.
     pub when_full: Option<WhenPoolFull>,
-    /// What a packet that spills loses whatever its length; the preset's unless given.
+    /// What a spilled packet loses, whatever its length. Default: the preset's.
     pub spill_delay: Option<Span>,
-    /// Rate of the bus to the memory of the host, which a packet that spills crosses twice; the
-    /// preset's unless given.
+    /// Rate of the bus to host memory, which a spilled packet crosses twice. Default: the preset's.
     pub spill_rate: Option<Rate>,
 }
 

@@ -14,26 +14,26 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Stop {
-    /// Simulated time at which the window that results describe ends at the latest; every other
-    /// rule below may only end it earlier.
+    /// Simulated time at which the measurement window ends at the latest. The other rules below can
+    /// only end it earlier.
     pub time: Span,
     /// Results count what happens from here on, rounded up to a section (a 64th to a 32nd of the
-    /// run so far). Unless given, it is found where the mean latency settles, by MSER-5 (White
-    /// 1997; Franklin and White 2008), within the first half of the run.
+    /// run so far). By default the run finds where the mean latency settles, by MSER-5 (White 1997;
+    /// Franklin and White 2008), within its first half.
     pub warm_up: Option<Span>,
     /// The window ends when, for every class, the half-width of the 95 % interval is this fraction
-    /// of the mean, above 0 and below 1, such as 0.02. Tested each time the run has become twice as
-    /// long, and must hold twice in a row, of 1,000 messages of each class at least. Without it the
-    /// interval is as wide as `time` leaves it.
+    /// of the mean, above 0 and below 1, such as 0.02. The run tests it each time its length has
+    /// doubled. It must hold twice in a row, with at least 1,000 messages of each class. Without
+    /// this key the interval is as wide as `time` leaves it.
     pub relative_width: Option<f64>,
-    /// The mean that `relative_width` is about; the latency unless given.
+    /// The mean to which `relative_width` applies. Default: the latency.
     pub quantity: Option<Quantity>,
-    /// The window ends with the first section by which so many messages, over all classes, were
+    /// The window ends with the first section by which this many messages, over all classes, were
     /// created in it and delivered.
     pub messages: Option<u64>,
-    /// For how long after the window messages created in it are followed at the most, while traffic
-    /// goes on; what is not delivered then is censored, and counted as such. A tenth of `time`
-    /// unless given.
+    /// How long after the window messages created in it are followed at most, while traffic
+    /// continues. What is not delivered by then is censored, and counted as such. Default: a tenth
+    /// of `time`.
     pub follow: Option<Span>,
 }
 
@@ -44,27 +44,28 @@ impl Stop {
     }
 }
 
-/// What is kept of a run beside its sums.
+/// What is kept of a run in addition to its sums.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Measure {
-    /// Which messages get a row of their own in the table `messages`: `none`; `sample`, a uniform
-    /// sample of those created in the window (Vitter 1985), the same for the same seed; or `all`,
-    /// every message of the run, which are written to the run folder as they arrive.
+    /// Which messages get a row in the table `messages`. `none`; `sample`, a uniform sample of
+    /// those created in the window (Vitter 1985), the same for the same seed; or `all`, every
+    /// message of the run, written to the run folder as it arrives.
     pub messages: KeptMessages,
-    /// Rows of a sample at the most, from 1 to 10,000,000; each takes about 80 bytes of memory.
+    /// Most rows of a sample, from 1 to 10,000,000; each takes about 80 bytes of memory.
     pub sample_size: u64,
     /// Percentiles of latency, each above 0 and below 100. The p-th needs 100 / (100 - p)
     /// messages of a class: the 99.9th a thousand.
     pub percentiles: Vec<f64>,
-    /// Width of a step of the table `series`, at most 100,000 of them a run; that of the slices in
-    /// which everything is summed up, from 512 to 1,024 of them, unless given.
+    /// Width of a step of the table `series`; a run has at most 100,000. Default: the width of the
+    /// slices in which everything is summed, of which there are 512 to 1,024.
     pub step: Option<Span>,
-    /// Whether every flow, that is a class from one host to another, or a stream, is counted by itself.
+    /// Whether every flow is counted separately. A flow is a class from one host to another, or a
+    /// stream.
     pub flows: bool,
-    /// Flows and channels that are followed step by step; none unless given.
+    /// Flows and channels that are followed step by step. None by default.
     pub follow: Option<Follow>,
-    /// Congestion trees, for which the run looks step by step; not at all unless given.
+    /// Congestion trees, which the run looks for step by step. Off by default.
     pub congestion: Option<Congestion>,
 }
 
@@ -89,7 +90,7 @@ pub struct Follow {
     pub links: Vec<String>,
     /// Width of a step, at most 100,000 of them a run.
     pub step: Span,
-    /// Steps over which a centred mean goes: an odd number, 1 unless given.
+    /// Steps over which a centred mean goes: an odd number. Default: 1.
     #[serde(default = "default_window")]
     pub window: i64,
 }

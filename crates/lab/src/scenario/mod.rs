@@ -93,7 +93,7 @@ pub struct Scenario {
     pub traffic: Vec<TrafficClass>,
     /// When the run ends and what counts.
     pub stop: Stop,
-    /// What is kept of the run beside its sums.
+    /// What is kept of the run in addition to its sums.
     #[serde(default)]
     pub measure: Measure,
 }

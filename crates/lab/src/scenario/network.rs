@@ -10,41 +10,41 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Network {
-    /// The figures to start from. Unless given they are those of InfiniBand where the fabric tells
-    /// its speeds (of the fastest generation), and `myrinet-1280` elsewhere; a dump of ibnetdiscover
-    /// that tells no speed needs one.
+    /// The figures to start from. Default: InfiniBand's, of the fastest generation, where the
+    /// fabric tells its speeds, and `myrinet-1280` elsewhere. A dump of ibnetdiscover that tells no
+    /// speed needs one.
     pub preset: Option<Preset>,
-    /// How switches pass on packets: `packets` under presets of InfiniBand and `santos-4x`,
-    /// `virtual-lanes` under `yum-1600`, `wormhole` under those of Myrinet, unless given.
+    /// How switches forward packets. Default: `packets` under presets of InfiniBand and
+    /// `santos-4x`, `virtual-lanes` under `yum-1600`, `wormhole` under those of Myrinet.
     pub switching: Option<SwitchingName>,
-    /// Rate of every cable, instead of the speeds that the fabric tells and the preset's.
+    /// Rate of every cable. It replaces the speeds that the fabric tells, and the preset's.
     pub link_rate: Option<Rate>,
-    /// Length of cables whose length the fabric does not tell; the preset's unless given.
+    /// Length of cables for which the fabric gives none. Default: the preset's.
     pub cable_length: Option<Length>,
-    /// Propagation delay of one metre of cable; the preset's unless given.
+    /// Propagation delay of one metre of cable. Default: the preset's.
     pub delay_per_metre: Option<Span>,
-    /// What forward error correction adds to every cable; the preset's unless given.
+    /// What forward error correction adds to every cable. Default: the preset's.
     pub fec_delay: Option<Span>,
-    /// From reading a header to the request for its output; the preset's unless given.
+    /// From reading a header to the request for its output. Default: the preset's.
     pub routing_delay: Option<Span>,
-    /// From the grant of an output to its first flit; the preset's unless given.
+    /// From the grant of an output to its first flit. Default: the preset's.
     pub setup_delay: Option<Span>,
-    /// Input buffer of every switch port, in flits, used exactly as given; the preset's, grown
-    /// where a cable needs more, unless given.
+    /// Input buffer of every switch port, in flits, used exactly as given. Default: the preset's,
+    /// grown where a cable needs more.
     pub slack: Option<SlackBuffer>,
-    /// Bytes beside the payload; the preset's unless given.
+    /// Bytes beside the payload. Default: the preset's.
     pub header: Option<Header>,
-    /// How a switch chooses among packets for the same output; the preset's unless given.
+    /// How a switch chooses among packets for the same output. Default: the preset's.
     pub arbitration: Option<Arbitration>,
-    /// Which packets switches mark as they read their heads; none unless given.
+    /// Which packets switches mark as they read their heads. None by default.
     pub marking: Option<Marking>,
-    /// What hosts do with packets that are to go on.
+    /// What in-transit hosts do with packets that go on.
     pub in_transit: InTransit,
-    /// Channel adapters with a send buffer, to which messages are posted. Without them a message is
-    /// in its queue when it is created, however many wait there.
+    /// Channel adapters with a send buffer, to which messages are posted. Without them a message
+    /// enters its queue when it is created, however many wait there.
     pub adapters: Option<Adapters>,
-    /// Admission control of streams: a probe reserves the rate of a stream at every node on its way, or
-    /// is refused. Streams send unasked without it.
+    /// Admission control of streams: a probe reserves the rate of a stream at every node on its
+    /// way, or is refused. Without it streams send without asking.
     #[schemars(extend("x-source" = "Yum et al. 2002, section 4.1"))]
     #[schemars(extend("x-example" = r#"network.admission = { share = 0.5 }
 
@@ -52,17 +52,17 @@ pub struct Network {
 load = 0.5
 streams = { data = { mpeg2 = { mean = "1280 B", deviation = "200 B" } }, interval = "20 us" }"#))]
     pub admission: Option<Admission>,
-    /// Hosts that crash while the run goes on; none unless given.
+    /// Hosts that crash during the run. None by default.
     pub crashes: Vec<Crash>,
-    /// Lanes, crossbar and schedulers; the preset's unless given.
+    /// Lanes, crossbar and schedulers. Default: the preset's.
     pub lanes: Lanes,
-    /// Buffers of whole packets, and how switches read them; the preset's unless given.
+    /// Buffers of whole packets, and how switches read them. Default: the preset's.
     pub packets: Packets,
 }
 
-/// Hosts that crash: from an instant on they create no message and follow no answer to a probe, so that
-/// nobody releases what their streams have reserved. What they had created still leaves, and what comes
-/// to them is taken in.
+/// Hosts that crash. From an instant on they create no message and ignore answers to probes, so
+/// nobody releases what their streams have reserved. What they had created still leaves, and what
+/// arrives is accepted.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Crash {
@@ -76,15 +76,16 @@ pub struct Crash {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Header {
-    /// Whether the packet carries one route byte a switch, consumed there; the preset's unless
-    /// given.
+    /// Whether the packet carries one route byte a switch, which the switch consumes. Default: the
+    /// preset's.
     pub route_bytes: Option<bool>,
-    /// Type bytes before the payload; the preset's unless given.
+    /// Type bytes before the payload. Default: the preset's.
     pub type_bytes: Option<Bytes>,
-    /// Trailer bytes (checksum) after the payload; the preset's unless given.
+    /// Trailer bytes (checksum) after the payload. Default: the preset's.
     pub trailer_bytes: Option<Bytes>,
-    /// Bytes before the rest of the route of each in-transit host, which tell it that the packet
-    /// goes on and how much of it is left; dropped there; the preset's unless given.
+    /// Bytes before the rest of the route, one group for each in-transit host. They tell it that
+    /// the packet goes on and how much of the route is left, and are dropped there. Default: the
+    /// preset's.
     pub mark_bytes: Option<Bytes>,
 }
 

@@ -12,27 +12,26 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields, default)]
 pub struct Packets {
     /// From the arrival of the first byte at a switch to the earliest start on an output; at least
-    /// the time of a byte on every cable; the preset's unless given.
+    /// the time of a byte on every cable. Default: the preset's.
     pub forwarding_delay: Option<Span>,
-    /// Heads that come by one input port are read no closer than this; the preset's unless given.
+    /// Least time between the heads that one input port reads. Default: the preset's.
     pub head_interval: Option<Span>,
     /// What the buffer of an input and lane holds, in whole blocks of 64 B, for all lanes or as a
-    /// list of one a lane; the preset's unless given.
+    /// list of one a lane. Default: the preset's.
     pub buffer: Option<PerLane<Bytes>>,
-    /// What the buffer of a lane of each output of a switch holds, in whole blocks of 64 B, for all
-    /// lanes or as a list of one a lane; outputs have no buffers unless given. Packets cross to them
-    /// as soon as there is space, so that `read` and `overtaking` mean nothing.
+    /// What the buffer of a lane at each output of a switch holds, in whole blocks of 64 B, for all
+    /// lanes or as a list of one a lane. By default outputs have no buffers. Packets cross to
+    /// output buffers as soon as there is space, so `read` and `overtaking` mean nothing.
     pub output_buffer: Option<PerLane<Bytes>>,
-    /// How many packets of an input port may leave at once; the preset's unless given.
+    /// How many packets of an input port may leave at once. Default: the preset's.
     pub read: Option<Read>,
-    /// How often a packet may be overtaken; the preset's unless given.
+    /// How often a packet may be overtaken. Default: the preset's.
     pub overtaking: Option<Overtaking>,
-    /// From when an update of credits has come through the cable until it counts; the preset's
-    /// unless given.
+    /// From the arrival of a credit update until it counts. Default: the preset's.
     pub credit_delay: Option<Span>,
-    /// Updates of credits that are lost; none unless given.
+    /// Credit updates that are lost. None by default.
     pub credit_loss: Option<CreditLoss>,
-    /// How a receiver holds back its sender; the preset's unless given.
+    /// How a receiver holds back its sender. Default: the preset's.
     pub flow_control: Option<FlowControl>,
 }
 
@@ -40,9 +39,9 @@ pub struct Packets {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Overtaking {
-    /// So often; from then on it is waited for; the preset's unless given.
+    /// How often; from then on the others wait for it. Default: the preset's.
     pub at_most: Option<i64>,
-    /// By which packets; the preset's unless given.
+    /// By which packets. Default: the preset's.
     pub among: Option<Among>,
 }
 
@@ -54,7 +53,7 @@ pub struct PacketsParameters {
     pub lanes: LaneParameters,
     /// From the arrival of the first byte to the earliest start on an output.
     pub forwarding_delay: Span,
-    /// Heads that come by one input port are read no closer than this.
+    /// Least time between the heads that one input port reads.
     pub head_interval: Span,
     /// What the buffer of an input and lane holds.
     pub buffer: PerLane<Bytes>,
@@ -64,9 +63,9 @@ pub struct PacketsParameters {
     pub read: Read,
     /// How often a packet may be overtaken.
     pub overtaking: OvertakingParameters,
-    /// From when an update of credits has come until it counts.
+    /// From the arrival of a credit update until it counts.
     pub credit_delay: Span,
-    /// Updates of credits that are lost.
+    /// Credit updates that are lost.
     pub credit_loss: Option<CreditLoss>,
     /// How a receiver holds back its sender.
     pub flow_control: FlowControl,
@@ -75,7 +74,7 @@ pub struct PacketsParameters {
 /// How often a packet may be overtaken, and by which.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct OvertakingParameters {
-    /// So often.
+    /// How often.
     pub at_most: i64,
     /// By which packets.
     pub among: Among,

@@ -54,7 +54,7 @@ pub struct Parameters {
     pub trailer_bytes: Bytes,
     /// How a switch chooses among packets for the same output.
     pub arbitration: Arbitration,
-    /// What hosts do with packets that are to go on.
+    /// What in-transit hosts do with packets that go on.
     pub in_transit: InTransitParameters,
     /// What only networks of its kind have.
     pub switching: SwitchingParameters,

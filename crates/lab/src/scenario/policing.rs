@@ -17,8 +17,8 @@ pub struct Policing {
     pub rate: f64,
     /// Payload that the bucket holds: what may be sent at once after a silence.
     pub burst: Bytes,
-    /// The most payload of one packet; longer ones are cut, beside what `segmentation` says. No
-    /// limit unless given.
+    /// Most payload of one packet; longer ones are cut, in addition to `segmentation`. Unlimited by
+    /// default.
     pub longest: Option<Bytes>,
     /// What becomes of a message, or packet, that finds too few tokens.
     #[serde(default = "default_excess")]
@@ -36,9 +36,9 @@ pub enum Excess {
     /// A message that finds too few tokens when it is created is never sent; it is counted.
     #[schemars(extend("x-source" = "Kwan et al. 1996, section 5; the bucket is that of ITU-T I.371"))]
     Drop,
-    /// A message that finds too few tokens when it is created is sent with priority and
-    /// segmentation of the class with this name, which must have a lower priority; it is counted as
-    /// one of its own class.
+    /// A message that finds too few tokens when it is created is sent with the priority and
+    /// segmentation of the class with this name, which must have a lower priority. It still counts
+    /// as one of its own class.
     #[schemars(extend("x-source" = "Kwan et al. 1996, section 5; the bucket is that of ITU-T I.371"))]
     #[schemars(extend("x-example" = r#"[[traffic]]
 name = "urgent"

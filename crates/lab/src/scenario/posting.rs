@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Adapters {
-    /// Messages that the send buffer of an adapter holds (`M`), from 1 to 1,000,000. 400 unless
-    /// given.
+    /// Messages that the send buffer of an adapter holds (`M`), from 1 to 1,000,000. Default: 400.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub send_buffer: i64,
-    /// How the adapter copies messages from the memory of the host into the buffer, one after the
-    /// other: by priority of their class and then in the order of acceptance. At once unless given.
+    /// How the adapter copies messages from host memory into the buffer, one after the other: by
+    /// priority of their class, and then in the order of acceptance. By default copying takes no
+    /// time.
     pub dma: Option<Dma>,
-    /// What keeps hosts from sending more than the network takes; nothing unless given.
+    /// What keeps hosts from sending more than the network takes. None by default.
     pub congestion_control: CongestionControl,
 }
 
@@ -29,9 +29,9 @@ impl Default for Adapters {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Dma {
-    /// How fast it copies.
+    /// Copying rate.
     pub rate: Rate,
-    /// What a message takes beside that; nothing unless given.
+    /// Additional time for each message. Default: none.
     #[serde(default)]
     pub setup: Span,
 }
@@ -41,12 +41,12 @@ pub struct Dma {
 #[serde(rename_all = "kebab-case")]
 #[schemars(transform = gingham_model::accept_bare_names)]
 pub enum CongestionControl {
-    /// Nothing but the send buffer, which the classes of a host share, first come first served.
+    /// Only the send buffer, which the classes of a host share, first come first served.
     #[default]
     #[schemars(extend("x-source" = "Yum et al. 2002, section 6.1"))]
     None,
-    /// Credits: every class of a host, or every flow, has so many messages in the adapter at the
-    /// most (`traffic.*.post.credits`).
+    /// Credits: every class of a host, or every flow, has at most so many messages in the adapter
+    /// (`traffic.*.post.credits`).
     #[schemars(extend("x-source" = "Yum et al. 2002, section 4.2"))]
     #[schemars(extend("x-example" = r#"network.adapters = { congestion_control = "credits" }
 
@@ -55,8 +55,9 @@ load = 0.1
 length = { fixed = "64 B" }
 post = { credits = { per-host = 200 } }"#))]
     Credits,
-    /// At least one: a host begins a message only while its first switch has a lane free for it. Of
-    /// the outputs that the switch may give it each has at least one of its lanes free, or one has all.
+    /// At least one: a host begins a message only while its first switch has a lane free for it.
+    /// Each output that the switch may give it has at least one of its lanes free, or one output
+    /// has all.
     #[schemars(extend("x-source" = "Baydal, Lopez and Duato 2000"))]
     AtLeastOne,
     /// Self-tuned: no host begins a message while more buffers of the network are full than a
@@ -71,33 +72,33 @@ post = { credits = { per-host = 200 } }"#))]
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SelfTuned {
-    /// How often full buffers are counted. 32 flit times of the first link of a switch unless given,
-    /// where whole packets go 32 times those of 64 bytes; recalled, as 2 cycles a hop over half the
-    /// side of a torus of 16 x 16.
+    /// How often full buffers are counted. Default: 32 flit times of the first link of a switch, or
+    /// of 64 bytes where packets go whole. This is recalled, as 2 cycles a hop over half the side
+    /// of a torus of 16 x 16.
     pub gather: Option<Span>,
-    /// How long a count is on its way to the hosts, by a side band of its own; at most a tuning period. As
-    /// long as `gather` unless given; recalled.
+    /// How long a count takes to reach the hosts, over a side band; at most a tuning period.
+    /// Default: as long as `gather` (recalled).
     pub side_band: Option<Span>,
-    /// Gathers of a tuning period, from 1 to 1,000. 3 unless given; recalled.
+    /// Gathers of a tuning period, from 1 to 1,000. Default: 3 (recalled).
     #[schemars(range(min = 1, max = 1_000))]
     pub tuning_gathers: i64,
-    /// The first threshold, as a fraction of all buffers. .1 unless given; ours.
+    /// The first threshold, as a fraction of all buffers. Default: .1 (ours).
     #[schemars(range(min = 0.0, max = 1.0))]
     pub threshold: f64,
-    /// By which fraction of all buffers the threshold grows when a period throttled and the
-    /// throughput did not fall. .01 unless given; recalled.
+    /// Fraction of all buffers by which the threshold grows when a period throttled and the
+    /// throughput did not fall. Default: .01 (recalled).
     #[schemars(range(min = 0.0, max = 1.0))]
     pub increase: f64,
-    /// By which fraction it falls when the throughput fell. .04 unless given; recalled.
+    /// Fraction of all buffers by which it falls when the throughput fell. Default: .04 (recalled).
     #[schemars(range(min = 0.0, max = 1.0))]
     pub decrease: f64,
-    /// The throughput of a period fell if it is lower than that of another by more than this
-    /// fraction of it: of the one before, or of the best. .25 unless given; recalled of the one before,
-    /// ours of the best.
+    /// The throughput of a period fell if it is lower than that of the period before, or of the
+    /// best, by more than this fraction of it. Default: .25 (recalled for the period before, ours
+    /// for the best).
     #[schemars(range(min = 0.0, max = 1.0))]
     pub drop: f64,
-    /// Periods in a row far below the best, after which that is forgotten, from 1 to 1,000. 5 unless
-    /// given; recalled.
+    /// Periods in a row far below the best, after which that is forgotten, from 1 to 1,000.
+    /// Default: 5 (recalled).
     #[schemars(range(min = 1, max = 1_000))]
     pub patience: i64,
 }
@@ -122,11 +123,10 @@ impl Default for SelfTuned {
 #[serde(deny_unknown_fields, default)]
 pub struct Post {
     /// How many messages may be in the adapter, from the accepted post until the tail has left.
-    /// Required under credit-based congestion control; elsewhere all that the send buffer has room
-    /// for, unless given as `exempt`.
+    /// Required under credit-based congestion control. Default elsewhere: all that the send buffer
+    /// has room for; `exempt` bypasses it.
     pub credits: Option<Credits>,
-    /// What becomes of a message that finds no credit, or the send buffer full. It waits unless
-    /// given.
+    /// What becomes of a message that finds no credit, or a full send buffer. Default: it waits.
     pub refused: RefusedPost,
 }
 
@@ -137,12 +137,12 @@ pub enum Credits {
     /// Any number, beside the send buffer: control traffic.
     #[schemars(extend("x-source" = "Yum et al. 2002, section 4.2"))]
     Exempt,
-    /// So many of the class at each host.
+    /// This many of the class at each host.
     #[schemars(extend("x-source" = "Yum et al. 2002, section 4.2"))]
     #[schemars(extend("x-example" = "{ per-host = 200 }"))]
     PerHost(i64),
-    /// By the rate that a stream solicits: as many of the places of the send buffer as that is of the
-    /// link, rounded down, and at least one; of each stream.
+    /// By the rate that a stream requests: each stream gets that share of the link in places of the
+    /// send buffer, rounded down, and at least one.
     #[schemars(extend("x-source" = "Yum et al. 2002, section 4.2; rounding: ours"))]
     #[schemars(extend("x-example" = r#"network.adapters = { congestion_control = "credits" }
 
@@ -151,7 +151,7 @@ load = 0.5
 streams = { data = { mpeg2 = { mean = "1280 B", deviation = "200 B" } }, interval = "20 us" }
 post = { credits = "by-rate" }"#))]
     ByRate,
-    /// So many of each flow.
+    /// This many of each flow.
     #[schemars(extend("x-source" = "Yum et al. 2002, section 4.2"))]
     #[schemars(extend("x-example" = "{ per-flow = 2 }"))]
     PerFlow(i64),
@@ -175,8 +175,7 @@ pub enum RefusedPost {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Retry {
-    /// After so long; after the time of the longest message of the class on the link of its host
-    /// unless given.
+    /// Delay. Default: the time of the longest message of the class on the link of its host.
     pub after: Option<Span>,
 }
 
@@ -184,14 +183,14 @@ pub struct Retry {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LaneName {
-    /// On any, anew at every hop: the first that is free.
+    /// On any, chosen at every hop: the first that is free.
     #[default]
     #[schemars(extend("x-source" = "ours"))]
     Any,
-    /// On one that is drawn when it is created, at every hop the same.
+    /// On one that is drawn when it is created, the same at every hop.
     #[schemars(extend("x-source" = "Yum et al. 2002, section 5.2"))]
     AtRandom,
-    /// On one that is drawn with the first message of its flow, as all others of that.
+    /// On one that is drawn with the first message of its flow, the same for the whole flow.
     #[schemars(extend("x-source" = "ours"))]
     OfFlow,
 }

@@ -64,7 +64,7 @@ presets! {
     #[schemars(extend("x-source" = "Flich et al. 2001, section IV-A"))]
     Myrinet1280 = "myrinet-1280" => myrinet(160_000_000, 10, [2, 1]),
     /// Virtual lanes at 1.6 Gbit/s as Yum et al. 2002 model them: 200 MB/s, cables of 10 m, 16
-    /// lanes of 10 flits of 16 B, five stages of 80 ns, a multiplexed crossbar, round robin
+    /// lanes of 10 flits of 16 B, five stages of 80 ns. A multiplexed crossbar; round robin
     /// everywhere.
     #[schemars(extend("x-source" = "Yum et al. 2002, sections 3.1 and 4; cables of 10 m are ours"))]
     Yum1600 = "yum-1600" => Figures {
@@ -74,8 +74,8 @@ presets! {
         ..of_a_paper(200_000_000, 10)
     },
     /// InfiniBand of four lines as Santos et al. 2002 model it: 1 GB/s, cables of 10 m, whole
-    /// packets with 20 B beside the payload, 40 ns a switch, a buffer of four packets of 2,068 B an
-    /// input, the oldest packet first.
+    /// packets with 20 B of overhead, 40 ns a switch. An input has a buffer of four packets of
+    /// 2,068 B; the oldest packet goes first.
     #[schemars(extend("x-source" = "Santos et al. 2002, table I; one lane and cables of 10 m are ours"))]
     Santos4x = "santos-4x" => Figures {
         type_bytes: Bytes(20),
@@ -85,60 +85,60 @@ presets! {
         ..of_a_paper(1_000_000_000, 10)
     },
     /// InfiniBand SDR of four lanes: 1 GB/s, cables of 10 m, 200 ns a switch, 64,000 B an input
-    /// port, packets of 2,048 B with 28 B beside the payload.
+    /// port. Packets carry 2,048 B, with 28 B of overhead.
     #[schemars(extend("x-source" = "InfiniBand Architecture Specification; 200 ns: Cisco SFS 7000 Series, Q&A; buffer: a later switch"))]
     InfinibandSdr = "infiniband-sdr" => infiniband(Generation::Sdr, 200, 64_000),
     /// InfiniBand DDR of four lanes: 2 GB/s, cables of 10 m, 200 ns a switch, 64,000 B an input
-    /// port, packets of 2,048 B with 28 B beside the payload.
+    /// port. Packets carry 2,048 B, with 28 B of overhead.
     #[schemars(extend("x-source" = "InfiniBand Architecture Specification; 200 ns: Cisco SFS 7000 Series, Q&A; buffer: a later switch"))]
     InfinibandDdr = "infiniband-ddr" => infiniband(Generation::Ddr, 200, 64_000),
     /// InfiniBand QDR of four lanes: 4 GB/s, cables of 10 m, 100 ns a switch, 64,000 B an input
-    /// port, packets of 2,048 B with 28 B beside the payload.
+    /// port. Packets carry 2,048 B, with 28 B of overhead.
     #[schemars(extend("x-source" = "InfiniBand Architecture Specification; 100 ns and 64,000 B: Mellanox's model of InfiniScale IV, ib_flit_sim"))]
     InfinibandQdr = "infiniband-qdr" => infiniband(Generation::Qdr, 100, 64_000),
     /// InfiniBand FDR of four lanes: 6.8 GB/s, cables of 10 m, 170 ns a switch, 128 KiB an input
-    /// port, packets of 4,096 B with 26 B beside the payload.
+    /// port. Packets carry 4,096 B, with 26 B of overhead.
     #[schemars(extend("x-source" = "InfiniBand Architecture Specification; 170 ns: SX6036 product brief, from memory; the buffer is ours"))]
     InfinibandFdr = "infiniband-fdr" => infiniband(Generation::Fdr, 170, 128 << 10),
     /// InfiniBand EDR of four lanes: 12.5 GB/s, cables of 10 m, 90 ns a switch, 128 KiB an input
-    /// port, packets of 4,096 B with 26 B beside the payload.
+    /// port. Packets carry 4,096 B, with 26 B of overhead.
     #[schemars(extend("x-source" = "InfiniBand Architecture Specification; 90 ns: SB7700 and SB7800 product briefs, from memory; the buffer is ours"))]
     InfinibandEdr = "infiniband-edr" => infiniband(Generation::Edr, 90, 128 << 10),
     /// InfiniBand HDR of four lanes: 25 GB/s, cables of 10 m, 130 ns a switch, 256 KiB an input
-    /// port, packets of 4,096 B with 26 B beside the payload.
+    /// port. Packets carry 4,096 B, with 26 B of overhead.
     #[schemars(extend("x-source" = "InfiniBand Architecture Specification; 130 ns: QM8790 product brief, second hand; the buffer is ours"))]
     InfinibandHdr = "infiniband-hdr" => infiniband(Generation::Hdr, 130, 256 << 10),
     /// InfiniBand NDR of four lanes: 50 GB/s, cables of 10 m, 150 ns a switch, 512 KiB an input
-    /// port, packets of 4,096 B with 26 B beside the payload.
+    /// port. Packets carry 4,096 B, with 26 B of overhead.
     #[schemars(extend("x-source" = "InfiniBand Architecture Specification; nothing is published: 150 ns and the buffer are ours"))]
     InfinibandNdr = "infiniband-ndr" => infiniband(Generation::Ndr, 150, 512 << 10),
     /// InfiniBand XDR of four lanes: 100 GB/s, cables of 10 m, 150 ns a switch, 1 MiB an input
-    /// port, packets of 4,096 B with 26 B beside the payload.
+    /// port. Packets carry 4,096 B, with 26 B of overhead.
     #[schemars(extend("x-source" = "InfiniBand Architecture Specification; nothing is published: 150 ns and the buffer are ours"))]
     InfinibandXdr = "infiniband-xdr" => infiniband(Generation::Xdr, 150, 1 << 20),
     /// Lossless Ethernet at 25 Gb/s with RoCEv2: 3.125 GB/s, cables of 10 m and 205 ns of error
-    /// correction, 300 ns a switch, 500,000 B an input port with pauses of lanes (PFC), packets of
-    /// 1,024 B with 82 B beside the payload.
+    /// correction, 300 ns a switch, 500,000 B an input port, priority flow control (PFC). Packets
+    /// carry 1,024 B, with 82 B of overhead.
     #[schemars(extend("x-source" = "IEEE 802.3, 802.1Qbb; 300 ns: TechRepublic on Spectrum; 16 MB of Spectrum, shared by 32 ports evenly: ours"))]
     Roce25 = "roce-25" => roce(3_125, 205, 300, 16_000_000 / 32, 80),
     /// Lossless Ethernet at 100 Gb/s with RoCEv2: 12.5 GB/s, cables of 10 m and 51 ns of error
-    /// correction, 300 ns a switch, 500,000 B an input port with pauses of lanes (PFC), packets of
-    /// 4,096 B with 82 B beside the payload.
+    /// correction, 300 ns a switch, 500,000 B an input port, priority flow control (PFC). Packets
+    /// carry 4,096 B, with 82 B of overhead.
     #[schemars(extend("x-source" = "IEEE 802.3, 802.1Qbb; 300 ns: TechRepublic on Spectrum; 16 MB of Spectrum, shared by 32 ports evenly: ours"))]
     Roce100 = "roce-100" => roce(12_500, 51, 300, 16_000_000 / 32, 394),
     /// Lossless Ethernet at 200 Gb/s with RoCEv2: 25 GB/s, cables of 10 m and 51 ns of error
-    /// correction, 425 ns a switch, 1,312,500 B an input port with pauses of lanes (PFC), packets
-    /// of 4,096 B with 82 B beside the payload.
+    /// correction, 425 ns a switch, 1,312,500 B an input port, priority flow control (PFC). Packets
+    /// carry 4,096 B, with 82 B of overhead.
     #[schemars(extend("x-source" = "IEEE 802.3, 802.1Qbb; 425 ns: SN3000 product brief, from memory; 42 MB of Spectrum-2, shared by 32 ports evenly: ours"))]
     Roce200 = "roce-200" => roce(25_000, 51, 425, 42_000_000 / 32, 453),
     /// Lossless Ethernet at 400 Gb/s with RoCEv2: 50 GB/s, cables of 10 m and 26 ns of error
-    /// correction, 425 ns a switch, 2,000,000 B an input port with pauses of lanes (PFC), packets
-    /// of 4,096 B with 82 B beside the payload.
+    /// correction, 425 ns a switch, 2,000,000 B an input port, priority flow control (PFC). Packets
+    /// carry 4,096 B, with 82 B of overhead.
     #[schemars(extend("x-source" = "IEEE 802.3, 802.1Qbb; nothing is published: 425 ns as at 200; 64 MB of Spectrum-3, shared by 32 ports evenly: ours"))]
     Roce400 = "roce-400" => roce(50_000, 26, 425, 64_000_000 / 32, 905),
     /// Lossless Ethernet at 800 Gb/s with RoCEv2: 100 GB/s, cables of 10 m and 26 ns of error
-    /// correction, 500 ns a switch, 2,500,000 B an input port with pauses of lanes (PFC), packets
-    /// of 4,096 B with 82 B beside the payload.
+    /// correction, 500 ns a switch, 2,500,000 B an input port, priority flow control (PFC). Packets
+    /// carry 4,096 B, with 82 B of overhead.
     #[schemars(extend("x-source" = "IEEE 802.3, 802.1Qbb; nothing is published: 500 ns; 160 MB of Spectrum-4, shared by 64 ports evenly: ours"))]
     Roce800 = "roce-800" => roce(100_000, 26, 500, 160_000_000 / 64, 905),
 }

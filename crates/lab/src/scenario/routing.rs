@@ -18,8 +18,8 @@ pub struct Routing {
     /// The memory that the routes of a path set may take. What they would take is told before any of
     /// it is taken.
     pub memory_max: Bytes,
-    /// An alternative path for every pair of hosts, and which of its two a packet takes; there is
-    /// but one unless given. Packets must carry their route.
+    /// An alternative path for every pair of hosts, and which of the two a packet takes. By default
+    /// a pair has one path. Packets must carry their route.
     pub alternative: Option<AlternativePaths>,
     /// Forwarding tables that a subnet manager decided on, in place of an algorithm: a file from
     /// dump_lfts or dump_fts, opensm-lfts.dump or opensm.fdbs; the path is relative to the
@@ -29,7 +29,7 @@ pub struct Routing {
     /// from smpquery sl2vl, or opensm.conf.
     pub lane_tables: Option<String>,
     /// The service level of each pair of hosts: lines of source_lid,destination_lid,sl, or a file
-    /// from saquery -p; level 0 for all unless given.
+    /// from saquery -p. Default: level 0 for all.
     pub service_levels: Option<String>,
 }
 

@@ -18,44 +18,44 @@ use serde::{Deserialize, Serialize};
 pub struct Streams {
     /// What a stream sends.
     pub data: StreamData,
-    /// Streams of each host, from 1 to 1,000,000, or of each pair. As many as come nearest to the `load` of the class
-    /// unless given: load x rate of the link / mean rate of a stream, rounded; one of them stands in a scenario, and for pairs 1
-    /// holds where neither does.
+    /// Streams of each host, or of each pair, from 1 to 1,000,000. Default: as many as come nearest
+    /// to the `load` of the class, which is load x rate of the link / mean rate of a stream,
+    /// rounded. Give `count` or `load`; for pairs 1 holds if neither is given.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub count: Option<i64>,
     /// Where streams go.
     #[serde(default)]
     pub placement: Placement,
-    /// From one frame of a stream to the next; a thirtieth of a second unless given.
+    /// From one frame of a stream to the next. Default: a thirtieth of a second.
     pub interval: Option<Span>,
-    /// Payload of a message: a frame is cut into such, and the last has what is left. That of Yum et
-    /// al. 2002, section 6.1 (40 flits of 128 bits), unless given.
+    /// Payload of a message. A frame is cut into messages of this size, and the last has the rest.
+    /// Default: that of Yum et al. 2002, section 6.1 (40 flits of 128 bits).
     #[serde(default = "default_message")]
     pub message: Bytes,
     /// When the messages of a frame are created: all at once as it begins, or evenly over its
-    /// interval; at once unless given.
+    /// interval. Default: at once.
     pub spread: Option<Spread>,
-    /// From the start of the class to that of each stream; drawn below an interval of frames, for each
-    /// by itself, unless given. Bursts begin in the midst of their periods.
+    /// From the start of the class to that of each stream. Default: drawn for each stream, below an
+    /// interval of frames. Bursts begin in the middle of their periods.
     pub start: Option<Span>,
-    /// How long each lasts: it has the frames whose intervals end by then. As long as the class sends
-    /// unless given.
+    /// How long each lasts: it has the frames whose intervals end by then. Default: as long as the
+    /// class sends.
     pub lifetime: Option<Span>,
-    /// Whether a stream asks before it sends, where there is an admission control
+    /// Whether a stream asks before it sends, where there is admission control
     /// (`network.admission`).
     #[serde(default = "yes")]
     pub admission: bool,
-    /// The rate that a stream solicits from an admission control, as a multiple of its mean rate, above
-    /// 0.
+    /// The rate that a stream requests from admission control, as a multiple of its mean rate,
+    /// above 0.
     #[serde(default = "one")]
     pub solicits: f64,
-    /// The share of streams whose application crashes, from 0 to 1, each at an instant drawn within its
-    /// time: it sends no more, and does not release what it has reserved.
+    /// The share of streams whose application crashes, from 0 to 1, each at a random instant of its
+    /// lifetime. It sends no more, and does not release what it has reserved.
     #[serde(default)]
     pub crashes: f64,
-    /// What is measured of frames against their deadlines; what has no frames takes none.
+    /// How frames are measured against their deadlines. Streams without frames take none.
     pub deadline: Option<Deadline>,
-    /// What all streams of the class may take of memory; more is refused.
+    /// Memory that all streams of the class may take; more is refused.
     #[serde(default = "default_memory_max")]
     pub memory_max: Bytes,
 }
@@ -75,9 +75,9 @@ const INTERVAL: Span = Span::from_ps(33_333_333_333);
 #[serde(rename_all = "kebab-case")]
 #[schemars(transform = accept_bare_names)]
 pub enum StreamData {
-    /// The frames of a file, one after the other and from the beginning again: a size in bytes a line,
-    /// or the index in order of display, time, type (`I`, `P` or `B`) and size, in order of
-    /// transmission. The path is relative to the scenario; gzip and xz are read.
+    /// The frames of a file, one after the other, repeated from the beginning. A line has a size in
+    /// bytes, or display index, time, type (`I`, `P` or `B`) and size, in order of transmission.
+    /// The path is relative to the scenario; gzip and xz are read.
     #[schemars(extend("x-source" = "Yum et al. 2002, section 6.2 (a film)"))]
     #[schemars(extend("x-example" = r#"{ trace = { file = "frames.txt" } }"#))]
     Trace(Trace),
@@ -98,7 +98,7 @@ streams = { data = { on-off = { rate = "8 MB/s", on = "20 us", off = "20 us" } }
 pub struct Trace {
     /// The file.
     pub file: String,
-    /// With which frame every stream begins, from 0; drawn for each stream unless given.
+    /// With which frame every stream begins, from 0. Default: drawn for each stream.
     #[schemars(range(min = 0))]
     pub first: Option<i64>,
 }
@@ -107,7 +107,7 @@ pub struct Trace {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Mpeg2 {
-    /// Mean size of a frame: 4 Mbit/s at 30 frames a second unless given.
+    /// Mean size of a frame. Default: 4 Mbit/s at 30 frames a second.
     pub mean: Bytes,
     /// Standard deviation of the size; a fifth of the mean by default.
     pub deviation: Bytes,
@@ -129,8 +129,8 @@ pub struct OnOffData {
     pub on: Span,
     /// Mean length of an off period: as long by default.
     pub off: Span,
-    /// Tail index of Pareto's law, above 1, by which periods are as long as they are; exponential
-    /// unless given.
+    /// Tail index of Pareto's law for the lengths of periods, above 1. Default: exponential
+    /// periods.
     pub shape: Option<f64>,
 }
 

@@ -21,67 +21,67 @@ pub struct TrafficClass {
     /// When messages are created.
     #[serde(default = "default_arrivals")]
     pub arrivals: Arrivals,
-    /// Offered load of each host as a fraction of its link, payload only, above 0 and at most
-    /// 1, of streams also more; backlogged classes, schedules and replies take none.
+    /// Offered load of each host as a fraction of its link, payload only: above 0 and at most 1,
+    /// and of streams also more. Backlogged classes, schedules and replies take none.
     pub load: Option<f64>,
-    /// Payload length of messages; a schedule takes none, and where the preset says what a packet
-    /// carries it is that unless given.
+    /// Payload length of messages. Default: what a packet carries, where the preset says so. A
+    /// schedule takes none.
     pub length: Option<Lengths>,
     /// Where messages go; replies go back.
     #[schemars(extend("default" = "uniform"))]
     pub destinations: Option<Destinations>,
-    /// Level of the class, from 0, the lowest, to 7: at a host its packets go before those of lower
-    /// levels, and at switches where `network.arbitration` says so.
+    /// Priority level of the class, from 0, the lowest, to 7. At a host its packets go before those
+    /// of lower levels, and at switches too where `network.arbitration` says so.
     #[serde(default)]
     #[schemars(range(min = 0, max = 7))]
     pub priority: i64,
-    /// Lanes on which its packets may go, each on any of them; all but 15 unless given.
+    /// Lanes on which its packets may go, each on any of them. Default: all but 15.
     pub lanes: Option<Vec<i64>>,
     /// On which of its lanes a message goes.
     #[serde(default)]
     pub lane: LaneName,
-    /// Service level of its packets, from 0 to 15, from which tables make lanes
-    /// (`routing.lane_tables`); that which the tables give each pair of hosts unless given.
+    /// Service level of its packets, from 0 to 15, which tables map to lanes
+    /// (`routing.lane_tables`). Default: the level that the tables give each pair of hosts.
     #[schemars(range(min = 0, max = 15))]
     pub service_level: Option<i64>,
-    /// How hosts cut messages into packets: into what the preset says that a packet carries, or
-    /// not at all where it says nothing, unless given.
+    /// How hosts cut messages into packets. Default: into what a packet carries by the preset, or
+    /// not at all where the preset does not say.
     pub segmentation: Option<Segmentation>,
     /// How its messages are posted to channel adapters (`network.adapters`).
     pub post: Option<Post>,
-    /// How much of the class a host may send; all it can unless given.
+    /// How much of the class a host may send. Unlimited by default.
     pub policing: Option<Policing>,
-    /// Streams, of which a host may send many; they take the place of `arrivals`, `length` and
+    /// Streams, of which a host may send many. They replace `arrivals`, `length` and
     /// `destinations`.
     pub streams: Option<Streams>,
-    /// How many packets of a flow, that is of the class from one host to another, may be under way:
-    /// each is answered when it has arrived whole, and one more may start when the answer has. Any
-    /// number unless given.
+    /// How many packets of a flow may be in flight. A flow is the class from one host to another.
+    /// Each packet is answered when it has arrived whole, and the answer lets one more start.
+    /// Unlimited by default.
     #[schemars(extend("x-source" = "textbook; one answer a packet: Santos et al. 2002, section I"))]
     #[schemars(extend("x-example" = r#"[[traffic]]
 load = 0.1
 length = { fixed = "64 B" }
 window = { packets = 4, answer = { length = "20 B" } }"#))]
     pub window: Option<Window>,
-    /// Payload of a flow as a fraction of the host's link, above 0 and at most 1: a packet starts
-    /// no sooner than the one before it and the time that its payload takes at this rate. As fast
-    /// as it can unless given.
+    /// Payload rate of a flow as a fraction of the host's link, above 0 and at most 1. A packet
+    /// starts no sooner than the one before it plus the time that its payload takes at this rate.
+    /// Unlimited by default.
     #[schemars(extend("x-source" = "textbook"))]
     #[schemars(extend("x-example" = r#"[[traffic]]
 load = 0.1
 length = { fixed = "64 B" }
 pace = 0.25"#))]
     pub pace: Option<f64>,
-    /// The class creates messages from this instant on; from the beginning of the run unless given.
+    /// The class creates messages from this instant on. Default: the beginning of the run.
     pub start: Option<Span>,
-    /// The hosts of the class start one after the other; all at once unless given.
+    /// The hosts of the class start one after the other. Default: all at once.
     #[schemars(extend("x-source" = "Santos et al. 2002, section III; jitter: ours"))]
     #[schemars(extend("x-example" = r#"[[traffic]]
 arrivals = "backlogged"
 length = { fixed = "64 B" }
 stagger = { every = "10 us", jitter = "10 us" }"#))]
     pub stagger: Option<Stagger>,
-    /// It creates none at this instant and later; until the end of the run unless given.
+    /// It creates none from this instant on. Default: until the end of the run.
     pub stop: Option<Span>,
 }
 
@@ -92,7 +92,7 @@ pub struct Stagger {
     /// From one host of the class to the next, in the order of the fabric; the first starts with
     /// the class.
     pub every: Span,
-    /// Each host, the first too, starts later by a time that is drawn below this, from the seed.
+    /// Each host, the first too, starts later by a random time below this, drawn from the seed.
     #[serde(default)]
     pub jitter: Span,
 }

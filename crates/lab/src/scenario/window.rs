@@ -13,9 +13,9 @@ pub struct Window {
     /// but where only marked packets are answered, for which no window can wait.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub packets: Option<i64>,
-    /// Which packets are answered: each, `{ every = 4 }` of a flow at once (coalesced answers), or only
-    /// such as are marked, those of a flow at least so long apart, `{ marked = "50 us" }` (congestion
-    /// notification packets, CNP). Each unless given.
+    /// Which packets are answered. Default: each. `{ every = 4 }` answers that many of a flow at
+    /// once (coalesced acknowledgements). `{ marked = "50 us" }` answers only marked packets, with
+    /// at least that time between answers of a flow (congestion notification packets, CNP).
     #[serde(default)]
     pub answered: Answered,
     /// The packet with which a host answers each packet of the class that it has received whole.
@@ -30,17 +30,16 @@ pub struct Window {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Answer {
-    /// Payload of an answer, from 1 B to 64 KiB; that of Santos et al. 2002, table I, unless
-    /// given.
+    /// Payload of an answer, from 1 B to 64 KiB. Default: that of Santos et al. 2002, table I.
     pub length: Bytes,
-    /// Level of answers, from 0 to 7: at a host those of a level go before all else of it; that of
-    /// the class unless given.
+    /// Priority level of answers, from 0 to 7. At a host answers of a level go before all else of
+    /// it. Default: that of the class.
     #[schemars(range(min = 0, max = 7))]
     pub priority: Option<i64>,
-    /// Lanes on which answers may go; those of the class unless given.
+    /// Lanes on which answers may go. Default: those of the class.
     pub lanes: Option<Vec<i64>>,
-    /// Service level of answers, from 0 to 15; that of the class unless given, and if that has none
-    /// the one that tables give to the pair from the host that answers to the one that sent.
+    /// Service level of answers, from 0 to 15. Default: that of the class. If it has none, tables
+    /// give the level, for the pair from the answering host to the sender.
     #[schemars(range(min = 0, max = 15))]
     pub service_level: Option<i64>,
 }

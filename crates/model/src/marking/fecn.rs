@@ -25,21 +25,21 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Fecn {
-    /// `cc_sw_cong_setting_threshold`: from 0, which marks nothing, over 1, the loosest, to 15, the
-    /// strictest: an output is congested if more waits for it than 16 less the threshold, in sixteenths,
-    /// of what the buffer of an input holds of the lane (ours). 15 unless given.
+    /// `cc_sw_cong_setting_threshold`: 0 marks nothing, 1 is the loosest, 15 the strictest. An
+    /// output is congested if more waits for it than 16 less the threshold, in sixteenths of what
+    /// the buffer of an input holds of the lane (ours). Default: 15.
     #[schemars(range(min = 0, max = 15))]
     pub threshold: u8,
-    /// `cc_sw_cong_setting_packet_size`: packets smaller than so many times 64 B are not marked. 8
-    /// unless given.
+    /// `cc_sw_cong_setting_packet_size`: packets smaller than this many times 64 B are not marked.
+    /// Default: 8.
     #[schemars(range(min = 0, max = 65_535))]
     pub packet_size: u16,
-    /// `cc_sw_cong_setting_marking_rate`: so many packets that could be marked pass between two that
-    /// are. 0 unless given.
+    /// `cc_sw_cong_setting_marking_rate`: packets that could be marked and pass between two that
+    /// are. Default: 0.
     #[schemars(range(min = 0, max = 65_535))]
     pub marking_rate: u16,
-    /// `cc_sw_cong_setting_victim_mask`, for all ports alike: whether outputs mark also where
-    /// congestion spreads from elsewhere. They do not unless given.
+    /// `cc_sw_cong_setting_victim_mask`, for all ports: whether outputs also mark where congestion
+    /// spreads from elsewhere. Default: they do not.
     pub victim_mask: bool,
 }
 

@@ -13,14 +13,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Naive {
-    /// A buffer counts as full from so much on, in blocks of 64 B; where it has no space for one more
-    /// packet like the last unless given (footnote 3).
+    /// A buffer counts as full from this fill on, in blocks of 64 B. Default: where it has no space
+    /// for one more packet like the last (footnote 3).
     pub fill: Option<Bytes>,
-    /// Fills are averaged over so much time before they are compared; they are not unless given
-    /// (footnote 5).
+    /// Fills are averaged over this time before they are compared. Off by default (footnote 5).
     pub average: Option<Span>,
-    /// What starts on an output is not marked for so long after a packet came for which that had no
-    /// space at the other end; nothing is spared unless given (footnote 4).
+    /// After a packet arrives for an output that has no space at the other end, packets that start
+    /// on that output are not marked for this long. Off by default (footnote 4).
     pub spare_blocked: Option<Span>,
 }
 

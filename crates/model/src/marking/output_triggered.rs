@@ -16,18 +16,18 @@ pub struct OutputTriggered {
     /// More packets than this for an output mark what waits for it; from 0 to 1,000,000.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub threshold: u32,
-    /// Packets for an output are averaged over so much time before they are compared; they are not unless given
+    /// Packets for an output are averaged over this time before they are compared. Off by default
     /// (footnote 5).
     pub average: Option<Span>,
-    /// Which packets are marked; the next that start, as many as are counted, unless given.
+    /// Which packets are marked. Default: the next that start, as many as are counted.
     #[serde(default)]
     pub scan: Scan,
-    /// Whether a packet whose tail is leaving still counts as waiting for its output; it does unless
-    /// given.
+    /// Whether a packet whose tail is leaving still counts as waiting for its output. It does by
+    /// default.
     #[serde(default = "super::triggers::yes")]
     pub counts_leaving: bool,
-    /// What starts on an output is not marked for so long after a packet came for which that had no
-    /// space at the other end; nothing is spared unless given (footnote 4).
+    /// After a packet arrives for an output that has no space at the other end, packets that start
+    /// on that output are not marked for this long. Off by default (footnote 4).
     pub spare_blocked: Option<Span>,
 }
 

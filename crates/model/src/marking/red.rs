@@ -21,11 +21,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Red {
-    /// Up to so much behind it no packet is marked. 5 kB unless given.
+    /// No packet is marked with at most this much behind it. Default: 5 kB.
     pub k_min: Bytes,
-    /// From so much on every packet is. 200 kB unless given.
+    /// From this much on every packet is marked. Default: 200 kB.
     pub k_max: Bytes,
-    /// The probability just below `k_max`, from 0 to 1. .01 unless given.
+    /// The probability just below `k_max`, from 0 to 1. Default: .01.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub p_max: f64,
 }

@@ -94,7 +94,7 @@ impl Triggers {
     }
 }
 
-/// Whether a packet whose tail is leaving counts, unless given.
+/// Whether a packet whose tail is leaving counts, by default.
 pub(super) const fn yes() -> bool {
     true
 }

@@ -31,18 +31,18 @@ const MULTIPLIER_MAX: u16 = (1 << 14) - 1;
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Becn {
-    /// `ccti_increase`: a marked answer adds so much to the index. 1 unless given.
+    /// `ccti_increase`: what a marked answer adds to the index. Default: 1.
     #[schemars(range(min = 1, max = 255))]
     pub increase: u8,
-    /// `ccti_timer`: after so many times 1.024 us the index falls by one. 150 unless given.
+    /// `ccti_timer`: the index falls by one after this many times 1.024 us. Default: 150.
     #[schemars(range(min = 1, max = 65_535))]
     pub timer: u16,
-    /// `ccti_min`: the index does not fall below it. 0 unless given.
+    /// `ccti_min`: the index does not fall below it. Default: 0.
     pub min: u16,
-    /// `ccti_limit`: it does not rise above it. 127 unless given.
+    /// `ccti_limit`: it does not rise above it. Default: 127.
     pub limit: u16,
-    /// `cc_cct`: the delay after a packet by index, as `shift:multiplier`: `multiplier` times the time
-    /// of the packet, over 2 to the `shift`. As many times as the index says unless given.
+    /// `cc_cct`: the delay after a packet by index, as `shift:multiplier`. It is `multiplier` times
+    /// the time of the packet, over 2 to the `shift`. Default: index times the time of the packet.
     pub table: Vec<Delay>,
 }
 

@@ -26,23 +26,23 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Dcqcn {
-    /// The weight of what is new in `alpha`; above 0 and at most 1, 1/256 unless given.
+    /// The weight of the new value in `alpha`, above 0 and at most 1. Default: 1/256.
     pub g: f64,
-    /// After so long without a notification `alpha` falls. 55 us unless given.
+    /// Time without a notification after which `alpha` falls. Default: 55 us.
     pub alpha_timer: Span,
-    /// The rate rises every so often. 55 us unless given.
+    /// Time between increases of the rate. Default: 55 us.
     pub timer: Span,
-    /// It rises also after so many bytes. 10 MB unless given.
+    /// The rate also rises after this many bytes. Default: 10 MB.
     pub byte_counter: Bytes,
-    /// `F`: so often either raises the rate before the target rises. 5 unless given.
+    /// `F`: how often either raises the rate before the target rises. Default: 5.
     #[schemars(range(min = 1, max = 1_000))]
     pub fast_recovery: u32,
-    /// `R_AI`: by so much the target rises. 40 Mbit/s unless given.
+    /// `R_AI`: increase of the target. Default: 40 Mbit/s.
     pub additive: DataRate,
-    /// `R_HAI`: by so much when both raised it more than `F` times. 400 Mbit/s unless given.
+    /// `R_HAI`: its increase when both raised it more than `F` times. Default: 400 Mbit/s.
     pub hyper: DataRate,
-    /// The lowest rate, as a share of the highest, which is the pace of the class or the full rate of
-    /// the link; above 0 and at most 1, 1/400 unless given.
+    /// The lowest rate, above 0 and at most 1, as a share of the highest: the pace of the class, or
+    /// the full rate of the link. Default: 1/400.
     pub lowest: f64,
 }
 

@@ -18,10 +18,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Fimd {
-    /// The lowest rate, as a share of the highest, which is the pace of the class or the full rate of
-    /// the link; above 0 and at most 1, 1/256 unless given.
+    /// The lowest rate, above 0 and at most 1, as a share of the highest: the pace of the class, or
+    /// the full rate of the link. Default: 1/256.
     pub lowest: f64,
-    /// By how much a mark divides the rate; above 1, 2 unless given.
+    /// By how much a mark divides the rate, above 1. Default: 2.
     pub factor: f64,
 }
 

@@ -17,9 +17,9 @@ use super::Limits;
 use crate::{Pace, REFILL_BYTES};
 use gingham_kernel::{Rate as DataRate, Span};
 
-/// The lowest rate unless given: a share of the highest.
+/// The lowest rate by default: a share of the highest.
 pub(super) const LOWEST: f64 = 1.0 / 256.0;
-/// By how much a rate is divided unless given.
+/// By how much a rate is divided, by default.
 pub(super) const FACTOR: f64 = 2.0;
 
 /// The rate of a flow.

@@ -70,8 +70,8 @@ length = { fixed = "64 B" }"#))]
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Constant {
-    /// From the start of the class to the first message of every host; random within one
-    /// interval, for each host by itself, unless given.
+    /// From the start of the class to the first message of every host. Default: random within one
+    /// interval, drawn for each host.
     pub phase: Option<Span>,
 }
 
@@ -103,7 +103,7 @@ pub struct OnOffPareto {
 pub struct Reply {
     /// The name of the class whose messages are replied to.
     pub to: String,
-    /// From the delivery of such a message to the creation of its reply; nothing unless given.
+    /// From the delivery of such a message to the creation of its reply. Default: none.
     #[serde(default)]
     pub think: Span,
 }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Channel {
-    /// Its name in results; its running number from 1 unless given.
+    /// Its name in results. Default: its number, from 1.
     pub name: Option<String>,
     /// Bytes that leave its queue in a second.
     pub rate: Rate,
@@ -30,8 +30,8 @@ pub struct Channel {
     /// nobody, and passes no policer.
     #[serde(default)]
     pub competing: Vec<Competing>,
-    /// What it may send in a round, at least the longest packet: in the ratio of the rates unless
-    /// given, the slowest channel having the longest packet. Only surplus round robin takes one.
+    /// What it may send in a round, at least the longest packet. Default: in the ratio of the
+    /// rates, with the longest packet for the slowest channel. Only surplus round robin takes one.
     pub quantum: Option<Bytes>,
     /// The most that is added to the delay, uniformly, without changing the order.
     #[serde(default)]
@@ -41,7 +41,7 @@ pub struct Channel {
     pub loss: f64,
     /// Loss in bursts (Gilbert 1960, Elliott 1963), in place of `loss`.
     pub bursts: Option<Bursts>,
-    /// Nothing is lost any more from this instant on; until the end of the run unless given.
+    /// Losses end at this instant. Default: the end of the run.
     pub loss_until: Option<Span>,
     /// The packets of data of this channel that are lost, by their numbers on it from 1.
     #[serde(default)]
@@ -63,8 +63,8 @@ pub struct Channel {
     /// Changes of the rate, in the order of time.
     #[serde(default)]
     pub rates: Vec<RateStep>,
-    /// The longest frame that crosses it, a packet with what stands before it; any does unless
-    /// given. A longer one is lost, and nobody is told.
+    /// The longest frame that crosses it, a packet with its header. Unlimited by default. A longer
+    /// frame is lost silently.
     pub mtu: Option<Bytes>,
     /// Changes of that, in the order of time.
     #[serde(default)]
@@ -78,11 +78,11 @@ pub struct Channel {
     /// free.
     #[serde(default = "first")]
     pub priority: NonZeroU8,
-    /// The sender sends no faster on it, packets with their tags, whatever its rate; as fast as
-    /// `control` says unless given. Markers and their like aside.
+    /// The sender sends no faster on it, packets with their tags, whatever its rate. Default: as
+    /// fast as `control` says. Markers and the like do not count.
     pub cap: Option<Rate>,
-    /// The way back, which carries what the receiver tells the sender: as fast and as far, and
-    /// nothing goes wrong on it, unless given.
+    /// The reverse path, which carries what the receiver tells the sender. Default: the same rate
+    /// and delay, with no faults.
     #[serde(default)]
     pub back: Back,
 }
@@ -120,7 +120,7 @@ pub struct Competing {
     /// From this instant on.
     #[serde(default)]
     pub at: Span,
-    /// Nothing comes at this instant and later; until the end of the run unless given.
+    /// Nothing arrives from this instant on. Default: until the end of the run.
     pub until: Option<Span>,
     /// The length of each of its packets.
     #[serde(default = "default_packet")]
@@ -219,14 +219,14 @@ pub struct QuantumStep {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Back {
-    /// Its rate; that of the way forth unless given.
+    /// Its rate. Default: that of the forward path.
     pub rate: Option<Rate>,
-    /// Its delay; that of the way forth unless given.
+    /// Its delay. Default: that of the forward path.
     pub delay: Option<Span>,
     /// The most that is added to its delay.
     pub jitter: Span,
     /// The probability that a message is lost on it.
     pub loss: f64,
-    /// Spans in which nothing crosses it; those of the way forth unless given.
+    /// Spans in which nothing crosses it. Default: those of the forward path.
     pub outages: Option<Vec<OutageSpan>>,
 }

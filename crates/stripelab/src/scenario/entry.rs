@@ -11,12 +11,12 @@ use serde::{Deserialize, Serialize};
 pub struct Entry {
     /// In which order packets wait, and what keeps them from waiting long.
     pub queue: EntryQueue,
-    /// What waits at the most: 250 kB in one queue, 15 MB in queues by flow unless given. A backlogged
+    /// Most that may wait. Default: 250 kB in one queue, 15 MB in queues by flow. A backlogged
     /// source needs no room.
     pub limit: Option<Bytes>,
-    /// How long packets may wait in a queue that stands before some are marked or dropped, with `queue =
-    /// "fq-codel"`: the round trip of the longest channel without its queue, as the sender knows it, and
-    /// 5 ms at the least, unless given.
+    /// How long packets may wait in a standing queue before some are marked or dropped, with `queue
+    /// = "fq-codel"`. Default: the round trip of the longest channel without its queue, as the
+    /// sender knows it, and at least 5 ms.
     pub target: Option<Span>,
     /// For how long it must have stood, about a round trip of a transport (RFC 8290, section 5.2.1).
     pub interval: Span,

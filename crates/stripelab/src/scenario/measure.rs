@@ -16,7 +16,7 @@ pub struct Stop {
     /// Simulated time at which sources stop and the window ends that rates, delays and the order
     /// are measured in.
     pub time: Span,
-    /// When the window begins; after a tenth of `time` unless given.
+    /// When the window begins. Default: after a tenth of `time`.
     pub warm_up: Option<Span>,
     /// For how long after the window what is under way is followed at the most.
     #[serde(default = "a_second")]
@@ -27,7 +27,7 @@ const fn a_second() -> Span {
     Span::from_ps(1_000_000_000_000)
 }
 
-/// What is kept of a run beside its sums.
+/// What is kept of a run in addition to its sums.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Measure {
@@ -36,7 +36,7 @@ pub struct Measure {
     pub events: u64,
     /// So many packets from the beginning on get a row in the table `packets`.
     pub packets: u64,
-    /// Width of a step of the table `series`; a 200th of the time unless given.
+    /// Width of a step of the table `series`. Default: a 200th of the time.
     pub step: Option<Span>,
     /// Percentiles of the delay, each above 0 and below 100.
     pub percentiles: Vec<f64>,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Source {
-    /// Its name in results; its running number from 1 unless given.
+    /// Its name in results. Default: its number, from 1.
     pub name: Option<String>,
     /// When it sends.
     #[serde(default)]
@@ -19,9 +19,9 @@ pub struct Source {
     /// How its packets go over the channels.
     #[serde(default)]
     pub send: Send,
-    /// It sends from this instant on; from the beginning unless given.
+    /// It sends from this instant on. Default: the beginning.
     pub start: Option<Span>,
-    /// It sends nothing at this instant and later; until the end unless given.
+    /// It sends nothing from this instant on. Default: until the end.
     pub stop: Option<Span>,
 }
 
@@ -89,10 +89,10 @@ pub struct OnOff {
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Transport {
-    /// An acknowledgement takes so long from the delivery to the source; as long as the shortest
-    /// delay of a channel unless given.
+    /// Time of an acknowledgement from the delivery to the source. Default: the shortest delay of a
+    /// channel.
     pub ack_delay: Option<Span>,
-    /// The most that is under way, the window of its receiver; 4 MB unless given.
+    /// Most that is in flight, the window of its receiver. Default: 4 MB.
     pub window: Option<Bytes>,
     /// Whether it reads marks (ECN, RFC 3168): a mark reduces its window as a loss does, and nothing
     /// is sent again.

@@ -29,15 +29,15 @@ pub struct Stripe {
     /// Whether `control` bounds what is in flight on each channel; where quanta follow or the order
     /// is free it does so in any case.
     pub window: bool,
-    /// A channel of which the sender hears nothing for so long, though markers go on it, is out
-    /// until it answers again; with "0 s" none ever is (not with credits or windows, which wait for
-    /// what is heard).
+    /// A channel is out if the sender hears nothing of it for this long although markers go on it,
+    /// until it answers again. With "0 s" none ever is out. Credits and windows refuse that, since
+    /// they wait for what is heard.
     pub silence: Span,
     /// Whether a packet goes only where the receiver has said that it has room: then no buffer of
     /// the receiver is ever too full (section 6.3; Kung and Chapman 1993).
     pub credits: bool,
-    /// Reports of the receiver between markers, which credits need; credits and windows have them
-    /// by themselves, with the defaults, unless given.
+    /// Reports of the receiver between markers, which credits need. By default credits and windows
+    /// have them, with the defaults.
     pub reports: Option<Reports>,
     /// Whether each packet carries a tag of 12 bytes with sequence numbers that confirm what the
     /// receiver expects: never out of order then, whatever is lost. It always does where the order
@@ -45,8 +45,9 @@ pub struct Stripe {
     pub guaranteed: bool,
     /// Lost packets are sent again, with these parameters; for that the order must be guaranteed.
     pub repair: Option<Repair>,
-    /// How the longest frame of each channel is found by probes (RFC 8899); unless given the sender
-    /// takes each to pass the longest packet. What fits no channel is dropped before the sender.
+    /// How the longest frame of each channel is found by probes (RFC 8899). By default the sender
+    /// assumes that each passes the longest packet. What fits no channel is dropped before the
+    /// sender.
     pub sizes: Option<Sizes>,
     /// Where channels reorder: each is put in order by the tags' numbers before the receiver sees
     /// it, which takes a guaranteed order.
@@ -137,8 +138,8 @@ pub enum Scheduler {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Generalised {
-    /// Packets a turn of each channel; unless given, in the closest ratio of small whole numbers to
-    /// that of the rates (section 6.2).
+    /// Packets a turn of each channel. Default: the closest ratio of small whole numbers to that of
+    /// the rates (section 6.2).
     pub packets: Vec<u32>,
     /// In that ratio the slowest channel has so many packets a turn at the most: with 1 each other
     /// rate is taken for a multiple of the slowest. The paper does not say how many; 8 is ours.
@@ -289,6 +290,7 @@ impl Default for Restore {
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Receiver {
-    /// It reads so fast; at once unless given. A slow reader fills the buffers of the channels.
+    /// Its reading rate. By default it reads at once. A slow reader fills the buffers of the
+    /// channels.
     pub rate: Option<Rate>,
 }

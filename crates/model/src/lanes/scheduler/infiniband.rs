@@ -20,7 +20,7 @@ pub struct InfiniBand {
     /// Slots of low priority, at most 64; none if only `high` is given.
     pub low: Option<Vec<TableSlot>>,
     /// What high priority may send before a packet of low priority has its turn, in units of 4,096
-    /// bytes: 0 for a single packet, 255 for no limit. That of the file, or else 0, unless given.
+    /// bytes: 0 for a single packet, 255 for no limit. Default: that of the file, or else 0.
     pub high_limit: Option<u8>,
     /// Instead of tables: an `opensm.conf`, whose lines for switches or adapters are taken, or
     /// outputs of `smpquery vlarb` that all tell the same tables. The path is relative to the

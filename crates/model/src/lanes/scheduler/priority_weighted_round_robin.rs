@@ -19,8 +19,8 @@ pub struct PriorityWeightedRoundRobin {
     /// Flits, or packets, of a turn within its level, by lane; 0 for a lane that is never served and
     /// that no class may use.
     pub weights: Vec<u32>,
-    /// When a level has sent so many flits, or packets, while a lower one could, the next is of a
-    /// lower one, so that none starves; lower levels send only when no higher one can unless given.
+    /// When a level has sent this many flits, or packets, while a lower one could, the next is of a
+    /// lower one, so none starves. By default lower levels send only when no higher one can.
     #[schemars(extend("x-source" = "Yum et al. 2002, section 3.3: the progress of low priorities, which should be programmable"))]
     pub yield_after: Option<NonZeroU32>,
     /// What is chosen at a time.
