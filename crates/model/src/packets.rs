@@ -33,7 +33,7 @@ pub enum Read {
     #[default]
     #[schemars(extend("x-source" = "Santos et al. 2002, footnote 6"))]
     Any,
-    /// One: others wait until its tail has left, also those to other outputs.
+    /// One: others wait until its tail has left, even those for other outputs.
     #[schemars(extend("x-source" = "Santos et al. 2002, table I: \"when crossbar is busy\""))]
     One,
 }

@@ -69,7 +69,7 @@ impl Weights {
 /// A notice as a probe keeps it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Noted {
-    /// When.
+    /// Time of the crash.
     pub time: Time,
     /// What happened.
     pub what: &'static str,

@@ -35,8 +35,8 @@ pub enum Segmentation {
     /// No packet carries more payload than this.
     #[schemars(extend("x-source" = "Kwan et al. 1996, section 3.1", "x-example" = r#"{ fixed = "100 B" }"#))]
     Fixed(Bytes),
-    /// No packet carries more than this for each switch on its route; the capacity of the network's
-    /// slack buffers, if it is not given.
+    /// No packet carries more than this for each switch on its route. Default: the capacity of the
+    /// network's slack buffers.
     #[schemars(extend("x-source" = "Kwan et al. 1996, section 3.2", "x-example" = r#"{ adaptive = "80 B" }"#))]
     Adaptive(Adaptive),
     /// The most that a packet carries over one switch, two switches and so on; the last holds for

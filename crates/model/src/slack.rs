@@ -19,9 +19,9 @@ use serde::{Deserialize, Serialize};
 pub struct SlackBuffer {
     /// What the buffer holds, in flits.
     pub capacity: u32,
-    /// A fill above this mark asks the sender to stop.
+    /// A fill above this mark sends STOP.
     pub stop: u32,
-    /// A fill below this mark asks the sender to go on.
+    /// A fill below this mark sends GO.
     pub go: u32,
 }
 

@@ -64,7 +64,7 @@ pub enum Answered {
     /// Only such as were marked, and those of a flow at least so long one after the other: congestion
     /// notification packets.
     Marked(
-        /// That time.
+        /// Least time between answers of a flow.
         Span,
     ),
 }

@@ -9,12 +9,12 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Arbitration {
-    /// Round robin, from the port after the last winner on.
+    /// Round robin, from the port after the last winner.
     #[default]
     #[schemars(extend("x-source" = "Kwan et al. 1996, section 3.1; Flich et al. 2001, section IV-A"))]
     RoundRobin,
-    /// A packet of a higher priority first, and round robin among those of the same; a packet that
-    /// is being sent is never interrupted.
+    /// Higher priority first, and round robin within a priority. A packet in transmission is never
+    /// pre-empted.
     #[schemars(extend("x-source" = "Kwan et al. 1996, section 4"))]
     #[schemars(extend("x-example" = r#"network.arbitration = "strict-priority"
 [[traffic]]
@@ -26,7 +26,7 @@ length = { fixed = "64 B" }
 load = 0.1
 length = { fixed = "64 B" }"#))]
     StrictPriority,
-    /// The packet that came to the switch first, whatever its input port.
+    /// The packet that arrived at the switch first, whatever its input port.
     #[schemars(extend("x-source" = "Santos et al. 2002, table I: \"FIFO\""))]
     OldestFirst,
 }

@@ -30,7 +30,7 @@ pub struct Plan {
     pub restore: Option<OrderOptions>,
     /// When both ends are started anew, in the order of time.
     pub resets: Vec<Time>,
-    /// What waits before the sender.
+    /// The queue before the sender.
     pub entry: EntryPlan,
     /// Whether the sender sees its channels' queues.
     pub backpressure: bool,
@@ -54,7 +54,7 @@ pub struct Plan {
     pub percentiles: Vec<f64>,
 }
 
-/// What waits before the sender.
+/// The queue before the sender.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EntryPlan {
     /// One queue; what finds no room is refused.
@@ -199,7 +199,7 @@ pub enum SourceKind {
         interval: Span,
         /// The longest packet of a frame.
         packet_bytes: u32,
-        /// Whether the film begins anew when it is over.
+        /// Whether the film is repeated when it ends.
         again: bool,
     },
     /// The packets that its lengths give in one turn, once.

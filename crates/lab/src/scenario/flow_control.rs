@@ -9,12 +9,12 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FlowControl {
-    /// The sender knows how many blocks are free, and starts no packet that does not fit.
+    /// Credits: the sender knows how many blocks are free, and starts no packet that does not fit.
     #[default]
     #[schemars(extend("x-source" = "InfiniBand Architecture Specification, Volume 1, section 7.9"))]
     Credits,
-    /// The sender sends on a lane until the receiver asks for a pause, as priority-based flow control
-    /// of Ethernet does; what comes in spite of that goes into headroom.
+    /// Priority flow control, as in Ethernet: the sender sends on a lane until the receiver
+    /// requests a pause. What still arrives goes into headroom.
     #[schemars(extend("x-source" = "IEEE 802.1Qbb; IEEE 802.3, annex 31B; a fill of whole packets, and frames that wait for none, are ours"))]
     #[schemars(extend("x-example" = r#"{ pfc = { pause = "6000 B", resume = "3000 B" } }"#))]
     Pfc(Pfc),
@@ -25,7 +25,7 @@ pub enum FlowControl {
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CreditLoss {
-    /// Out of a hundred updates, drawn each by itself.
+    /// Per cent of updates that are lost, drawn independently.
     pub percent: f64,
     /// From this instant on. Default: the beginning of the run.
     #[serde(default)]
@@ -37,7 +37,7 @@ pub struct CreditLoss {
     pub period: Option<Span>,
 }
 
-/// Pauses of lanes.
+/// Priority flow control: pauses by lane.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Pfc {

@@ -77,12 +77,12 @@ pub struct Scenario {
     /// What the scenario shows, for titles of tables and pictures.
     #[serde(default)]
     pub title: String,
-    /// Root of all random streams: the same scenario and seed give the same bits anywhere.
+    /// Seed of all random streams. The same scenario and seed give the same bits on any machine.
     #[serde(default = "default_seed")]
     pub seed: u64,
     /// Where the fabric comes from.
     pub topology: Topology,
-    /// How packets find their way.
+    /// How packets are routed.
     #[serde(default)]
     pub routing: Routing,
     /// Links, switches and adapters.

@@ -66,9 +66,9 @@ streams = { data = { mpeg2 = { mean = "1280 B", deviation = "200 B" } }, interva
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Crash {
-    /// Which: names and patterns.
+    /// Names and patterns of the hosts.
     pub hosts: Vec<String>,
-    /// When.
+    /// Time of the crash.
     pub at: Span,
 }
 

@@ -13,9 +13,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Policing {
-    /// Payload that flows in, as a fraction of the host's link, above 0 and at most 1.
+    /// Token rate, in payload, as a fraction of the host's link, above 0 and at most 1.
     pub rate: f64,
-    /// Payload that the bucket holds: what may be sent at once after a silence.
+    /// Bucket size, in payload: what may be sent at once after an idle period.
     pub burst: Bytes,
     /// Most payload of one packet; longer ones are cut, in addition to `segmentation`. Unlimited by
     /// default.
@@ -29,11 +29,11 @@ pub struct Policing {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Excess {
-    /// Each packet waits until the bucket holds its payload, and holds up nobody but packets of its
-    /// class behind it at its host.
+    /// Each packet waits until the bucket holds its payload. It holds up only packets of its class
+    /// behind it at its host.
     #[schemars(extend("x-source" = "Kwan et al. 1996, section 5; the bucket is that of ITU-T I.371"))]
     Delay,
-    /// A message that finds too few tokens when it is created is never sent; it is counted.
+    /// A message that finds too few tokens when it is created is dropped and counted.
     #[schemars(extend("x-source" = "Kwan et al. 1996, section 5; the bucket is that of ITU-T I.371"))]
     Drop,
     /// A message that finds too few tokens when it is created is sent with the priority and

@@ -6,27 +6,26 @@ use gingham_topology::routing::{Algorithm, Form, ROUTE_BYTES_MAX, UpDown};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How packets find their way.
+/// How packets are routed.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Routing {
     /// The routing algorithm.
     pub algorithm: Algorithm,
-    /// Whether packets carry their route (`source`) or switches look it up (`table`). Unless given,
-    /// packets carry it up to 16,777,216 pairs of a switch with hosts and a host.
+    /// Whether packets carry their route (`source`) or switches look it up (`table`). Default:
+    /// packets carry it, up to 16,777,216 pairs of a switch with hosts and a host.
     pub form: Option<Form>,
-    /// The memory that the routes of a path set may take. What they would take is told before any of
-    /// it is taken.
+    /// The memory that the routes of a path set may take. More is refused, before any of it is
+    /// taken.
     pub memory_max: Bytes,
     /// An alternative path for every pair of hosts, and which of the two a packet takes. By default
     /// a pair has one path. Packets must carry their route.
     pub alternative: Option<AlternativePaths>,
-    /// Forwarding tables that a subnet manager decided on, in place of an algorithm: a file from
-    /// dump_lfts or dump_fts, opensm-lfts.dump or opensm.fdbs; the path is relative to the
-    /// scenario.
+    /// Forwarding tables of a subnet manager, instead of an algorithm: a file from dump_lfts or
+    /// dump_fts, opensm-lfts.dump or opensm.fdbs. The path is relative to the scenario.
     pub tables: Option<String>,
-    /// Tables from service level to lane, in place of `traffic.*.lanes`: opensm-sl2vl.dump, a file
-    /// from smpquery sl2vl, or opensm.conf.
+    /// Tables that map service levels to lanes, instead of `traffic.*.lanes`: opensm-sl2vl.dump, a
+    /// file from smpquery sl2vl, or opensm.conf.
     pub lane_tables: Option<String>,
     /// The service level of each pair of hosts: lines of source_lid,destination_lid,sl, or a file
     /// from saquery -p. Default: level 0 for all.

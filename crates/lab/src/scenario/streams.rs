@@ -81,7 +81,7 @@ pub enum StreamData {
     #[schemars(extend("x-source" = "Yum et al. 2002, section 6.2 (a film)"))]
     #[schemars(extend("x-example" = r#"{ trace = { file = "frames.txt" } }"#))]
     Trace(Trace),
-    /// Synthetic MPEG-2 video: frames of normal size, at least 1 B each.
+    /// Synthetic MPEG-2 video: normally distributed frame sizes, at least 1 B each.
     #[schemars(extend("x-source" = "Yum et al. 2002, section 5.2 (4 Mbit/s, 30 frames/s); deviation: Yum, Kim and Das 2000 (MediaWorm)"))]
     #[schemars(extend("x-example" = r#"{ mpeg2 = { mean = "640 B", deviation = "128 B" } }"#))]
     Mpeg2(Mpeg2),
@@ -109,7 +109,7 @@ pub struct Trace {
 pub struct Mpeg2 {
     /// Mean size of a frame. Default: 4 Mbit/s at 30 frames a second.
     pub mean: Bytes,
-    /// Standard deviation of the size; a fifth of the mean by default.
+    /// Standard deviation of the size. Default: a fifth of the mean.
     pub deviation: Bytes,
 }
 
@@ -125,9 +125,9 @@ impl Default for Mpeg2 {
 pub struct OnOffData {
     /// Mean rate of payload, over on and off periods.
     pub rate: Rate,
-    /// Mean length of an on period: an interval of frames by default.
+    /// Mean length of an on period. Default: an interval of frames.
     pub on: Span,
-    /// Mean length of an off period: as long by default.
+    /// Mean length of an off period. Default: an interval of frames.
     pub off: Span,
     /// Tail index of Pareto's law for the lengths of periods, above 1. Default: exponential
     /// periods.
@@ -145,16 +145,16 @@ impl Default for OnOffData {
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Placement {
-    /// Every host receives as many as every other, where all send equally many: those of each host go
-    /// to all others in turn, in an order that is drawn.
+    /// Every host receives as many as every other, where all send equally many. Those of each host
+    /// go to all others by rotation, in a random order.
     #[default]
     #[schemars(extend("x-source" = "ours"))]
     Even,
-    /// Each to a host that is drawn, all others alike.
+    /// Each to a random other host, uniformly.
     #[schemars(extend("x-source" = "Yum et al. 2002, section 6.2"))]
     Random,
-    /// Between the hosts of each of these pairs, such as `h0 -> h5`; a pair may be there twice. Takes no
-    /// hosts and no load.
+    /// Between the hosts of these pairs, such as `h0 -> h5`. A pair may occur twice. Takes no hosts
+    /// and no load.
     #[schemars(extend("x-source" = "ours"))]
     #[schemars(extend("x-example" = r#"[[traffic]]
 streams = { data = { mpeg2 = { mean = "640 B", deviation = "0 B" } }, interval = "20 us", placement = { pairs = ["h0-0-0 -> h1-0-0"] } }"#))]
@@ -168,8 +168,8 @@ pub struct Deadline {
     /// The first frames of each stream that are not counted, from 0 to 1,000,000.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub warm_up_frames: i64,
-    /// By how much a frame may be later than a fixed clock says, that of the first frame and so many
-    /// intervals, before it counts as missed there.
+    /// How much later than the fixed clock a frame may be before it counts as missed. The clock is
+    /// that of the first frame, plus an interval for each frame after it.
     pub slack: Span,
 }
 

@@ -16,8 +16,8 @@ pub enum Topology {
     /// A file: an ibnetdiscover dump, BookSim anynet, or our TOML; the path is relative to the
     /// scenario.
     File(String),
-    /// The fabric itself, as text in our TOML format: for small ones, and for scenarios that stand
-    /// alone.
+    /// The fabric itself, as text in our TOML format: for small fabrics, and for self-contained
+    /// scenarios.
     Inline(String),
     /// A generated fabric; random ones draw from the scenario's seed.
     Generate(Generator),

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Window {
-    /// Packets of a flow that were sent and are not answered, at the most; from 1 to 1,000,000. Required,
-    /// but where only marked packets are answered, for which no window can wait.
+    /// Most packets of a flow that are sent and not answered, from 1 to 1,000,000. Required, except
+    /// where only marked packets are answered, since no window can wait for those.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub packets: Option<i64>,
     /// Which packets are answered. Default: each. `{ every = 4 }` answers that many of a flow at
@@ -21,7 +21,7 @@ pub struct Window {
     /// The packet with which a host answers each packet of the class that it has received whole.
     #[serde(default)]
     pub answer: Answer,
-    /// What a flow makes of the marks that answers bring back (`network.marking`).
+    /// How a flow responds to the marks that answers bring back (`network.marking`).
     #[serde(default)]
     pub response: Response,
 }

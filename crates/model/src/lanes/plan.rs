@@ -12,11 +12,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Crossbar {
-    /// The lanes of a port share one way in and one way out: a flit a cycle each.
+    /// The lanes of a port share one crossbar input and one output: a flit a cycle each.
     #[default]
     #[schemars(extend("x-source" = "Yum et al. 2002, section 3.1; matching until nothing is left is ours"))]
     Multiplexed,
-    /// Every lane has its own way in and its own way out.
+    /// Every lane has its own crossbar input and output.
     #[schemars(extend("x-source" = "Yum et al. 2002, section 3.1"))]
     Full,
 }

@@ -201,38 +201,37 @@ macro_rules! policies {
 }
 
 policies! {
-    /// Every so-manieth packet that a switch reads, whatever its queues: the null against which
-    /// policies that look at queues are held.
+    /// One packet in so many that a switch reads, whatever its queues: the null against which
+    /// policies that look at queues are compared.
     #[schemars(extend("x-source" = "ours"))]
     #[schemars(extend("x-example" = "{ periodic = { every = 10 } }"))]
     Periodic,
-    /// Every packet whose head a switch reads while more than so much stands in the buffer that it
-    /// stands in.
+    /// Every packet whose head a switch reads while more than a threshold is in its buffer.
     #[schemars(extend("x-source" = "textbook"))]
     #[schemars(extend("x-example" = r#"{ threshold = { above = "64 B" } }"#))]
     Threshold,
-    /// What waits in the buffer of an input and lane that has become full.
+    /// All packets in the buffer of an input and lane that has become full.
     #[schemars(extend("x-source" = "Santos et al. 2002, section IV.A"))]
     Naive,
-    /// Of each output for which something waits in a buffer that has become full, as many packets as
-    /// the switch has for it, as they start there.
+    /// When a buffer becomes full: for each output that one of its packets waits for, as many
+    /// packets as the switch has for it, as they start there.
     #[schemars(extend("x-source" = "Santos et al. 2002, section IV.B"))]
     InputTriggered,
     /// The same, and also where more than a threshold wait for an output.
     #[schemars(extend("x-source" = "Santos et al. 2002, section IV.C"))]
     #[schemars(extend("x-example" = "{ input-output-triggered = { threshold = 8 } }"))]
     InputOutputTriggered,
-    /// Only where more than a threshold wait for an output, so that a buffer fills unnoticed whose
-    /// packets go to many.
+    /// Only where more than a threshold wait for an output. A buffer whose packets go to many
+    /// outputs fills unnoticed.
     #[schemars(extend("x-source" = "Santos et al. 2002, section IV.C, which does not adopt it"))]
     #[schemars(extend("x-example" = "{ output-triggered = { threshold = 8 } }"))]
     OutputTriggered,
-    /// Where an output was busy for too large a share of the time before.
+    /// Where an output was busy for too large a fraction of the recent time.
     #[schemars(extend("x-source" = "Santos et al. 2002, footnote 5, which does not adopt it"))]
     #[schemars(extend("x-example" = r#"{ utilisation-triggered = { above = 0.95, average = "50 us" } }"#))]
     UtilisationTriggered,
-    /// InfiniBand's congestion control annex: FECN where more waits for an output than a threshold
-    /// says, at the root of congestion and not where it spreads.
+    /// InfiniBand's congestion control annex: FECN where more than a threshold waits for an output,
+    /// at the root of congestion and not where it spreads.
     #[schemars(extend("x-source" = "InfiniBand Architecture Specification, Volume 1, annex A10"))]
     Fecn,
     /// Random early detection (ECN with `k_min`, `k_max`, `p_max`), as under DCQCN: the longer the

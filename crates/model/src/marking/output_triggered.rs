@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OutputTriggered {
-    /// More packets than this for an output mark what waits for it; from 0 to 1,000,000.
+    /// If more packets than this wait for an output, they are marked; from 0 to 1,000,000.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub threshold: u32,
     /// Packets for an output are averaged over this time before they are compared. Off by default

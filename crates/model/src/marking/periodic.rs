@@ -10,8 +10,7 @@ use std::num::NonZeroU64;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Periodic {
-    /// A switch marks every so-manieth of the packets that it reads, over all its inputs; 1 for
-    /// all.
+    /// A switch marks one packet in this many that it reads, over all its inputs; 1 for all.
     pub every: NonZeroU64,
 }
 

@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Threshold {
-    /// A packet is marked if more than this stands in the buffer of its input and lane as its head
-    /// is read, what has arrived of itself among it; in whole flits.
+    /// A packet is marked if more than this is in the buffer of its input and lane when its head is
+    /// read, including what has arrived of the packet itself; in whole flits.
     pub above: Bytes,
 }
 

@@ -13,11 +13,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UtilisationTriggered {
-    /// An output that is busy for more than this share of the time marks what waits for it; from 0 to
-    /// below 1.
+    /// If an output is busy for more than this fraction of the time, what waits for it is marked;
+    /// from 0 to below 1.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub above: f64,
-    /// The time over which the share is averaged.
+    /// The time over which the fraction is averaged.
     pub average: Span,
 }
 

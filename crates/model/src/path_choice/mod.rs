@@ -41,8 +41,8 @@ pub enum Choose {
     #[schemars(extend("x-source" = "Flich et al. 2001, section III-B"))]
     #[schemars(extend("x-example" = "{ at-random = { percent = 25 } }"))]
     AtRandom(AtRandom),
-    /// Packets of a host take the alternative path while its contention coefficient is high: an
-    /// average of how many times longer its packets took to leave it than without contention.
+    /// Packets of a host take the alternative path while its contention coefficient is high. That
+    /// is an average of how many times longer its packets took to leave it than without contention.
     #[schemars(extend("x-source" = "Flich et al. 2001, section III-C"))]
     ByContention(ByContention),
 }
@@ -59,8 +59,8 @@ pub struct ByLength {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AtRandom {
-    /// Packets out of a hundred that take the alternative path, on average, from 0 to 100: the
-    /// MAXLO of Flich et al.
+    /// Per cent of packets that take the alternative path, on average, from 0 to 100: the MAXLO of
+    /// Flich et al.
     pub percent: f64,
 }
 
@@ -77,8 +77,8 @@ pub struct ByContention {
     pub above: f64,
     /// A host whose coefficient falls below this goes back to primary paths; at least 1.
     pub below: f64,
-    /// The coefficient of a host that has sent nothing, at least 1: beyond `above` it begins with
-    /// alternative paths.
+    /// The coefficient of a host that has sent nothing, at least 1. Above `above` a host begins
+    /// with alternative paths.
     pub start: f64,
 }
 

@@ -158,26 +158,25 @@ macro_rules! responses {
 }
 
 responses! {
-    /// Window and pace stay what they are.
+    /// Window and pace do not change.
     #[schemars(extend("x-source" = "textbook"))]
     Fixed,
     /// Linear inter-packet delay: a mark adds the time of a packet to that between packets.
     #[schemars(extend("x-source" = "Santos, Turner, Janakiraman, INFOCOM 2003"))]
     Lipd,
-    /// Fast increase, multiplicative decrease: a mark divides the rate, and what it took comes back in
-    /// the same time at every rate.
+    /// Fast increase, multiplicative decrease: a mark divides the rate, and recovery takes the same
+    /// time at every rate.
     #[schemars(extend("x-source" = "US patent 7,920,476, claims 1 to 3"))]
     Fimd,
-    /// Additive increase, multiplicative decrease: a mark divides the rate, which grows by the same in
-    /// the same time.
+    /// Additive increase, multiplicative decrease: a mark divides the rate, which then grows
+    /// linearly.
     #[schemars(extend("x-source" = "Chiu and Jain 1989; the increase is reconstructed from Santos, Turner, Janakiraman, INFOCOM 2003"))]
     Aimd,
     /// InfiniBand's congestion control annex: a mark (BECN) walks a flow up a table of delays, a timer
     /// walks it down again.
     #[schemars(extend("x-source" = "InfiniBand Architecture Specification, Volume 1, annex A10"))]
     Becn,
-    /// DCQCN: a notification cuts the rate by what `alpha` says, a timer and a counter of bytes raise
-    /// it.
+    /// DCQCN: a notification cuts the rate by `alpha`; a timer and a byte counter raise it.
     #[schemars(extend("x-source" = "Zhu et al. 2015, sections 3 and 5"))]
     Dcqcn,
 }

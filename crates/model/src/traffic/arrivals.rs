@@ -24,10 +24,10 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "kebab-case")]
 #[schemars(transform = accept_bare_names)]
 pub enum Arrivals {
-    /// Independent exponential intervals, whose mean follows from the load.
+    /// Poisson: independent exponential intervals, whose mean follows from the load.
     #[schemars(extend("x-source" = "textbook"))]
     Poisson,
-    /// Equal intervals, from a random phase on unless one is given.
+    /// Equal intervals. The phase is random unless given.
     #[schemars(extend("x-source" = "Flich et al. 2001, section IV-A"))]
     Constant(Constant),
     /// Bursts: equal intervals within on periods, none in off periods, all of exponential length;
@@ -52,8 +52,8 @@ length = { fixed = "64 B" }"#))]
     #[schemars(extend("x-example" = r#"[[traffic]]
 arrivals = { schedule = "schedule.csv" }"#))]
     Schedule(String),
-    /// One message for each of another class that is delivered to the host, back to where that came
-    /// from; created only while the class sends. Takes no load or destinations.
+    /// A reply to each message of another class that is delivered to the host. Created only while
+    /// the class sends. Takes no load or destinations.
     #[schemars(extend("x-source" = "textbook"))]
     #[schemars(extend("x-example" = r#"[[traffic]]
 name = "replies"
@@ -93,7 +93,8 @@ pub struct OnOffPareto {
     pub on: Span,
     /// Mean length of an off period.
     pub off: Span,
-    /// Tail index, above 1: the chance of a period beyond x falls as x to the power of minus this.
+    /// Tail index, above 1: the probability of a period beyond x falls as x to the power of minus
+    /// this.
     pub shape: f64,
 }
 

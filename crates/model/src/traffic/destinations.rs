@@ -31,32 +31,33 @@ pub enum Destinations {
     #[schemars(extend("x-source" = "Pfister and Norton 1985"))]
     #[schemars(extend("x-example" = r#"{ hot-spot = { hosts = ["h1-1-0"], share = 0.1 } }"#))]
     HotSpot(HotSpot),
-    /// For each host its destination, by name; a host that is not named sends nothing.
+    /// The destination of each host, by name; a host that is not named sends nothing.
     #[schemars(extend("x-source" = "textbook"))]
     #[schemars(extend("x-example" = r#"{ pairs = { h0-0-0 = "h2-2-0", h1-0-0 = "h2-2-0" } }"#))]
     Pairs(BTreeMap<String, String>),
-    /// A square of places: from row r, column c to row c, column r. Needs a square number of hosts.
+    /// A square of hosts: from row r, column c to row c, column r. Needs a square number of hosts.
     #[schemars(extend("x-source" = "Dally and Towles 2004, table 3.1"))]
     Transpose,
-    /// To the place whose number has every bit turned. Needs a power of two as the number of hosts.
+    /// To the host whose number has every bit inverted. Needs a power of two as the number of
+    /// hosts.
     #[schemars(extend("x-source" = "Dally and Towles 2004, table 3.1"))]
     BitComplement,
-    /// To the place whose number has its bits in reverse order. Needs a power of two as the number
+    /// To the host whose number has its bits in reverse order. Needs a power of two as the number
     /// of hosts.
     #[schemars(extend("x-source" = "Dally and Towles 2004, table 3.1"))]
     BitReversal,
-    /// To the place whose number has its bits turned left by one. Needs a power of two as the
+    /// To the host whose number has its bits rotated left by one. Needs a power of two as the
     /// number of hosts.
     #[schemars(extend("x-source" = "Dally and Towles 2004, table 3.1"))]
     Shuffle,
-    /// Nearly half way round every dimension: by ceil(k / 2) - 1 of k places.
+    /// Nearly half way around every dimension: by ceil(k / 2) - 1 of k.
     #[schemars(extend("x-source" = "Dally and Towles 2004, table 3.1"))]
     #[schemars(extend("x-example" = "{ tornado = { dimensions = [4, 4] } }"))]
     Tornado(GridPlaces),
-    /// One place on in every dimension, around its end.
+    /// The next host in every dimension, with wrap-around.
     #[schemars(extend("x-source" = "Dally and Towles 2004, table 3.1"))]
     Neighbour(GridPlaces),
-    /// To a place that is drawn once from seed and name of the class, never the own one.
+    /// To a host drawn once from seed and name of the class, never itself.
     #[schemars(extend("x-source" = "Dally and Towles 2004, section 3.2; that nobody sends to itself is ours"))]
     RandomPermutation,
     /// In proportion to the weights of a CSV file: its first row names destinations, its first
@@ -82,9 +83,8 @@ pub struct HotSpot {
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct GridPlaces {
-    /// Sizes of the grid that the hosts are laid out on, the last running fastest. Unless given:
-    /// the fabric's own grid if it is one with equally many hosts on each switch, else one ring of
-    /// all hosts.
+    /// Dimensions of the grid of hosts, the last running fastest. Default: the fabric's own grid if
+    /// it is one with equally many hosts on each switch, else one ring of all hosts.
     pub dimensions: Option<Vec<u32>>,
 }
 

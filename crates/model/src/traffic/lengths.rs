@@ -29,7 +29,7 @@ segmentation = { fixed = "2 KiB" }"#))]
     #[schemars(extend("x-source" = "textbook"))]
     #[schemars(extend("x-example" = r#"{ bimodal = { short = "16 B", long = "1 KiB", long_share = 0.2 } }"#))]
     Bimodal(Bimodal),
-    /// As a CSV file counts them, with the columns `payload_bytes` and `weight`; the path is
+    /// Weighted as in a CSV file with the columns `payload_bytes` and `weight`; the path is
     /// relative to the scenario.
     #[schemars(extend("x-source" = "textbook", "x-example" = r#"{ empirical = "lengths.csv" }"#))]
     Empirical(String),

@@ -105,7 +105,7 @@ pub struct ReplyPlan {
 pub struct DrawnPlan {
     /// How much later than its class the source begins.
     pub later: LaterPlan,
-    /// When.
+    /// Time of the crash.
     pub arrivals: ArrivalPlan,
     /// How long.
     pub lengths: LengthPlan,

@@ -51,7 +51,7 @@ pub(crate) struct Engine {
     receiver: ReceivingEnd,
     sources: Vec<Source>,
     turn: Turn,
-    /// What waits before the sender.
+    /// The queue before the sender.
     entry: Entry,
     /// Copies that wait for room.
     copies: VecDeque<Packet>,

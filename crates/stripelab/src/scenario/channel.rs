@@ -14,29 +14,29 @@ use serde::{Deserialize, Serialize};
 pub struct Channel {
     /// Its name in results. Default: its number, from 1.
     pub name: Option<String>,
-    /// Bytes that leave its queue in a second.
+    /// Its rate, in bytes that leave its queue.
     pub rate: Rate,
-    /// From a packet's last byte leaving the queue to its arrival.
+    /// Time from the last byte of a packet leaving the queue to its arrival.
     #[serde(default)]
     pub delay: Span,
-    /// The most that its queue holds: bytes, or the longest time that a packet waits in it. What
-    /// finds no room is dropped.
+    /// Size of its queue: bytes, or the longest time that a packet waits in it. What finds no room
+    /// is dropped.
     #[serde(default = "default_queue")]
     pub queue: QueueLength,
-    /// What stands before the queue and drops what comes faster than it lets through (RFC 2697): a
-    /// bucket of tokens, in which nothing waits.
+    /// A policer before the queue, which drops what exceeds its rate (RFC 2697): a token bucket, in
+    /// which nothing waits.
     pub policer: Option<Policer>,
-    /// What others send through the same queue and rate. It is not delivered, slows down for
-    /// nobody, and passes no policer.
+    /// Cross traffic through the same queue and rate. It is not delivered, does not back off, and
+    /// passes no policer.
     #[serde(default)]
     pub competing: Vec<Competing>,
     /// What it may send in a round, at least the longest packet. Default: in the ratio of the
     /// rates, with the longest packet for the slowest channel. Only surplus round robin takes one.
     pub quantum: Option<Bytes>,
-    /// The most that is added to the delay, uniformly, without changing the order.
+    /// Most that is added to the delay, uniformly distributed, without changing the order.
     #[serde(default)]
     pub jitter: Span,
-    /// The probability that a packet is lost, each by itself.
+    /// The probability that a packet is lost, independently.
     #[serde(default)]
     pub loss: f64,
     /// Loss in bursts (Gilbert 1960, Elliott 1963), in place of `loss`.
@@ -46,16 +46,17 @@ pub struct Channel {
     /// The packets of data of this channel that are lost, by their numbers on it from 1.
     #[serde(default)]
     pub lose: Vec<u64>,
-    /// The messages of this channel that are lost, markers all but a few, likewise.
+    /// The control messages of this channel that are lost, nearly all of them markers, likewise by
+    /// number.
     #[serde(default)]
     pub lose_markers: Vec<u64>,
-    /// The probability that a bit is damaged; a damaged packet is discarded where it arrives.
+    /// The probability that a bit is corrupted. A corrupt packet is discarded on arrival.
     #[serde(default)]
     pub bit_errors: f64,
     /// The probability that a packet enters the queue twice.
     #[serde(default)]
     pub duplication: f64,
-    /// Packets that are held back, so that later ones overtake them.
+    /// Packets that are delayed, so that later ones overtake them.
     pub reordering: Option<Reordering>,
     /// Spans in which nothing crosses, in the order of time.
     #[serde(default)]
@@ -69,13 +70,13 @@ pub struct Channel {
     /// Changes of that, in the order of time.
     #[serde(default)]
     pub mtus: Vec<MtuStep>,
-    /// Changes of the quantum that the sender is told of, in the order of time: it announces each
-    /// to the receiver before it makes it. With "0 B" the channel goes out.
+    /// Changes of the quantum, in the order of time. The sender announces each to the receiver
+    /// before it takes effect. With "0 B" the channel goes out.
     #[serde(default)]
     pub quanta: Vec<QuantumStep>,
-    /// Packets go first on channels of priority 1, then on those of 2, and so on: on a later one
-    /// while none before it has room, for as long as a queue would stand. Only where the order is
-    /// free.
+    /// Packets go first on channels of priority 1, then on those of 2, and so on. A later one is
+    /// used while none before it has room, for as long as a queue would stand. Only where the order
+    /// is free.
     #[serde(default = "first")]
     pub priority: NonZeroU8,
     /// The sender sends no faster on it, packets with their tags, whatever its rate. Default: as
@@ -99,10 +100,10 @@ const fn default_queue() -> QueueLength {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Policer {
-    /// Tokens come so fast: what passes in the long run.
+    /// Token rate: what passes in the long run.
     pub rate: Rate,
-    /// The most tokens that the bucket holds, with which it begins: what passes at once after a
-    /// while without anything. At least the longest packet.
+    /// Bucket size, full at the start: what passes at once after an idle period. At least the
+    /// longest packet.
     #[serde(default = "default_burst")]
     pub burst: Bytes,
 }
@@ -115,7 +116,7 @@ const fn default_burst() -> Bytes {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Competing {
-    /// How fast it comes.
+    /// Its rate.
     pub rate: Rate,
     /// From this instant on.
     #[serde(default)]
@@ -191,7 +192,7 @@ pub struct OutageSpan {
 pub struct RateStep {
     /// From this instant on.
     pub at: Span,
-    /// The rate is this.
+    /// The new rate.
     pub rate: Rate,
 }
 
@@ -201,7 +202,7 @@ pub struct RateStep {
 pub struct MtuStep {
     /// From this instant on.
     pub at: Span,
-    /// The longest frame that crosses is this.
+    /// The new longest frame.
     pub mtu: Bytes,
 }
 
@@ -209,9 +210,9 @@ pub struct MtuStep {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct QuantumStep {
-    /// At this instant the sender is told.
+    /// When the sender is told.
     pub at: Span,
-    /// The quantum that the channel is to have; 0 B where it is to go out.
+    /// The new quantum; 0 B takes the channel out.
     pub quantum: Bytes,
 }
 
@@ -223,7 +224,7 @@ pub struct Back {
     pub rate: Option<Rate>,
     /// Its delay. Default: that of the forward path.
     pub delay: Option<Span>,
-    /// The most that is added to its delay.
+    /// Most that is added to its delay.
     pub jitter: Span,
     /// The probability that a message is lost on it.
     pub loss: f64,

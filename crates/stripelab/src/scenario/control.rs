@@ -20,15 +20,15 @@ pub enum Order {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Control {
-    /// By which rule.
+    /// Which one.
     pub by: Rule,
-    /// Losses of a larger share of a round trip are congestion to BBR (`LossThresh`; the draft has
-    /// .02).
+    /// BBR takes losses above this fraction of a round trip for congestion (`LossThresh`; the draft
+    /// has .02).
     pub loss_threshold: f64,
-    /// This share of what may be in flight BBR leaves to others between two probes (`Headroom`; the
-    /// draft has .15, which short queues pay for).
+    /// Fraction of the inflight limit that BBR leaves to others between two probes (`Headroom`; the
+    /// draft has .15, which costs rate on short queues).
     pub headroom: f64,
-    /// The most that may be in flight on a channel, whatever the rule says.
+    /// Most that may be in flight on a channel, whatever the controller says.
     pub window_max: Option<Bytes>,
 }
 

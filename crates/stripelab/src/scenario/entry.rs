@@ -5,11 +5,11 @@ use gingham_kernel::{Bytes, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What waits before the sender.
+/// The queue before the sender.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Entry {
-    /// In which order packets wait, and what keeps them from waiting long.
+    /// The queueing discipline.
     pub queue: EntryQueue,
     /// Most that may wait. Default: 250 kB in one queue, 15 MB in queues by flow. A backlogged
     /// source needs no room.
@@ -18,9 +18,10 @@ pub struct Entry {
     /// = "fq-codel"`. Default: the round trip of the longest channel without its queue, as the
     /// sender knows it, and at least 5 ms.
     pub target: Option<Span>,
-    /// For how long it must have stood, about a round trip of a transport (RFC 8290, section 5.2.1).
+    /// How long a queue must have stood: about a round trip of a transport (RFC 8290, section
+    /// 5.2.1).
     pub interval: Span,
-    /// Queues among which sources are spread by their hashes (RFC 8290, section 5.2.5).
+    /// Number of queues, to which sources are hashed (RFC 8290, section 5.2.5).
     pub flows: u32,
     /// Whether packets of sources that read marks are marked and not dropped (RFC 8290, section
     /// 5.2.6).

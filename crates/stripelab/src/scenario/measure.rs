@@ -13,12 +13,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Stop {
-    /// Simulated time at which sources stop and the window ends that rates, delays and the order
-    /// are measured in.
+    /// Simulated time at which sources stop, and the window for rates, delays and order ends.
     pub time: Span,
     /// When the window begins. Default: after a tenth of `time`.
     pub warm_up: Option<Span>,
-    /// For how long after the window what is under way is followed at the most.
+    /// How long after the window packets in flight are followed at most.
     #[serde(default = "a_second")]
     pub follow: Span,
 }
@@ -31,10 +30,11 @@ const fn a_second() -> Span {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Measure {
-    /// So many events from the beginning on get a row in the table `events`: what was sent, lost,
-    /// and given out, with its round and deficit. For short runs, and for the drawing of rounds.
+    /// The first events of the run, up to this many, get a row in the table `events`: what was
+    /// sent, lost and delivered, with its round and deficit. For short runs, and for the drawing of
+    /// rounds.
     pub events: u64,
-    /// So many packets from the beginning on get a row in the table `packets`.
+    /// The first packets, up to this many, get a row in the table `packets`.
     pub packets: u64,
     /// Width of a step of the table `series`. Default: a 200th of the time.
     pub step: Option<Span>,

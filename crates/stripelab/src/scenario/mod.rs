@@ -58,15 +58,15 @@ pub struct Scenario {
     /// What the scenario shows, for titles of tables and pictures.
     #[serde(default)]
     pub title: String,
-    /// Root of all random streams: the same scenario and seed give the same bits anywhere.
+    /// Seed of all random streams. The same scenario and seed give the same bits on any machine.
     #[serde(default = "default_seed")]
     pub seed: u64,
-    /// How packets are spread over the channels and put in order again.
+    /// How packets are striped over the channels and put in order again.
     #[serde(default)]
     pub stripe: Stripe,
     /// The channels, 1 to 64.
     pub channel: Vec<Channel>,
-    /// What waits before the sender.
+    /// The queue before the sender.
     #[serde(default)]
     pub entry: Entry,
     /// What is sent.

@@ -94,8 +94,8 @@ pub struct Transport {
     pub ack_delay: Option<Span>,
     /// Most that is in flight, the window of its receiver. Default: 4 MB.
     pub window: Option<Bytes>,
-    /// Whether it reads marks (ECN, RFC 3168): a mark reduces its window as a loss does, and nothing
-    /// is sent again.
+    /// Whether it reads marks (ECN, RFC 3168). A mark reduces its window as a loss does, and
+    /// nothing is retransmitted.
     pub ecn: bool,
 }
 
@@ -113,7 +113,7 @@ pub struct Frames {
     pub interval: Span,
     /// The longest packet that a frame is cut into.
     pub packet: Bytes,
-    /// Whether the film begins anew when it is over.
+    /// Whether the film is repeated when it ends.
     #[serde(default)]
     pub again: bool,
 }
@@ -133,9 +133,9 @@ pub struct List {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Packets {
-    /// All alike.
+    /// All of the same length.
     Fixed(Bytes),
-    /// These lengths one after the other, again and again.
+    /// These lengths one after the other, repeated.
     InTurn(Vec<Bytes>),
     /// Drawn for each packet among these.
     Mixture(Vec<Mixed>),
@@ -155,7 +155,7 @@ impl Default for Packets {
 pub struct Mixed {
     /// The length.
     pub length: Bytes,
-    /// How often it is drawn, beside the weights of the others.
+    /// Its weight relative to the others.
     pub weight: f64,
 }
 

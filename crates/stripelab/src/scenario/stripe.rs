@@ -5,26 +5,26 @@ use gingham_kernel::{Bytes, Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How packets are spread over the channels and put in order again.
+/// How packets are striped over the channels and put in order again.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Stripe {
     /// What chooses the channel of a packet.
     pub scheduler: Scheduler,
-    /// How the channel of a packet is chosen. Unless given it is "free"; and "strict" where the
-    /// scenario asks for what only that has: `scheduler`, `quanta` or quanta of channels,
-    /// `reception`, turns of `markers`, `window`, `guaranteed`.
+    /// How the channel of a packet is chosen. Default: "free", or "strict" where the scenario uses
+    /// what only that has: `scheduler`, `quanta` or quanta of channels, `reception`, turns of
+    /// `markers`, `window`, `guaranteed`.
     pub order: Option<Order>,
-    /// What says how much may be in flight, where anything does: with `window`, with quanta that
-    /// follow, and where the order is free.
+    /// The congestion controller, which says how much may be in flight. It applies with `window`,
+    /// with quanta that follow, and where the order is free.
     pub control: Control,
-    /// How the order is found again at the far end.
+    /// How the receiver restores the order.
     pub reception: Reception,
     /// The longest packet that may be sent; no quantum may be below it.
     pub longest_packet: Bytes,
-    /// Markers, which put the receiver right after a loss.
+    /// Markers, which resynchronise the receiver after a loss.
     pub markers: Markers,
-    /// Whether quanta stay as they are told, or follow the rates that windows find.
+    /// Whether quanta stay as given, or follow the rates that windows find.
     pub quanta: Quanta,
     /// Whether `control` bounds what is in flight on each channel; where quanta follow or the order
     /// is free it does so in any case.
@@ -33,41 +33,41 @@ pub struct Stripe {
     /// until it answers again. With "0 s" none ever is out. Credits and windows refuse that, since
     /// they wait for what is heard.
     pub silence: Span,
-    /// Whether a packet goes only where the receiver has said that it has room: then no buffer of
-    /// the receiver is ever too full (section 6.3; Kung and Chapman 1993).
+    /// Whether a packet goes only where the receiver has granted room, so that no buffer of the
+    /// receiver overflows (section 6.3; Kung and Chapman 1993).
     pub credits: bool,
     /// Reports of the receiver between markers, which credits need. By default credits and windows
     /// have them, with the defaults.
     pub reports: Option<Reports>,
     /// Whether each packet carries a tag of 12 bytes with sequence numbers that confirm what the
-    /// receiver expects: never out of order then, whatever is lost. It always does where the order
-    /// is free.
+    /// receiver expects. Packets are then never out of order, whatever is lost. Where the order is
+    /// free they always carry it.
     pub guaranteed: bool,
-    /// Lost packets are sent again, with these parameters; for that the order must be guaranteed.
+    /// Retransmission of lost packets, with these parameters. The order must be guaranteed.
     pub repair: Option<Repair>,
     /// How the longest frame of each channel is found by probes (RFC 8899). By default the sender
     /// assumes that each passes the longest packet. What fits no channel is dropped before the
     /// sender.
     pub sizes: Option<Sizes>,
-    /// Where channels reorder: each is put in order by the tags' numbers before the receiver sees
-    /// it, which takes a guaranteed order.
+    /// For channels that reorder: each is put in order by the numbers of the tags before the
+    /// receiver sees it. The order must be guaranteed.
     pub restore: Option<Restore>,
-    /// At these instants the sender starts both ends anew, as after a crash.
+    /// Instants at which the sender resets both ends, as after a crash.
     pub resets: Vec<Span>,
-    /// What waits at the receiver at the most, of all channels together; more is discarded. A packet
-    /// counts its bytes and 112, its place in the memory; half is shared out among the channels, and
-    /// copies of lost packets where there are any.
+    /// Memory of the receiver for all channels together; more is discarded. A packet counts its
+    /// bytes and 112 for its slot. Half is divided among the channels, and among retransmissions
+    /// where there are any.
     pub buffer: Bytes,
-    /// Instead, so many packets of all channels together: memory and credits then count packets, as
-    /// the cells of section 6.3.
+    /// Instead, this many packets of all channels together. Memory and credits then count packets,
+    /// like the cells of section 6.3.
     pub buffer_packets: Option<u64>,
-    /// So long the receiver waits for a channel that is silent while others have packets. It must
-    /// be above the skew, which is what the channels differ by in delay, jitter and queues; twice
-    /// that is ample.
+    /// How long the receiver waits for a channel that is silent while others have packets. It must
+    /// exceed the skew: what the channels differ by in delay, jitter and queues. Twice that is
+    /// ample.
     pub wait: Span,
-    /// Whether the sender sees the queues of its channels, as of network interfaces of its own
-    /// machine, and waits for room. Otherwise what finds a queue full is lost. It does unless it
-    /// has windows, which are for queues that nobody sees.
+    /// Whether the sender sees the queues of its channels, like those of its own network
+    /// interfaces, and waits for room. Otherwise what finds a queue full is lost. Default: it does,
+    /// unless it has windows, which are for queues that it cannot see.
     pub backpressure: Option<bool>,
 }
 
@@ -141,8 +141,8 @@ pub struct Generalised {
     /// Packets a turn of each channel. Default: the closest ratio of small whole numbers to that of
     /// the rates (section 6.2).
     pub packets: Vec<u32>,
-    /// In that ratio the slowest channel has so many packets a turn at the most: with 1 each other
-    /// rate is taken for a multiple of the slowest. The paper does not say how many; 8 is ours.
+    /// Most packets a turn of the slowest channel in that ratio. With 1 every other rate counts as
+    /// a multiple of the slowest. The paper does not say how many; 8 is ours.
     pub slowest_packets_max: u8,
 }
 
@@ -152,7 +152,7 @@ impl Default for Generalised {
     }
 }
 
-/// How the order is found again at the far end.
+/// How the receiver restores the order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reception {
@@ -168,22 +168,21 @@ pub enum Reception {
     SequenceNumbers,
 }
 
-/// Markers, which put the receiver right after a loss.
+/// Markers, which resynchronise the receiver after a loss.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Markers {
     /// Whether any are sent.
     pub send: bool,
-    /// They go in one round out of so many.
+    /// They go in one round out of this many.
     pub every_rounds: u32,
     /// They go before the turn of this channel, counted from 1.
     pub before_channel: u64,
-    /// They go at the latest so long after the last, whatever the rounds, while anything sent is not
-    /// accounted for.
+    /// Longest time between markers, whatever the rounds, while anything sent is not accounted for.
     pub interval: Span,
-    /// While nothing is sent they go less and less often, at least so often.
+    /// While nothing is sent they become less frequent; this is the longest interval.
     pub idle_interval_max: Span,
-    /// What they say of a channel.
+    /// What they tell of a channel.
     pub tells: Tells,
 }
 
@@ -218,7 +217,7 @@ impl Default for Markers {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Reports {
-    /// At the latest so long after a change.
+    /// Longest time after a change.
     pub interval: Span,
 }
 
@@ -232,13 +231,13 @@ impl Default for Reports {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Repair {
-    /// So long the receiver waits for a copy after it knows of a loss.
+    /// How long the receiver waits for a retransmission after it knows of a loss.
     pub wait: Span,
-    /// What does not come is asked for again after so long.
+    /// What does not arrive is requested again after this time.
     pub again: Span,
-    /// A packet is sent again so many times at the most.
+    /// Most retransmissions of a packet.
     pub tries: u8,
-    /// The last so many packets of each channel are kept for that.
+    /// Size of the retransmission buffer: the last packets of each channel that are kept.
     pub packets: u64,
 }
 
@@ -257,10 +256,10 @@ impl Default for Repair {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Sizes {
-    /// What each channel is expected to pass, with what stands before a packet; one that does not is
+    /// The frame that each channel must pass, with the header of a packet; one that does not is
     /// out.
     pub base: Bytes,
-    /// So long after a search is complete another begins.
+    /// Time from the end of a search to the next.
     pub raise: Span,
 }
 
@@ -274,9 +273,10 @@ impl Default for Sizes {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Restore {
-    /// So long a packet waits for those before it: more than the channel holds one back.
+    /// How long a packet waits for those before it. It must exceed the time for which the channel
+    /// delays a packet.
     pub wait: Span,
-    /// So many packets of a channel are held back at the most.
+    /// Most packets of a channel that are held back.
     pub packets: u64,
 }
 

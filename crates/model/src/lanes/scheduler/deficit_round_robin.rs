@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DeficitRoundRobin {
-    /// Bytes of a turn, by lane, at least a flit; `0 B` for a lane that is never served and that no
-    /// class may use.
+    /// Quanta, in bytes a turn, by lane, at least a flit; `0 B` for a lane that is never served and
+    /// that no class may use.
     pub quanta: Vec<Bytes>,
-    /// What is chosen at a time.
+    /// Unit of choice.
     #[serde(default)]
     pub by: Granularity,
 }

@@ -15,16 +15,15 @@ const SLOTS_MAX: usize = 64;
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct InfiniBand {
-    /// Slots of high priority, at most 64; none if only `low` is given.
+    /// Entries of the high-priority table, at most 64; none if only `low` is given.
     pub high: Option<Vec<TableSlot>>,
-    /// Slots of low priority, at most 64; none if only `high` is given.
+    /// Entries of the low-priority table, at most 64; none if only `high` is given.
     pub low: Option<Vec<TableSlot>>,
     /// What high priority may send before a packet of low priority has its turn, in units of 4,096
     /// bytes: 0 for a single packet, 255 for no limit. Default: that of the file, or else 0.
     pub high_limit: Option<u8>,
-    /// Instead of tables: an `opensm.conf`, whose lines for switches or adapters are taken, or
-    /// outputs of `smpquery vlarb` that all tell the same tables. The path is relative to the
-    /// scenario.
+    /// Instead of tables: an `opensm.conf`, whose lines for switches or adapters are used, or
+    /// outputs of `smpquery vlarb` that all agree. The path is relative to the scenario.
     pub file: Option<String>,
 }
 

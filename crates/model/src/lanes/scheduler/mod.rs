@@ -82,7 +82,7 @@ pub struct Facts {
     pub name: &'static str,
     /// What its arbiter looks at.
     pub looks_at: LooksAt,
-    /// What is chosen at a time.
+    /// Unit of choice.
     pub by: Granularity,
     /// The lanes that are ever served, and perhaps some that are not there.
     pub served: LaneSet,
@@ -204,43 +204,41 @@ macro_rules! schedulers {
 }
 
 schedulers! {
-    /// Round robin, from the lane after the last that was served on.
+    /// Round robin, from the lane after the last one served.
     #[schemars(extend("x-source" = "Yum et al. 2002, section 3.1"))]
     RoundRobin,
-    /// Round robin, and in each turn so many flits, or packets.
+    /// Weighted round robin: so many flits, or packets, a turn.
     #[schemars(extend("x-source" = "Yum et al. 2002, section 3.1"))]
     #[schemars(extend("x-example" = "{ weighted-round-robin = { weights = [1, 3] } }"))]
     WeightedRoundRobin,
-    /// Round robin, and in each turn so many bytes; what the last flit or packet takes beyond them
-    /// is missing in the next.
+    /// Surplus round robin: so many bytes a turn. What the last flit or packet takes beyond them is
+    /// deducted from the next turn.
     #[schemars(extend("x-source" = "Adiseshu et al. 1996, section 3"))]
     #[schemars(extend("x-example" = r#"{ surplus-round-robin = { quanta = ["64 B", "192 B"] } }"#))]
     SurplusRoundRobin,
-    /// Round robin, and in each turn so many bytes; what is too little for the next flit or packet
+    /// Deficit round robin: so many bytes a turn. What does not suffice for the next flit or packet
     /// is saved for the next turn.
     #[schemars(extend("x-source" = "Shreedhar and Varghese 1995"))]
     #[schemars(extend("x-example" = r#"{ deficit-round-robin = { quanta = ["64 B", "192 B"] } }"#))]
     DeficitRoundRobin,
-    /// As if each lane had a channel of its own, at its own rate: what that would have carried
-    /// first goes first.
+    /// VirtualClock: as if each lane had a channel of its own rate. What that channel would have
+    /// carried first goes first.
     #[schemars(extend("x-source" = "Zhang 1990; Yum et al. 2002, section 3.1"))]
     #[schemars(extend("x-example" = r#"{ virtual-clock = { rates = ["50 MB/s", "best-effort"] } }"#))]
     VirtualClock,
-    /// What came first to its place, whatever its lane.
+    /// First come, first served, whatever the lane.
     #[schemars(extend("x-source" = "Yum et al. 2002, section 3.1"))]
     FirstComeFirstServed,
-    /// The highest level of which a lane can send, and round robin among its lanes; lower levels
-    /// may starve.
+    /// The highest level that can send, with round robin among its lanes. Lower levels may starve.
     #[schemars(extend("x-source" = "textbook", "x-example" = "{ strict-priority = { levels = [0, 1] } }"))]
     StrictPriority,
-    /// The highest level of which a lane can send, and weighted round robin among its lanes; after so
-    /// many a lower level has a turn, if that is asked for.
+    /// The highest level that can send, with weighted round robin among its lanes. With
+    /// `yield_after`, a lower level has a turn after so many.
     #[schemars(extend("x-source" = "Yum et al. 2002, section 3.3"))]
     #[schemars(extend("x-example" = "{ priority-weighted-round-robin = { levels = [1, 0], weights = [1, 3], yield_after = 16 } }"))]
     PriorityWeightedRoundRobin,
-    /// InfiniBand's tables of high and of low priority, with a limit on high priority and lane 15
-    /// above all; always by the packet. Alone, the tables that OpenSM gives where nothing is
-    /// configured.
+    /// InfiniBand's tables of high and low priority, with the limit of high priority and lane 15
+    /// above all; always by the packet. Without parameters, the default tables of OpenSM.
     #[serde(rename = "infiniband")]
     #[schemars(extend("x-source" = "InfiniBand Architecture Specification, Volume 1, section 7.6.9"))]
     #[schemars(extend("x-example" = r#"network.lanes.count = 2

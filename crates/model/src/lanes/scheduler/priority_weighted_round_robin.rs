@@ -16,14 +16,14 @@ use std::num::{NonZeroU16, NonZeroU32};
 pub struct PriorityWeightedRoundRobin {
     /// Levels by lane, from 0, the lowest, to 15.
     pub levels: Vec<u8>,
-    /// Flits, or packets, of a turn within its level, by lane; 0 for a lane that is never served and
-    /// that no class may use.
+    /// Weights within its level, in flits or packets a turn, by lane; 0 for a lane that is never
+    /// served and that no class may use.
     pub weights: Vec<u32>,
     /// When a level has sent this many flits, or packets, while a lower one could, the next is of a
     /// lower one, so none starves. By default lower levels send only when no higher one can.
     #[schemars(extend("x-source" = "Yum et al. 2002, section 3.3: the progress of low priorities, which should be programmable"))]
     pub yield_after: Option<NonZeroU32>,
-    /// What is chosen at a time.
+    /// Unit of choice.
     #[serde(default)]
     pub by: Granularity,
 }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct StrictPriority {
     /// Levels by lane, from 0, the lowest, to 15.
     pub levels: Vec<u8>,
-    /// What is chosen at a time.
+    /// Unit of choice.
     #[serde(default)]
     pub by: Granularity,
 }

@@ -12,9 +12,9 @@ use std::num::NonZeroU64;
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct VirtualClock {
-    /// Rates by lane; `best-effort` for a lane that goes when no other can.
+    /// Rates by lane; `best-effort` for a lane that is served when no other can be.
     pub rates: Vec<LaneRate>,
-    /// What is chosen at a time.
+    /// Unit of choice.
     #[serde(default)]
     pub by: Granularity,
 }

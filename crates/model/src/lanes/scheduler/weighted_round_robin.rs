@@ -12,10 +12,10 @@ use std::num::NonZeroU16;
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WeightedRoundRobin {
-    /// Flits, or packets, of a turn, by lane; 0 for a lane that is never served and that no class
-    /// may use.
+    /// Weights, in flits or packets a turn, by lane; 0 for a lane that is never served and that no
+    /// class may use.
     pub weights: Vec<u32>,
-    /// What is chosen at a time.
+    /// Unit of choice.
     #[serde(default)]
     pub by: Granularity,
 }

@@ -73,14 +73,13 @@ macro_rules! algorithms {
 }
 
 algorithms! {
-    /// A path with the fewest switches. Free of deadlock on trees and folded Clos networks, not on
-    /// rings and tori.
+    /// A minimal path. Free of deadlock on trees and folded Clos networks, not on rings and tori.
     #[schemars(extend("x-source" = "textbook"))]
     #[schemars(extend("x-example" = r#"topology.generate.star = { hosts = 3 }
 routing.algorithm = "shortest-path""#))]
     "shortest-path" => ShortestPath,
-    /// On a mesh or torus: one dimension after another, the shorter way round. Free of deadlock on
-    /// meshes, on tori of at most three switches a dimension, and on others with two lanes and
+    /// On a mesh or torus: one dimension after another, in the shorter direction. Free of deadlock
+    /// on meshes, on tori of at most three switches a dimension, and on others with two lanes and
     /// datelines.
     #[schemars(extend("x-source" = "Dally and Seitz 1987"))]
     #[schemars(extend("x-example" = r#"topology.generate.mesh = { dimensions = [3, 2] }
@@ -92,20 +91,19 @@ routing.algorithm = "dimension-order""#))]
     #[schemars(extend("x-example" = r#"{ up-down = { root = "smallest-distance" } }"#))]
     "up-down" => UpDown,
     /// Up*/down* as Myrinet's own software computed it: one path a pair, the cheapest of all legal
-    /// ones, where a channel costs more the more paths it carries; it need not be the shortest.
-    /// Free of deadlock on every fabric. Source routes only.
+    /// ones. A channel costs more the more paths it carries, so the path need not be minimal. Free
+    /// of deadlock on every fabric. Source routes only.
     #[schemars(extend("x-source" = "Flich et al. 2001, section IV-A; the weights are ours"))]
     #[schemars(extend("x-example" = "{ simple-routes = { weight = 0.5 } }"))]
     "simple-routes" => SimpleRoutes,
-    /// A path with the fewest switches on any fabric, free of deadlock: where up*/down* forbids the
-    /// turn from down to up, a host of that switch takes the packet in and sends it on. Balanced
-    /// over all shortest paths. Source routes only.
+    /// A minimal path on any fabric, free of deadlock. Where up*/down* forbids the turn from down
+    /// to up, a host of that switch ejects the packet and re-injects it. Balanced over all shortest
+    /// paths. Source routes only.
     #[schemars(extend("x-source" = "Flich et al. 2001, section II; balance and choice of hosts are ours"))]
     #[schemars(extend("x-example" = r#"{ in-transit = { hosts = "fewest" } }"#))]
     "in-transit" => InTransit,
-    /// Paths that share the load evenly, with every cycle of dependencies broken where it costs
-    /// least. Free of deadlock on every fabric. Source routes only, at most 64 switches of moderate
-    /// size.
+    /// Balanced paths, with every cycle of the dependency graph broken where it costs least. Free
+    /// of deadlock on every fabric. Source routes only, at most 64 switches of moderate size.
     #[schemars(extend("x-source" = "Cherkasova, Kotov and Rokicki 1995 (HPL-95-69); a reconstruction"))]
     "smart" => Smart,
 }

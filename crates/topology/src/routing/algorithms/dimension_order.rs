@@ -41,7 +41,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct DimensionOrder {
-    /// Which way round a ring packets go where both ways are equally long.
+    /// Which direction packets take around a ring where both are equally long.
     pub ties: Ties,
 }
 

@@ -49,12 +49,12 @@ pub struct InTransit {
     pub root: Root,
     /// How the switches are ranked from the roots on.
     pub tree: SpanningTree,
-    /// Among which of the shortest paths the least loaded one is chosen.
+    /// From which of the shortest paths the least loaded one is chosen.
     pub hosts: TransitHosts,
-    /// Whether the hosts of a switch may be reached by paths of their own.
+    /// Whether the hosts of a switch may be reached by different paths.
     pub spread: PathSpread,
-    /// How often every path is taken up and laid anew, once all are laid; it ends earlier when
-    /// nothing changes any more.
+    /// How often every path is removed and routed again, once all are routed. It ends earlier when
+    /// nothing changes.
     pub passes: u32,
 }
 

@@ -25,8 +25,8 @@ pub enum Root {
     /// The switch with the largest sum of hops to all others; of equals, the lowest.
     #[serde(rename = "largest-distance")]
     LargestTotalDistance,
-    /// The switch with this name, dump id or GUID, or the switches of a list of them. Islands
-    /// without any of them take their lowest switch.
+    /// The switch with this name, dump id or GUID, or a list of them. Islands without any of them
+    /// take their lowest switch.
     Named(Names),
 }
 

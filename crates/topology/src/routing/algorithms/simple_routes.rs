@@ -48,14 +48,14 @@ pub struct SimpleRoutes {
     pub root: Root,
     /// How the switches are ranked from the roots on.
     pub tree: SpanningTree,
-    /// What load costs: a channel costs 1, and this much more for each time that it carries
-    /// the mean load of all channels. 0 gives shortest legal paths without balance.
+    /// Cost of load. A channel costs 1, plus this for each multiple of the mean load of all
+    /// channels that it carries. 0 gives shortest legal paths without balance.
     #[schemars(range(min = 0, max = 100))]
     pub weight: f64,
-    /// Whether the hosts of a switch may be reached by paths of their own.
+    /// Whether the hosts of a switch may be reached by different paths.
     pub spread: PathSpread,
-    /// How often every path is taken up and laid anew, once all are laid; it ends earlier when
-    /// nothing changes any more.
+    /// How often every path is removed and routed again, once all are routed. It ends earlier when
+    /// nothing changes.
     pub passes: u32,
 }
 
