@@ -19,11 +19,11 @@ DAMAGED = 5
 )
 @json_option
 def check(folders: tuple[Path, ...], as_json: bool) -> None:
-    """Hold every file of run folders and of sweeps against the digest that was taken of it.
+    """Check every file of run folders and sweeps against its recorded digest.
 
-    Whatever reads a folder looks at what it reads, and refuses what has changed; this looks at
-    everything, pictures too. A run that is damaged is to be run again; a sweep mends itself with
-    --resume. Files that no run or sweep wrote are not looked at.
+    Every command checks what it reads, and refuses what has changed. This one checks everything,
+    pictures too. Run a damaged run again; a sweep repairs itself with --resume. Files that no run
+    or sweep wrote are ignored.
 
     \b
     Examples:

@@ -18,7 +18,7 @@ import click
 PLACES = {
     "check": (
         "_check:check",
-        "Hold every file of run folders and of sweeps against the digest that was taken of it.",
+        "Check every file of run folders and sweeps against its recorded digest.",
     ),
     "curve": (
         "_curve:curve",
@@ -33,7 +33,7 @@ PLACES = {
     ),
     "explain": (
         "_explain:explain",
-        "Say what a WORD means: a key of a scenario, a mechanism, or a word of pages and results.",
+        "Explain a WORD: a key of a scenario, a mechanism, or a word of pages and results.",
     ),
     "fabric": ("_fabric:fabric", "Describe, check, make and convert fabrics."),
     "opensm": (
@@ -43,16 +43,16 @@ PLACES = {
     "plot": ("_plot:plot", "Draw the run in FOLDER, which `-o FOLDER` of run or stripe wrote."),
     "query": (
         "_query:query",
-        "Ask the results of a sweep in FOLDER a question in SQL; without one, list their columns.",
+        "Query the results of a sweep in FOLDER in SQL; without SQL, list their columns.",
     ),
     "route": ("_route:route", "Route a fabric, or check the routes of a running one."),
     "run": (
         "_run:run",
-        "Follow every flit of SCENARIO: a TOML file, or the name of an example.",
+        "Simulate SCENARIO: a TOML file, or the name of an example.",
     ),
     "saturation": (
         "_saturation:saturation",
-        "Find the load from which on SCENARIO saturates: a TOML file, or the name of an example.",
+        "Find the saturation load of SCENARIO: a TOML file, or the name of an example.",
     ),
     "schema": (
         "_explain:schema",
@@ -60,7 +60,7 @@ PLACES = {
     ),
     "stripe": (
         "_stripe:stripe_command",
-        "Send packets over several channels as one pipe, in virtual time, as SCENARIO says.",
+        "Stripe packets over several channels as one pipe, in virtual time, as SCENARIO says.",
     ),
     # The module of the command that is added to those of `_study`.
     "study": (

@@ -69,10 +69,10 @@ def curve(
 ) -> None:
     """Measure latency against accepted load of SCENARIO: a TOML file, or the name of an example.
 
-    Every load is run several times, with the same messages for every routing; means come with 95 %
+    Every load is run several times, with the same messages for every routing. Means have 95 %
     intervals over these replications. Several classes of traffic keep their proportions, and their
-    loads sum up to the one named. The folder is that of a sweep, with curve.png and curve.csv; see
-    gingham query for questions to its runs. --resume adds loads, routings and replications to the
+    loads sum to the one given. The folder is that of a sweep, with curve.png and curve.csv; gingham
+    query answers questions about its runs. --resume adds loads, routings and replications to the
     curve of a folder, where all else is the same.
 
     \b

@@ -51,13 +51,12 @@ def schema(stripe: bool) -> None:
 )
 @json_option
 def explain(name: str, stripe: bool, depth: int, of_pairs: bool, as_json: bool) -> None:
-    """Say what a WORD means: a key of a scenario, a mechanism, or a word of pages and results.
+    """Explain a WORD: a key of a scenario, a mechanism, or a word of pages and results.
 
-    Of a key: what may stand there, and what holds if nothing does. Of a mechanism: its parameters,
-    an example, and whether it works under each switching kind. Words are those of the glossary,
-    what others call the same, verdicts, and columns of results. Without a WORD, the
-    uppermost keys and all mechanisms are listed. On a terminal, what is longer than the screen is
-    shown by the program that PAGER names.
+    For a key: its values and its default. For a mechanism: its parameters, an example, and which
+    switching kinds support it. Words are those of the glossary, what others call the same,
+    verdicts, and columns of results. Without a WORD, the top-level keys and all mechanisms are
+    listed. On a terminal, output longer than the screen goes to the program that PAGER names.
 
     \b
     Examples:

@@ -45,17 +45,17 @@ def plot(
 ) -> None:
     """Draw the run in FOLDER, which `-o FOLDER` of run or stripe wrote.
 
-    Without a KIND, all pictures are drawn that belong to the run, and one that has nothing to show
-    is left out. They are written to the current directory as NAME-KIND.png, NAME being that of the
-    folder; the folder itself stays as the run left it.
+    Without a KIND, all pictures of the run are drawn, except those with nothing to show. They are
+    written to the current directory as NAME-KIND.png, with the NAME of the folder. The folder
+    itself does not change.
 
     \b
     Kinds:
-      latency     how latencies are distributed, by class, with their tail
+      latency     distribution of latencies by class, with the tail
       series      load and latency over time, by class
       links       how evenly the channels are used, and which are the busiest
       fabric      the fabric, each channel coloured by its load
-      contention  what hosts made of the network, and how many took alternative paths for it
+      contention  contention coefficients of hosts, and how many took alternative paths
       followed    what followed flows and channels did, step by step
       tree        congestion trees over the fabric, and how they grew and died
       channels    of a stripe: what each channel carried, the delay, and what waits

@@ -42,11 +42,11 @@ KEY_DIGITS = 8
 @force_option
 @json_option
 def query(folder: Path, sql: str | None, output: Path | None, force: bool, as_json: bool) -> None:
-    """Ask the results of a sweep in FOLDER a question in SQL; without one, list their columns.
+    """Query the results of a sweep in FOLDER in SQL; without SQL, list their columns.
 
-    The sweep may still run: what is finished is seen. DuckDB answers; the folder stays as it is.
-    Rows that are too wide for a line are printed as records, 20 at most, and of keys the first 8
-    digits; --json and files have all.
+    The sweep may still be running: finished runs are seen. DuckDB answers, and the folder does not
+    change. Rows that are too wide for a line are printed as records, at most 20, with the first 8
+    digits of keys. --json and files have everything.
 
     \b
     Tables:

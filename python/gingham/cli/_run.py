@@ -102,7 +102,7 @@ def run(
     force: bool,
     as_json: bool,
 ) -> None:
-    """Follow every flit of SCENARIO: a TOML file, or the name of an example.
+    """Simulate SCENARIO: a TOML file, or the name of an example.
 
     Loads or generates the fabric, routes it, proves the routes free of deadlock, and simulates.
     Routes that can deadlock are refused with the cycle.

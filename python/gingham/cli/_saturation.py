@@ -63,13 +63,12 @@ def saturation(
     output: Path | None,
     as_json: bool,
 ) -> None:
-    """Find the load from which on SCENARIO saturates: a TOML file, or the name of an example.
+    """Find the saturation load of SCENARIO: a TOML file, or the name of an example.
 
-    Halves the range of loads for each replication by itself until it is as narrow as the tolerance.
-    A load is taken if the verdict of its run is ok, and saturates if it is saturated; runs that did
-    not converge are not read, and leave the answer wider. The 95 % interval over replications holds
-    what is left open, too.
-    Several classes of traffic keep their proportions, and their loads sum up to the one found.
+    Bisects the range of loads, separately for each replication, down to the tolerance. The verdict
+    of a run decides: ok is below saturation, saturated is above. Runs that did not converge are
+    ignored, and leave the answer wider. The 95 % interval over replications includes what is left
+    open. Several classes of traffic keep their proportions, and their loads sum to the one found.
 
     \b
     Examples:

@@ -69,10 +69,10 @@ def stripe_command(
     force: bool,
     as_json: bool,
 ) -> None:
-    """Send packets over several channels as one pipe, in virtual time, as SCENARIO says.
+    """Stripe packets over several channels as one pipe, in virtual time, as SCENARIO says.
 
-    SCENARIO is a TOML file, or the name of an example: what the channels are like, what is sent,
-    how packets are spread and put in order again. `gingham explain --stripe` lists its keys.
+    SCENARIO is a TOML file, or the name of an example. It describes the channels, the traffic, and
+    how packets are striped and reordered. `gingham explain --stripe` lists its keys.
 
     \b
     Examples that ship with gingham:

@@ -114,7 +114,7 @@ pub struct ClassSummary {
     /// Half-width of the mean number of in-transit hosts.
     #[schemars(extend("x-unit" = "hosts"))]
     pub in_transit_hosts_half_width: Option<f64>,
-    /// Jain's index of fairness of the payload that its flows delivered in the window: from 1,
+    /// Fairness (Jain's index) of the payload that its flows delivered in the window: from 1,
     /// where all are equal, to 1 over their number; missing where flows are not counted.
     #[schemars(extend("x-unit" = "1"))]
     pub fairness: Option<f64>,
