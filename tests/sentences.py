@@ -22,8 +22,6 @@ from markdown_it.token import Token
 
 WORDS_MAX = 35
 ROOT = Path(__file__).parent.parent
-# Pages that are not yet held to it, a line each.
-PENDING = Path(__file__).with_name("long_sentences.txt")
 PARSER = MarkdownIt("commonmark").enable("table")
 # Behind a stop, with what closes quotes and brackets, and not before a small letter.
 END = re.compile(r"(?<=[.!?])[\"'”)\]]*\s+(?=[^\sa-z])")
@@ -73,9 +71,7 @@ def long_sentences(page: str) -> Iterator[Long]:
 
 def pages() -> list[Path]:
     """Return the pages that are held to it."""
-    pending = set(PENDING.read_text().split()) if PENDING.exists() else set()
-    every = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
-    return [path for path in every if str(path.relative_to(ROOT)) not in pending]
+    return sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 
 
 def main(names: list[str]) -> int:

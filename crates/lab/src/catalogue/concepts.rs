@@ -181,7 +181,7 @@ fn by_ages(name: &str, kind: &SwitchingKind) -> Support {
 /// Who knows what waits for outputs.
 fn by_outputs(name: &str, kind: &SwitchingKind) -> Support {
     let looks = !matches!(name, "periodic" | "threshold");
-    let reason = "only switches that keep whole packets at their inputs know what waits for their outputs. `periodic` and \
+    let reason = "only switches of whole packets know what waits for their outputs. `periodic` and \
                   `threshold` go with all kinds";
     refused_if(looks && !kind.has(Feature::WholePackets), reason)
 }
