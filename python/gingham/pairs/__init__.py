@@ -268,7 +268,7 @@ HEAD = [
     "",
     "Five that work in pairs work together in the example `all-together`, on networks of virtual",
     "lanes: in-transit hosts, segments, marks, admitted streams and windows. Its switches mark by",
-    "a threshold, and rates follow the marks as in Santos et al. 2002. Triggers for full inputs, as",
-    "there, need switches that keep whole packets, which no in-transit host forwards.",
+    "a threshold, and rates follow the marks as in Santos et al. 2002. Triggers for full inputs,",
+    "as there, need switches that keep whole packets, which no in-transit host forwards.",
     "",
 ]
