@@ -76,7 +76,7 @@ def test_too_little_is_not_enough_for_strict(gingham: Command) -> None:
 
 def test_keys_are_explained(gingham: Command) -> None:
     one = gingham("explain", "--stripe", "stripe.markers.every_rounds")
-    assert "They go in one round out of so many" in one.out
+    assert "They go in one round out of this many" in one.out
     schema = json.loads(gingham("schema", "--stripe").out)
     assert "channel" in schema["required"]
     assert 'did you mean "channel.0.rate"' in gingham("explain", "--stripe", "channel.0.rat").err
