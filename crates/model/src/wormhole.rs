@@ -14,7 +14,7 @@ pub enum Arbitration {
     #[schemars(extend("x-source" = "Kwan et al. 1996, section 3.1; Flich et al. 2001, section IV-A"))]
     RoundRobin,
     /// Higher priority first, and round robin within a priority. A packet in transmission is never
-    /// pre-empted.
+    /// interrupted.
     #[schemars(extend("x-source" = "Kwan et al. 1996, section 4"))]
     #[schemars(extend("x-example" = r#"network.arbitration = "strict-priority"
 [[traffic]]
