@@ -16,7 +16,7 @@ from gingham.errors import InputError, meant, nearest
 from gingham.glossary import plain
 from gingham.pairs.parts import PARTS
 
-stripe_option = click.option("--stripe", is_flag=True, help="Of striping scenarios.")
+stripe_option = click.option("--stripe", is_flag=True, help="For striping scenarios.")
 
 
 @click.command()
@@ -44,10 +44,13 @@ def schema(stripe: bool) -> None:
     type=click.IntRange(1, 9),
     default=1,
     show_default=True,
-    help="How many levels of keys are told; from 2 on mechanisms, too. --json has all.",
+    help="Levels of keys to show; from 2 on mechanisms, too. --json has all.",
 )
 @click.option(
-    "--pairs", "of_pairs", is_flag=True, help="Which mechanisms go together; of WORD, if given."
+    "--pairs",
+    "of_pairs",
+    is_flag=True,
+    help="Which mechanisms go together; those with WORD, if given.",
 )
 @json_option
 def explain(name: str, stripe: bool, depth: int, of_pairs: bool, as_json: bool) -> None:

@@ -110,8 +110,8 @@ def in_options(description: str) -> str:
 def common_options() -> list[click.Parameter]:
     """Return the options that all kinds have."""
 
-    @click.option("--seed", type=SEED, default=1, show_default=True, help="Decides on chance.")
-    @click.option("--speed", help="What every cable tells, such as 4xNDR or '10 GB/s'.")
+    @click.option("--seed", type=SEED, default=1, show_default=True, help="Seed of random numbers.")
+    @click.option("--speed", help="Speed of every cable, such as 4xNDR or '10 GB/s'.")
     @output_option(help="File to write; without it, the standard output.")
     @format_option
     @force_option

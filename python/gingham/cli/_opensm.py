@@ -121,7 +121,7 @@ def opensm() -> None:
     show_default=True,
     help="Random matchings for the bisection.",
 )
-@click.option("--seed", type=SEED, default=1, show_default=True, help="Decides on all chance.")
+@click.option("--seed", type=SEED, default=1, show_default=True, help="Seed of all random numbers.")
 @click.option(
     "--timeout",
     type=click.FloatRange(1),

@@ -88,7 +88,7 @@ route.add_command(check)
 @route.command()
 @click.argument("file", type=FABRIC_FILE)
 @click.option("--algorithm", type=AlgorithmChoice(names()), help="How paths are chosen.")
-@click.option("--compare", is_flag=True, help="Put all algorithms side by side instead.")
+@click.option("--compare", is_flag=True, help="Compare all algorithms instead.")
 @click.option(
     "--form",
     type=click.Choice(["source", "table"]),

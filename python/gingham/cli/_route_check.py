@@ -49,7 +49,7 @@ SHOWN_MAX = 10
     show_default=True,
     help="Random matchings for the bisection.",
 )
-@click.option("--seed", type=SEED, default=1, show_default=True, help="Decides on the matchings.")
+@click.option("--seed", type=SEED, default=1, show_default=True, help="Seed of the matchings.")
 @json_option
 def check(
     topology: Path,

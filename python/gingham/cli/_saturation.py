@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     type=click.FloatRange(1e-5, 0.5),
     default=0.01,
     show_default=True,
-    help="How narrow the load is bracketed: a difference of loads, not a share of one.",
+    help="Width of the bracket around the load: a difference of loads, not a fraction.",
 )
 @click.option(
     "--upto",

@@ -50,7 +50,7 @@ LOSSES = ("lost", "dropped", "policed", "discarded")
 @click.argument("scenario", metavar="SCENARIO", shell_complete=_completion.stripe_scenarios)
 @settings_option
 @seed_option
-@click.option("--alone", is_flag=True, help="Run each channel by itself, too, and compare.")
+@click.option("--alone", is_flag=True, help="Also run each channel alone, and compare.")
 @strict_option
 @click.option("--plot", type=PICTURE, help="Picture to write: the pipe and each channel over time.")
 @click.option("--draw", type=PICTURE, help="Picture to write: rounds and markers of a short run.")

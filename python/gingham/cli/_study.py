@@ -67,9 +67,9 @@ def study() -> None:
 def common(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command what all take that run a study or a figure of it."""
     command = run_options(command)
-    command = click.option("--quick", is_flag=True, help="Less of everything: a minute a paper.")(
-        command
-    )
+    command = click.option(
+        "--quick", is_flag=True, help="Fewer and shorter runs: a minute a paper."
+    )(command)
     return click.argument("name", metavar="KEY[/FIGURE]")(command)
 
 
@@ -174,7 +174,7 @@ def run(name: str, quick: bool, folder: Path | None, workers: int, as_json: bool
 @click.option(
     "--real",
     is_flag=True,
-    help="Beside virtual time on real links too: Linux, root, and the daemon striped.",
+    help="Also on real links, beside virtual time: Linux, root, and the daemon striped.",
 )
 @click.option(
     "--daemon",

@@ -37,7 +37,7 @@ HEADER = 12
 @click.option(
     "--picture",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Draw the table, too: a file that ends in png, svg or pdf.",
+    help="Also draw the table: a file that ends in png, svg or pdf.",
 )
 @force_option
 def assumptions(

@@ -43,7 +43,9 @@ ALLOW = "(--allow-deadlock)", "(allow_deadlock = true)"
 @workers_option
 @on_option
 @resume_option
-@click.option("--dry-run", is_flag=True, help="Say how many runs and how long; make none.")
+@click.option(
+    "--dry-run", is_flag=True, help="Say how many runs and how long, without making them."
+)
 @click.option("--yes", is_flag=True, help="Start even a million runs.")
 @output_option(help="Folder of results; by default sweeps/ and the name of the file.")
 @json_option

@@ -32,9 +32,11 @@ workers_option = click.option(
 on_option = click.option(
     "--on",
     metavar="PLACE",
-    help="Where instead: dask://HOST:PORT, or slurm:jobs=4,cores=8,queue=short and the like.",
+    help="Run elsewhere: dask://HOST:PORT, or slurm:jobs=4,cores=8,queue=short and the like.",
 )
-resume_option = click.option("--resume", is_flag=True, help="Make only what the folder lacks.")
+resume_option = click.option(
+    "--resume", is_flag=True, help="Make only the runs that the folder lacks."
+)
 
 
 def session_options(command: Callable[..., Any]) -> Callable[..., Any]:
