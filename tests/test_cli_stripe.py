@@ -99,7 +99,7 @@ def test_names_of_schedulers_are_explained(gingham: Command) -> None:
     assert "fair in bytes whatever the lengths" in " ".join(told.split())
     assert 'stripe.scheduler = "surplus-round-robin"' in " ".join(told.split())
     # Only striping scenarios have channels, so nobody needs to say so.
-    assert "Bytes that leave its queue" in gingham("explain", "channel.0.rate").out
+    assert "in bytes that leave its queue" in gingham("explain", "channel.0.rate").out
 
 
 def test_a_folder_that_takes_no_files_is_not_said_to_be_missing(gingham: Command) -> None:
