@@ -257,9 +257,9 @@ def example(part: Part) -> str:
 HEAD = [
     "# What goes together",
     "",
-    "Pairs of mechanisms, made by asking for both in one small scenario under each switching kind",
-    "(`gingham.pairs.page`). A test runs each that works, engine and oracle, and both measure the",
-    "same; a reason is the message with which the other scenarios are refused. All pairs of one",
+    "Pairs of mechanisms: both were requested in one small scenario under each switching kind",
+    "(`gingham.pairs.page`). A test runs each that works, by engine and oracle, and both measure",
+    "the same. A reason is the message with which a scenario is refused. All pairs of one",
     "mechanism, with the kinds and the reasons:",
     "",
     "```sh",

@@ -49,7 +49,7 @@ class Part:
 PARTS = (
     Part(
         "in-transit",
-        "hosts that send packets on",
+        "hosts that re-inject packets",
         "routing",
         routing={"algorithm": "in-transit"},
     ),
@@ -87,7 +87,7 @@ PARTS = (
     ),
     Part(
         "cut-through",
-        "packets that go on only where there is room for all of them",
+        "packets forwarded only where there is room for all of them",
         "forwarding",
         network={"lanes": {"forwarding": "virtual-cut-through"}},
     ),
@@ -99,18 +99,18 @@ PARTS = (
     ),
     Part(
         "overtaking",
-        "whole packets that overtake those in front of them",
+        "whole packets that overtake those ahead of them",
         "overtaking",
         network={"packets": {"overtaking": {"at_most": 4}}},
     ),
     Part(
         "output-buffers",
-        "outputs of switches that hold whole packets, too",
+        "switches with output buffers of whole packets",
         network={"packets": {"output_buffer": "8 KiB"}},
     ),
     Part(
         "segments",
-        "messages that are cut",
+        "messages cut into packets",
         "segmentation",
         traffic={"segmentation": {"fixed": "64 B"}},
     ),
@@ -135,13 +135,13 @@ PARTS = (
     ),
     Part(
         "windows",
-        "so many packets of a flow under way, with answers",
+        "a bound on packets of a flow in flight, with answers",
         "flow",
         traffic={"window": {"packets": 2}},
     ),
     Part(
         "paces",
-        "packets of a flow apart from each other",
+        "packets of a flow that are paced",
         "flow",
         traffic={"pace": 0.5},
     ),
@@ -153,13 +153,13 @@ PARTS = (
     ),
     Part(
         "marks",
-        "switches that mark by what stands in a buffer",
+        "switches that mark by the fill of a buffer",
         "marking",
         network={"marking": {"threshold": {"above": "64 B"}}},
     ),
     Part(
         "marks-by-output",
-        "switches that look for whom a full buffer waits",
+        "switches that mark by the outputs that a full buffer waits for",
         "marking",
         network={"marking": "input-triggered"},
     ),
@@ -171,7 +171,7 @@ PARTS = (
     ),
     Part(
         "credits",
-        "hosts that send no more than their credits",
+        "hosts limited by credits",
         "congestion-control",
         network={"adapters": {"send_buffer": 8, "congestion_control": "credits"}},
         traffic={"post": {"credits": {"per-host": 4}}},
