@@ -22,6 +22,9 @@ use gingham_model::PipelinePlan;
 impl Network {
     /// Heads whose routing is over make their requests.
     pub(crate) fn route(&mut self, context: &mut Context, tick: u64) {
+        if self.columns.is_some() {
+            return self.route_by_columns(context, tick);
+        }
         let mut due = self.switches.heads.take(tick);
         if context.endpoints.wanted().read {
             self.tell_read(&mut due, tick, context);
@@ -60,7 +63,7 @@ impl Network {
     }
 
     /// The head of an input lane requests the output on its way.
-    fn request(&mut self, lane: usize, context: &mut Context) {
+    pub(crate) fn request(&mut self, lane: usize, context: &mut Context) {
         let Context { plan, lanes: lane_plan, layout, worms, .. } = context;
         let input_port = lane >> SHIFT;
         let incoming = layout.channel(self.links.port(input_port).peer as usize);
@@ -86,6 +89,9 @@ impl Network {
 
     /// Outputs for which something changed grant what they can.
     pub(crate) fn allocate_lanes(&mut self, context: &Context) {
+        if self.columns.is_some() {
+            return self.allocate_lanes_by_columns();
+        }
         for word in 0..context.layout.first_host / 64 {
             let mut ports = self.switches.allocating.take(word) & self.requests.requested(word);
             while ports != 0 {
@@ -137,14 +143,9 @@ impl Network {
         let promised = if is_promised { flits } else { 0 };
         let next = link.peer_lane(number_of(to));
         self.links.hold(to, local(from), u16::try_from(promised).expect("a packet fits its lane"));
-        if let Some(columns) = &mut self.columns {
-            columns.connect(from, local(to), flits);
-        } else {
-            let held = self.buffers.lane(from).out;
-            debug_assert_eq!(held, NONE, "a head that requests holds nothing");
-            self.buffers.hold(from, local(to));
-            self.switches.connect(from, self.links.is_full(to));
-        }
+        debug_assert_eq!(self.buffers.lane(from).out, NONE, "a head that requests holds nothing");
+        self.buffers.hold(from, local(to));
+        self.switches.connect(from, self.links.is_full(to));
         self.buffers.expect_worm(next, self.buffers.worm(from), flits);
         if self.is_tracked {
             self.links.track_packet(to, flits);

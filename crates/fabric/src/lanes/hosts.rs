@@ -220,11 +220,12 @@ impl Hosts {
     }
 
     fn send_flit(&mut self, port: usize, network: &mut Network, context: &mut Context) {
-        let Network { links, in_transit, .. } = network;
         let tick = context.clock.tick();
-        if self.is_plain && !in_transit.exists() && self.send_body(port, links, tick) {
+        let in_transit = &network.in_transit;
+        if self.is_plain && !in_transit.exists() && self.send_body(port, network, tick) {
             return;
         }
+        let Network { links, in_transit, .. } = network;
         let Some(began) = links.begin_flit(port, tick, &context.clock) else {
             return links.ready.insert(port);
         };
@@ -252,7 +253,7 @@ impl Hosts {
         }
         let link = links.port(port);
         if link.is_common() && !link.is(TO_HOST) {
-            links.launch(port, lane, tick + u64::from(link.latency));
+            network.launch(port, lane, tick);
         } else {
             network.traverse_channel(port, lane, began, context);
         }

@@ -338,15 +338,22 @@ impl Links {
 
     // The channel.
 
-    /// A flit that takes a credit is on its way to the input lane at the other end, and is there at
-    /// a tick.
+    /// The channel of a port takes a flit, which takes a credit.
     #[inline]
-    pub(crate) fn launch(&mut self, port: usize, lane: usize, there: u64) {
+    pub(crate) fn spend_credit(&mut self, port: usize, lane: usize) {
         let state = &mut self.ports[port];
         state.spend_credit(&mut self.lanes[port << SHIFT | lane], lane);
         if state.can_send() != 0 {
             self.ready.insert(port);
         }
+    }
+
+    /// A flit that takes a credit is on its way to the input lane at the other end, and is there at
+    /// a tick.
+    #[inline]
+    pub(crate) fn launch(&mut self, port: usize, lane: usize, there: u64) {
+        self.spend_credit(port, lane);
+        let state = &self.ports[port];
         let to = state.peer_lane(lane);
         if state.is(BACKPRESSURED_EJECTION) {
             self.ejections.push(there, to);

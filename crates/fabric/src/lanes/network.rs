@@ -60,6 +60,18 @@ impl Network {
         }
     }
 
+    /// A flit begins on the common channel of a host to a switch.
+    #[inline]
+    pub(crate) fn launch(&mut self, port: usize, lane: usize, tick: u64) {
+        if let Some(columns) = &mut self.columns {
+            self.links.spend_credit(port, lane);
+            columns.launch(port, lane, tick);
+        } else {
+            let latency = self.links.port(port).latency;
+            self.links.launch(port, lane, tick + u64::from(latency));
+        }
+    }
+
     /// Credits that are due count.
     pub(crate) fn receive_credits(&mut self, tick: u64) {
         if self.columns.is_some() {

@@ -24,6 +24,8 @@ pub(crate) struct Worm {
     pub(crate) position: u16,
     /// How far it has come in its dateline classes.
     pub(crate) dateline_class: DatelineClass,
+    /// Where columns have its hops, once it has come to a switch of theirs.
+    pub(crate) hops: u32,
     /// Its path, where it is chosen at its source, or was cut short on its way.
     path: Option<KeptPath>,
     /// When its first flit began at its host, or at the last in-transit host.
@@ -57,6 +59,7 @@ impl Worm {
             flits,
             position: 0,
             dateline_class: DatelineClass::default(),
+            hops: 0,
             path,
             began_ps,
             head_arrived_ps: 0,

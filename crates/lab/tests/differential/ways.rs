@@ -5,9 +5,11 @@ use crate::case::{Case, pick};
 use crate::{difference, number};
 use gingham_kernel::{Purpose, Stream};
 use gingham_lab::compile;
+use gingham_lab::scenario::{Overrides, ScenarioSource};
 use gingham_model::{Plan, Scheduler, Simulation, SteppedBy, Switching};
 use gingham_topology::routing::LaneSet;
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
 /// Runs of a plan, one for each way that takes it.
@@ -40,8 +42,39 @@ fn engine_and_oracle_agree_on_plain_virtual_lanes_by_all_ways() {
     for (way, count) in &taken {
         println!("{count} of {cases}: {way}");
     }
+    // All are stepped by ports too.
     let by_columns = taken.get("columns: can be stepped by columns").copied().unwrap_or(0);
+    println!("stepped by ports: 100 %, by columns: {} %", by_columns * 100 / cases);
     assert!(by_columns * 10 >= cases * 5, "{taken:?}");
+}
+
+/// More switches than a word has bits, so that there are groups, and columns with many cables that
+/// lead side by side: meshes with their edges, tori with their datelines, a tree.
+#[test]
+fn engine_and_oracle_agree_over_many_switches() {
+    let dimension_order = "routing.algorithm = \"dimension-order\"";
+    let shortest = "routing.algorithm = \"shortest-path\"";
+    let cases = [
+        ("mesh = { dimensions = [9, 8] }", dimension_order, 1),
+        ("mesh = { dimensions = [9, 8] }", dimension_order, 4),
+        ("mesh = { dimensions = [5, 4, 4] }", dimension_order, 3),
+        ("torus = { dimensions = [9, 8] }", dimension_order, 2),
+        ("torus = { dimensions = [17, 4] }", dimension_order, 8),
+        ("k-ary-n-tree = { arity = 4, levels = 3 }", shortest, 4),
+    ];
+    for (generator, routing, lanes) in cases {
+        let text = format!(
+            "topology.generate.{generator}\n{routing}\n\
+             network = {{ preset = \"yum-1600\", lanes = {{ count = {lanes}, depth = 4 }} }}\n\
+             traffic = [{{ load = 0.3, length.fixed = \"100 B\" }}]\n\
+             stop = {{ time = \"3 us\", warm_up = \"0 ps\" }}\n"
+        );
+        let source =
+            ScenarioSource::parse("case.toml", &text, Path::new("."), &Overrides::default());
+        let compiled = compile(&source.unwrap(), true).unwrap();
+        gingham_fabric::start_by(Arc::clone(&compiled.plan), SteppedBy::Columns).unwrap();
+        assert_eq!(difference(&compiled.plan), None, "{text}");
+    }
 }
 
 /// The plan with most of what sets it apart taken away.

@@ -1,15 +1,17 @@
 //! What is seen from the next tick on: flits that are due are in the lane buffers of switches.
 
 use super::table::Table;
-use crate::bits::members;
-use crate::lanes::layout::{SHIFT, number_of};
-use crate::lanes::network::Network;
 
 impl<const L: usize> Table<L> {
     /// Flits that are due are there, and what has crossed is not; heads that stand first are
     /// routed.
-    pub(crate) fn receive_flits(&mut self, network: &mut Network, tick: u64) {
-        self.receive_from_hosts(network, tick);
+    pub(crate) fn receive_flits(&mut self, tick: u64) {
+        let arch = self.arch;
+        arch.dispatch(|| self.receive_columns(tick));
+    }
+
+    #[inline(always)]
+    fn receive_columns(&mut self, tick: u64) {
         let slot = self.arrivals.slot(tick);
         for number in 0..self.columns.len() {
             let due = self.arrivals.take::<L>(slot, number);
@@ -28,31 +30,10 @@ impl<const L: usize> Table<L> {
                 any |= heads[lane];
             }
             if any != 0 {
-                self.read_heads(network, number, &heads, tick);
-            }
-        }
-    }
-
-    /// What hosts sent is put to what else is due.
-    fn receive_from_hosts(&mut self, network: &mut Network, tick: u64) {
-        let due = network.links.arrivals.take(tick);
-        let mut arrivals = self.arrivals.at(tick);
-        for lane in &due {
-            let (port, lane) = (*lane as usize >> SHIFT, number_of(*lane as usize));
-            let place = self.places.of_port(port).expect("hosts are joined to switches");
-            arrivals.put(place.column * L + lane, 1 << place.bit);
-            let occupancy = &mut network.switches.port_mut(port).occupancy;
-            *occupancy = occupancy.wrapping_sub(tick);
-        }
-        network.links.arrivals.give_back(tick, due);
-    }
-
-    #[inline(never)]
-    fn read_heads(&self, network: &mut Network, number: usize, heads: &[u64; L], tick: u64) {
-        for lane in 0..L {
-            for bit in members(heads[lane]) {
-                let lane = self.places.port(number, bit) << SHIFT | lane;
-                network.switches.read_head(lane, tick);
+                let mut routed = self.routed_at(tick);
+                for lane in 0..L {
+                    routed.put(number * L + lane, heads[lane]);
+                }
             }
         }
     }

@@ -5,6 +5,7 @@
 //! with room and have a flit.
 
 use super::count::Count;
+use super::wires::Wire;
 use crate::lanes::layout::NONE;
 
 /// A port of 64 switches, with a word for each of its lanes.
@@ -35,11 +36,16 @@ pub(crate) struct Column<const L: usize> {
     /// Lanes whose output lane has no room.
     pub(crate) blocked: [u64; L],
     pub(crate) able: [u64; L],
+    /// What was written down of `blocked` last.
+    pub(crate) known_blocked: [u64; L],
     /// Lanes that a flit left in this tick.
     pub(crate) crossed: [u64; L],
     /// Lanes after the last that the crossbar served.
     pub(crate) input_after: [u64; L],
 
+    /// Cables that lead to another column side by side, and the ports of all others.
+    pub(crate) wires: Vec<Wire>,
+    pub(crate) loose: u64,
     /// By switch.
     pub(crate) cables: Cables,
     pub(crate) packets: Packets<L>,
@@ -70,7 +76,8 @@ pub(crate) struct Cables {
 #[derive(Clone, Debug)]
 pub(crate) struct Packets<const L: usize> {
     /// Where the input lane holds an output lane: flits of the packet that have not left it, and
-    /// which lane it is, by its number in the switch.
+    /// which lane it is: the column of its port in the group times the lanes of a port, and its
+    /// number there.
     pub(crate) left: [[u32; 64]; L],
     pub(crate) out: [[u16; 64]; L],
     /// As output lanes to hosts: flits of the packet that passes which have not left, once its
@@ -97,8 +104,11 @@ impl<const L: usize> Column<L> {
             heads: [0; L],
             blocked: [0; L],
             able: [0; L],
+            known_blocked: [0; L],
             crossed: [0; L],
             input_after: [u64::MAX; L],
+            wires: Vec::new(),
+            loose: u64::MAX,
             cables: Cables {
                 peer_bit: [0; 64],
                 flit_offset: [0; 64],

@@ -33,7 +33,7 @@ impl<const L: usize> Count<L> {
     }
 
     /// One more where `more`, one less where `less`, nothing where both.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn step(&mut self, more: &[u64; L], less: &[u64; L]) {
         let (mut carry, mut down) = ([0; L], [0; L]);
         for lane in 0..L {
@@ -51,7 +51,7 @@ impl<const L: usize> Count<L> {
     }
 
     /// Where a count is not zero.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn any(&self) -> [u64; L] {
         let mut any = [0; L];
         for plane in &self.planes {
@@ -63,7 +63,7 @@ impl<const L: usize> Count<L> {
     }
 
     /// Where a count is that of `other`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn equal(&self, other: &Self) -> [u64; L] {
         let mut equal = [u64::MAX; L];
         for plane in 0..PLANES {

@@ -27,7 +27,7 @@ type Row = [u64; RADIX_MAX];
 pub(crate) struct Group<const L: usize> {
     pub(crate) inputs: Vec<Input<L>>,
     /// By output and lane: where a flit came in this tick.
-    pub(crate) put: Vec<[u64; L]>,
+    pub(crate) put: [[u64; L]; RADIX_MAX],
 }
 
 /// What an input port requests, and has had.
@@ -48,10 +48,11 @@ impl<const L: usize> Group<L> {
             requested: [0; RADIX_MAX],
             matched: [0; RADIX_MAX],
         };
-        Self { inputs: vec![input; radix], put: vec![[0; L]; radix] }
+        Self { inputs: vec![input; radix], put: [[0; L]; RADIX_MAX] }
     }
 
     /// Matches the ports of all switches: says which lanes of the columns cross.
+    #[inline(always)]
     pub(crate) fn allocate(&mut self, columns: &mut [Column<L>]) {
         match self.inputs.len() {
             0..=4 => self.allocate_of::<4>(columns),
@@ -62,6 +63,7 @@ impl<const L: usize> Group<L> {
         }
     }
 
+    #[inline(always)]
     fn allocate_of<const N: usize>(&mut self, columns: &mut [Column<L>]) {
         if !self.request::<N>(columns) {
             return;
@@ -84,7 +86,7 @@ impl<const L: usize> Group<L> {
     }
 
     /// Gathers to which outputs lanes can send. Returns whether any can.
-    #[inline]
+    #[inline(always)]
     fn request<const N: usize>(&mut self, columns: &[Column<L>]) -> bool {
         let mut any_able = 0;
         for (input, column) in self.inputs.iter_mut().zip(columns) {
@@ -103,7 +105,7 @@ impl<const L: usize> Group<L> {
 
     /// An iteration: every output grants the first input in turn, and every input takes one of
     /// those that granted it. Returns whether another is to follow.
-    #[inline]
+    #[inline(always)]
     fn iterate<const N: usize>(&mut self, columns: &mut [Column<L>]) -> bool {
         let mut any_onward = [0; N];
         for input in &self.inputs {
@@ -138,7 +140,6 @@ impl<const L: usize> Group<L> {
 impl<const L: usize> Input<L> {
     /// Takes one of the lanes that can send to the outputs which granted it, and leaves in `grants`
     /// that output alone. Returns where it was granted more than once.
-    #[expect(clippy::inline_always, reason = "it is a part of a loop that is to be one")]
     #[inline(always)]
     fn accept<const N: usize>(&mut self, grants: &mut [u64; N], column: &mut Column<L>) -> u64 {
         let (mut granted, mut twice) = (0, 0);

@@ -33,6 +33,16 @@ impl<const L: usize> Table<L> {
         context: &mut Context,
         tick: u64,
     ) {
+        let arch = self.arch;
+        let sent = arch.dispatch(|| self.traverse_columns(tick));
+        context.clock.count(sent.into());
+        self.free(network);
+        self.eject(network, context);
+    }
+
+    /// All channels of switches that can send do. Returns how many.
+    #[inline(always)]
+    fn traverse_columns(&mut self, tick: u64) -> u32 {
         let slot = self.credits.slot(tick);
         let Self { columns, credits, arrivals, freed, ejected, .. } = self;
         let mut arrivals = arrivals.at(tick);
@@ -47,9 +57,7 @@ impl<const L: usize> Table<L> {
                 freed.push(number);
             }
         }
-        context.clock.count(sent.into());
-        self.free(network);
-        self.eject(network, context);
+        sent
     }
 
     /// First and last flits of packets begin on their way to hosts.
@@ -95,7 +103,7 @@ impl<const L: usize> Table<L> {
 impl<const L: usize> Column<L> {
     /// Channels take a flit where they can, of one of their lanes in turn, given the credits that
     /// come. Returns which do.
-    #[inline]
+    #[inline(always)]
     fn traverse(&mut self, due: &[u64; L], arrivals: &mut Slot<'_>, tick: u64) -> u64 {
         let (mut can, mut any) = ([0; L], 0);
         for lane in 0..L {
@@ -123,6 +131,16 @@ impl<const L: usize> Column<L> {
                 left &= left - 1;
                 cables.flits[bit] += 1;
                 cables.starts[bit] = cables.starts[bit].wrapping_add(tick);
+            }
+        }
+        for wire in &self.wires {
+            arrivals.put_lanes(wire.flit_offset as usize, wire.carry(&paid));
+        }
+        for lane in 0..L {
+            let mut left = paid[lane] & self.loose;
+            while left != 0 {
+                let bit = left.trailing_zeros() as usize & 63;
+                left &= left - 1;
                 arrivals.put(cables.flit_offset[bit] as usize + lane, cables.peer_bit[bit]);
             }
         }
@@ -131,7 +149,7 @@ impl<const L: usize> Column<L> {
 
     /// Channels into hosts have taken a flit: only the first and the last of a packet are to be
     /// looked at.
-    #[inline]
+    #[inline(always)]
     fn send_to_hosts(&mut self, number: usize, ejected: &mut Vec<(Place, usize)>) {
         for lane in 0..L {
             let mut left = self.sent[lane] & self.to_host;

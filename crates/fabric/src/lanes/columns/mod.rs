@@ -9,19 +9,22 @@
 //! ```
 //!
 //! The stages are those of [`crate::lanes`], in their order; each is done by ports there or by
-//! columns here. Hosts, requests of heads, packets under way and what endpoints see are the same:
+//! columns here. Hosts, who requests what, packets under way and what endpoints see are the same:
 //! columns take the place of what links, buffers and switches hold of switches, and of nothing
 //! else. Who looks at all of the network between ticks sees it as ports ([`settle`]).
 //!
 //! ```text
 //!   count, turn, ring   counts, round robin and what is to come, of 64 ports at once
-//!   places              where ports are          column, group    lanes of ports; switch allocation
+//!   places, wires       where ports are, and which cables lead side by side
+//!   column, group       lanes of ports; switch allocation
 //!   table               all of a run             link, traversal, arrival    its stages
+//!   allocation, paths   heads one by one, and the way of each pair
 //!   choice, expected    which runs are stepped so, by what is expected to move
 //! ```
 //!
-//! A flit costs a handful of instructions at the link and as many at the crossbar; all else is done
-//! for 64 switches at once, whatever stands where.
+//! A flit costs a handful of instructions at the link and as many at the crossbar, a head some
+//! more; all else is done for 64 switches at once, whatever stands where. The stages are compiled
+//! for the instructions that the machine has, which is asked as a run begins (`Table::arch`).
 //!
 //! Invariants: those of `column` and `group`, which `Simulation::assert_invariants` checks; every
 //! flit moves in the tick in which ports would move it.
@@ -30,7 +33,12 @@
     clippy::needless_range_loop,
     reason = "words of several sets go side by side, lane by lane"
 )]
+#![expect(
+    clippy::inline_always,
+    reason = "what is not inlined into a stage is not compiled for the instructions of the machine"
+)]
 
+mod allocation;
 mod arrival;
 mod choice;
 mod column;
@@ -38,12 +46,14 @@ mod count;
 mod expected;
 mod group;
 mod link;
+mod paths;
 mod places;
 mod ring;
 mod settle;
 mod table;
 mod traversal;
 mod turn;
+mod wires;
 
 use crate::lanes::context::Context;
 use crate::lanes::layout::Layout;
@@ -89,19 +99,18 @@ impl Columns {
     ) -> Self {
         let parts = (links, switches);
         match plan.lanes.count {
-            1 => Self::One(Table::new(lanes, layout, parts, ticks_ahead)),
-            2 => Self::Two(Table::new(lanes, layout, parts, ticks_ahead)),
-            3..=4 => Self::Four(Table::new(lanes, layout, parts, ticks_ahead)),
-            5..=8 => Self::Eight(Table::new(lanes, layout, parts, ticks_ahead)),
-            _ => Self::Sixteen(Table::new(lanes, layout, parts, ticks_ahead)),
+            1 => Self::One(Table::new(plan, lanes, layout, parts, ticks_ahead)),
+            2 => Self::Two(Table::new(plan, lanes, layout, parts, ticks_ahead)),
+            3..=4 => Self::Four(Table::new(plan, lanes, layout, parts, ticks_ahead)),
+            5..=8 => Self::Eight(Table::new(plan, lanes, layout, parts, ticks_ahead)),
+            _ => Self::Sixteen(Table::new(plan, lanes, layout, parts, ticks_ahead)),
         }
     }
 
-    /// An input lane holds an output lane from now on, by its number in the switch, for a packet of
-    /// so many flits.
+    /// A flit of a host is on its way to its switch.
     #[inline]
-    pub(crate) fn connect(&mut self, from: usize, out: u16, flits: u32) {
-        each!(self, table => table.connect(from, out, flits));
+    pub(crate) fn launch(&mut self, port: usize, lane: usize, tick: u64) {
+        each!(self, table => table.launch(port, lane, tick));
     }
 
     /// The first tick from `tick` on at which something can happen.
@@ -131,6 +140,20 @@ impl Network {
         });
     }
 
+    /// Stage 2.
+    pub(crate) fn route_by_columns(&mut self, context: &mut Context, tick: u64) {
+        self.by_columns(|columns, network| {
+            each!(columns, table => table.route(network, context, tick));
+        });
+    }
+
+    /// Stage 3.
+    pub(crate) fn allocate_lanes_by_columns(&mut self) {
+        self.by_columns(|columns, network| {
+            each!(columns, table => table.allocate_lanes(network));
+        });
+    }
+
     /// Stage 4.
     pub(crate) fn allocate_by_columns(&mut self, tick: u64) {
         self.by_columns(|columns, network| {
@@ -140,9 +163,7 @@ impl Network {
 
     /// Flits that are due are in the buffers of switches.
     pub(crate) fn receive_flits_by_columns(&mut self, tick: u64) {
-        self.by_columns(|columns, network| {
-            each!(columns, table => table.receive_flits(network, tick));
-        });
+        self.by_columns(|columns, _| each!(columns, table => table.receive_flits(tick)));
     }
 
     /// Writes what is counted of ports to where it is without columns.

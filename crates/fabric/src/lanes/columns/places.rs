@@ -6,10 +6,15 @@
 //!   place     column and bit, as one number
 //! ```
 //!
-//! Invariant: all ports of a switch have one bit.
+//! Where the numbers that ports have in the fabric need no more columns than switches have ports,
+//! they say the column: so in a mesh all ports of one direction are one column, at its edges too,
+//! and cables of a column lead as many bits further (`wires`). Else ports are counted.
+//!
+//! Invariants: all ports of a switch have one bit; their columns ascend with their numbers.
 
 use crate::lanes::layout::Layout;
 use crate::lanes::switches::SwitchPort;
+use gingham_topology::Fabric;
 
 /// No port, and no place.
 const NONE: u32 = u32::MAX;
@@ -42,7 +47,7 @@ pub(crate) struct Places {
 
 impl Places {
     /// The switches, those with the most ports last, 64 a group.
-    pub(crate) fn new(layout: &Layout, ports: &[SwitchPort]) -> Self {
+    pub(crate) fn new(fabric: &Fabric, layout: &Layout, ports: &[SwitchPort]) -> Self {
         let mut switches: Vec<(usize, usize)> = Vec::new();
         let mut port = 0;
         while port < ports.len() {
@@ -59,22 +64,29 @@ impl Places {
             groups: Vec::new(),
             spans: Vec::new(),
         };
-        for switches in switches.chunks(64) {
-            places.add_group(switches);
+        let number = |port: usize| usize::from(fabric.source(layout.channel(port)).port);
+        for switches in switches.chunks_mut(64) {
+            places.add_group(switches, number);
         }
         places
     }
 
-    /// Switches by their number of ports and their first port, in ascending order.
-    fn add_group(&mut self, switches: &[(usize, usize)]) {
+    /// Switches by their number of ports and their first port, in ascending order; ports have
+    /// numbers in the fabric.
+    fn add_group(&mut self, switches: &mut [(usize, usize)], number: impl Fn(usize) -> usize) {
         let first = self.columns();
         let radix = switches.last().map_or(0, |(span, _)| *span);
+        switches.sort_unstable_by_key(|(_, first_port)| *first_port);
+        let lowest = switches.iter().map(|(_, port)| number(*port)).min().unwrap_or(0);
+        let is_last_in = |(span, port): &(usize, usize)| number(port + span - 1) < lowest + radix;
+        let are_dense = switches.iter().all(is_last_in);
         self.ports.resize((first + radix) * 64, NONE);
         for (bit, (span, first_port)) in switches.iter().enumerate() {
-            for number in 0..*span {
-                let place = (first + number) * 64 + bit;
-                self.of_port[first_port + number] = narrow(place);
-                self.ports[place] = narrow(first_port + number);
+            for port in *first_port..first_port + span {
+                let column = if are_dense { number(port) - lowest } else { port - first_port };
+                let place = (first + column) * 64 + bit;
+                self.of_port[port] = narrow(place);
+                self.ports[place] = narrow(port);
             }
         }
         self.groups.resize(first + radix, narrow(self.spans.len()));

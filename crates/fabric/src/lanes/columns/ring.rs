@@ -30,7 +30,7 @@ impl Ring {
     }
 
     /// Where the slot of a tick begins.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn slot(&self, tick: u64) -> usize {
         #[expect(
             clippy::cast_possible_truncation,
@@ -46,18 +46,24 @@ impl Ring {
     }
 
     /// The slot of a tick, to put to.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn at(&mut self, tick: u64) -> Slot<'_> {
         let slot = self.slot(tick);
         Slot { words: &mut self.words, slot }
     }
 
     /// Takes what comes to all lanes of a column in a slot.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn take<const L: usize>(&mut self, slot: usize, column: usize) -> [u64; L] {
         let words = &mut self.words[slot + column * L..];
         let words = words.first_chunk_mut().expect("a column has a word for each lane");
         std::mem::replace(words, [0; L])
+    }
+
+    /// Whether nothing comes to a column in a slot.
+    #[inline(always)]
+    pub(crate) fn is_empty<const L: usize>(&self, slot: usize, column: usize) -> bool {
+        self.words[slot + column * L..].first_chunk::<L>() == Some(&[0; L])
     }
 
     /// The words of a slot from one on, and which each is.
@@ -93,8 +99,19 @@ pub(crate) struct Slot<'a> {
 }
 
 impl Slot<'_> {
+    /// Words of all lanes of a column come at an offset from the slot.
+    #[inline(always)]
+    pub(crate) fn put_lanes<const L: usize>(&mut self, offset: usize, lanes: [u64; L]) {
+        let place = (self.slot + offset) & (self.words.len() - 1);
+        let words = self.words[place..].first_chunk_mut::<L>();
+        let words = words.expect("a column has a word for each lane");
+        for lane in 0..L {
+            words[lane] |= lanes[lane];
+        }
+    }
+
     /// The bits come at an offset from the slot.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn put(&mut self, offset: usize, bits: u64) {
         let place = (self.slot + offset) & (self.words.len() - 1);
         self.words[place] |= bits;

@@ -22,9 +22,14 @@ impl<const L: usize> Table<L> {
             for bit in members(network.links.active.words[word]) {
                 let port = word * 64 + bit;
                 let peer = network.links.port(port).peer as usize;
+                let coming = coming.get(peer).copied().unwrap_or(0);
                 if let Some(place) = self.places.of_port(port) {
-                    let coming = coming.get(peer).copied().unwrap_or(0);
                     self.settle_sender(network, (port, peer), place, coming, lanes);
+                } else if peer < self.first_host {
+                    let cable = &mut self.hosts[port - self.first_host];
+                    let sent = std::mem::take(&mut cable.arrivals);
+                    let came = std::mem::replace(&mut cable.coming, coming).wrapping_add(sent);
+                    network.switches.add_occupancy(peer, coming.wrapping_sub(came));
                 }
                 if let Some(place) = self.places.of_port(peer) {
                     self.settle_receiver(network, peer, place, lanes);
@@ -75,27 +80,32 @@ impl<const L: usize> Table<L> {
     }
 
     /// Writes which lanes have no room, and what is behind them.
-    pub(crate) fn settle_blocked(&self, network: &mut Network) {
-        for (port, place) in self.places.iter() {
-            let (column, bit) = (&self.columns[place.column], place.bit);
+    pub(crate) fn settle_blocked(&mut self, network: &mut Network) {
+        for number in 0..self.columns.len() {
             for lane in 0..L {
-                let is_blocked = column.blocked[lane] >> bit & 1 == 1;
-                let from = port << SHIFT | lane;
-                network.switches.write_lane(from, false, is_blocked);
-                if !is_blocked {
-                    continue;
+                let column = &mut self.columns[number];
+                let blocked = column.blocked[lane];
+                let known = std::mem::replace(&mut column.known_blocked[lane], blocked);
+                for bit in members(known & !blocked) {
+                    let from = self.places.port(number, bit) << SHIFT | lane;
+                    network.switches.write_lane(from, false, false);
                 }
-                let out = column.packets.out[lane][bit];
-                network.buffers.hold(from, out);
-                let to = network.switches.port(port).base as usize + usize::from(out);
-                let behind = network.links.opposite(to);
-                if let Some(place) = self.places.of_port(behind >> SHIFT) {
-                    let present = &self.columns[place.column].present;
-                    network
-                        .buffers
-                        .write_present(behind, present.get(number_of(behind), place.bit));
+                for bit in members(blocked) {
+                    self.settle_blocked_lane(network, Place { column: number, bit }, lane);
                 }
             }
+        }
+    }
+
+    fn settle_blocked_lane(&self, network: &mut Network, place: Place, lane: usize) {
+        let from = self.places.port(place.column, place.bit) << SHIFT | lane;
+        network.switches.write_lane(from, false, true);
+        let to = self.output_of(place, lane);
+        network.buffers.hold(from, Self::number_in_switch(network, to));
+        let behind = network.links.opposite(to);
+        if let Some(place) = self.places.of_port(behind >> SHIFT) {
+            let present = &self.columns[place.column].present;
+            network.buffers.write_present(behind, present.get(number_of(behind), place.bit));
         }
     }
 
@@ -108,7 +118,7 @@ impl<const L: usize> Table<L> {
         }
     }
 
-    /// By port: ticks from `tick` on at which flits come to it from switches, all added.
+    /// By port: ticks from `tick` on at which flits come to it, all added.
     fn coming(&self, tick: u64) -> Vec<u64> {
         let mut coming = vec![0_u64; self.first_host];
         for (tick, word, bits) in self.arrivals.iter(tick) {
@@ -127,8 +137,10 @@ impl<const L: usize> Table<L> {
         let (fill, credit) = (column.fill.get(number, bit), column.credit.get(number, bit));
         network.links.write_lane(lane, fill, credit);
         let packets = &column.packets;
-        let held = (packets.left[number][bit], packets.out[number][bit]);
-        let held = is(&column.holds).then_some(held);
+        let held = is(&column.holds).then(|| {
+            let out = Self::number_in_switch(network, self.output_of(place, number));
+            (packets.left[number][bit], out)
+        });
         network.buffers.write_lane(lane, column.present.get(number, bit), held);
         let can_send = is(&column.holds) && is(&column.there);
         network.switches.write_lane(lane, can_send, is(&column.blocked));
@@ -146,6 +158,19 @@ impl<const L: usize> Table<L> {
                 network.links.send_credit(self.lane_at(word, bit), tick);
             }
         }
+    }
+
+    /// The output lane that an input lane holds, by its number in all of them.
+    fn output_of(&self, Place { column, bit }: Place, lane: usize) -> usize {
+        let out = usize::from(self.columns[column].packets.out[lane][bit]);
+        let first = self.places.spans[self.places.group_of(column)].first;
+        self.places.port(first + out / L, bit) << SHIFT | (out % L)
+    }
+
+    /// The number of a lane in its switch.
+    fn number_in_switch(network: &Network, lane: usize) -> u16 {
+        let base = network.switches.port(lane >> SHIFT).base as usize;
+        u16::try_from(lane - base).expect("lanes of a switch have 16 bits")
     }
 
     /// The lane of a bit of a word of a ring.
@@ -174,11 +199,10 @@ impl<const L: usize> Table<L> {
                 assert_eq!(towards, column.holds[lane], "what is held is of one output");
                 for bit in members(column.holds[lane]) {
                     let out = usize::from(column.packets.out[lane][bit]);
-                    let port = self.places.port(number, bit);
-                    let output = network.switches.port(port).base as usize + out;
+                    let output = self.output_of(Place { column: number, bit }, lane);
                     let links = &network.links;
                     assert!(links.port(output >> SHIFT).held >> number_of(output) & 1 == 1);
-                    assert_eq!(input.towards[lane][out >> SHIFT] >> bit & 1, 1, "and of its own");
+                    assert_eq!(input.towards[lane][out / L] >> bit & 1, 1, "and of its own");
                 }
             }
         }

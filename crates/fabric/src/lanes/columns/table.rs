@@ -3,13 +3,30 @@
 use super::column::Column;
 use super::count::Count;
 use super::group::Group;
+use super::paths::Paths;
 use super::places::{Place, Places};
-use super::ring::Ring;
+use super::ring::{Ring, Slot};
 use crate::lanes::layout::{Layout, SHIFT, number_of};
 use crate::lanes::links::{LinkPort, Links, TO_HOST};
 use crate::lanes::network::Network;
 use crate::lanes::switches::Switches;
-use gingham_model::PipelinePlan;
+use gingham_model::{PipelinePlan, Plan};
+use pulp::Arch;
+
+/// The cable of a host to its switch, and sums of what it carried.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct HostCable {
+    /// The bit of the port of the switch in its word.
+    bit: u64,
+    /// From the present slot of the ring to the word of the first lane there.
+    offset: u32,
+    /// Ticks that a flit takes.
+    latency: u32,
+    /// Ticks at which what was sent is there, all added; it may wrap.
+    pub(crate) arrivals: u64,
+    /// Those at which is there what is on its way.
+    pub(crate) coming: u64,
+}
 
 /// Switches whose ports have at most so many lanes.
 #[derive(Clone, Debug)]
@@ -17,12 +34,20 @@ pub(crate) struct Table<const L: usize> {
     pub(crate) columns: Vec<Column<L>>,
     pub(crate) groups: Vec<Group<L>>,
     pub(crate) places: Places,
+    /// What instructions the machine has.
+    pub(crate) arch: Arch,
     /// By column and lane, and then by word of host ports and lane: flits on their way between
     /// switches, and credits on their way to output lanes.
     pub(crate) arrivals: Ring,
     pub(crate) credits: Ring,
+    /// By column and lane: heads that are being routed.
+    pub(crate) routing: Ring,
+    routing_cycles: u64,
+    pub(crate) paths: Option<Paths>,
     /// What an output lane holds.
     pub(crate) output_depths: Count<L>,
+    /// By host port, from the first on.
+    pub(crate) hosts: Vec<HostCable>,
     /// The first host port, and how many words of them there are.
     pub(crate) first_host: usize,
     pub(crate) host_words: usize,
@@ -34,12 +59,13 @@ pub(crate) struct Table<const L: usize> {
 
 impl<const L: usize> Table<L> {
     pub(crate) fn new(
+        plan: &Plan,
         lanes: &PipelinePlan,
         layout: &Layout,
         (links, switches): (&Links, &Switches),
         ticks_ahead: u64,
     ) -> Self {
-        let places = Places::new(layout, switches.ports());
+        let places = Places::new(&plan.fabric, layout, switches.ports());
         let columns = places.columns();
         let host_words = (layout.channels().len() - layout.first_host) / 64;
         let depth = |lane: usize| {
@@ -50,7 +76,12 @@ impl<const L: usize> Table<L> {
             groups: places.spans.iter().map(|span| Group::new(span.radix)).collect(),
             arrivals: Ring::new(columns * L, ticks_ahead),
             credits: Ring::new((columns + host_words) * L, ticks_ahead),
+            routing: Ring::new(columns * L, u64::from(lanes.routing_cycles) + 1),
+            routing_cycles: lanes.routing_cycles.into(),
+            paths: Paths::new(plan),
+            arch: Arch::new(),
             output_depths: Count::of_lanes(depth),
+            hosts: vec![HostCable::default(); host_words * 64],
             first_host: layout.first_host,
             host_words,
             freed: Vec::new(),
@@ -60,6 +91,20 @@ impl<const L: usize> Table<L> {
         let ports: Vec<_> = table.places.iter().collect();
         for (port, place) in ports {
             table.attach(place, links.port(port));
+        }
+        for host in 0..host_words * 64 {
+            let link = links.port(layout.first_host + host);
+            if let Some(place) = table.places.of_port(link.peer as usize) {
+                table.hosts[host] = HostCable {
+                    bit: 1 << place.bit,
+                    offset: table.arrivals.offset(link.latency, place.column * L),
+                    latency: link.latency,
+                    ..HostCable::default()
+                };
+            }
+        }
+        for column in 0..columns {
+            table.wire(column);
         }
         table.fill_credits(lanes);
         table
@@ -107,23 +152,19 @@ impl<const L: usize> Table<L> {
         }
     }
 
-    /// An input lane, by its number in all of them, holds an output lane from now on, by its number
-    /// in the switch, for a packet of so many flits.
+    /// Where heads that stand first from `tick` on are put.
+    #[inline(always)]
+    pub(crate) fn routed_at(&mut self, tick: u64) -> Slot<'_> {
+        self.routing.at(tick + 1 + self.routing_cycles)
+    }
+
+    /// A flit of a host is on its way to its switch.
     #[inline]
-    pub(crate) fn connect(&mut self, from: usize, out: u16, flits: u32) {
-        let Place { column, bit } =
-            self.places.of_port(from >> SHIFT).expect("switches have columns");
-        let (lane, number, to) = (number_of(from) % L, usize::from(out) >> SHIFT, usize::from(out));
-        let group = self.places.group_of(column);
-        let first = self.places.spans[group].first;
-        self.groups[group].inputs[column - first].towards[lane][number] |= 1 << bit;
-        let is_full = self.columns[first + number].full[number_of(to) % L] >> bit & 1;
-        let column = &mut self.columns[column];
-        column.packets.left[lane][bit] = flits;
-        column.packets.out[lane][bit] = out;
-        column.holds[lane] |= 1 << bit;
-        column.heads[lane] &= !(1 << bit);
-        column.blocked[lane] |= is_full << bit;
+    pub(crate) fn launch(&mut self, port: usize, lane: usize, tick: u64) {
+        let cable = &mut self.hosts[port - self.first_host];
+        debug_assert_ne!(cable.bit, 0, "the host is joined to a switch");
+        cable.arrivals = cable.arrivals.wrapping_add(tick + u64::from(cable.latency));
+        self.arrivals.at(tick).put(cable.offset as usize + lane, cable.bit);
     }
 
     /// The input lane that holds an output lane, if one does: its column and its number there.
@@ -138,9 +179,10 @@ impl<const L: usize> Table<L> {
         if network.links.port(port).held >> lane & 1 == 0 {
             return None;
         }
-        let holder = usize::from(network.links.lane(port << SHIFT | lane).holder);
-        let first = places.spans[places.group_of(number)].first;
-        Some((first + (holder >> SHIFT), number_of(holder) % L))
+        let base = network.switches.port(port).base as usize;
+        let holder = base + usize::from(network.links.lane(port << SHIFT | lane).holder);
+        let place = places.of_port(holder >> SHIFT).expect("switches have columns");
+        Some((place.column, number_of(holder) % L))
     }
 
     /// The first tick from `tick` on at which something can happen.
@@ -148,6 +190,9 @@ impl<const L: usize> Table<L> {
         if !self.columns.iter().all(Column::is_idle) {
             return Some(tick);
         }
-        [&self.arrivals, &self.credits].iter().filter_map(|ring| ring.next_due(tick)).min()
+        [&self.arrivals, &self.credits, &self.routing]
+            .iter()
+            .filter_map(|ring| ring.next_due(tick))
+            .min()
     }
 }

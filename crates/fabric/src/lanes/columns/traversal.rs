@@ -11,6 +11,12 @@ use crate::lanes::network::Network;
 impl<const L: usize> Table<L> {
     /// The multiplexed crossbars of all switches.
     pub(crate) fn traverse_switches(&mut self, network: &mut Network, tick: u64) {
+        let arch = self.arch;
+        arch.dispatch(|| self.traverse_groups(network, tick));
+    }
+
+    #[inline(always)]
+    fn traverse_groups(&mut self, network: &mut Network, tick: u64) {
         for number in 0..self.groups.len() {
             let Span { first, radix } = self.places.spans[number];
             self.groups[number].allocate(&mut self.columns[first..first + radix]);
@@ -28,22 +34,32 @@ impl<const L: usize> Table<L> {
 
     /// Flits of an input port of every switch cross, and their credits go back. Returns which are
     /// tails.
-    #[inline]
+    #[inline(always)]
     fn traverse_inputs(&mut self, group: usize, first: usize, input: usize, tick: u64) -> [u64; L] {
         let column = &mut self.columns[first + input];
-        let put = &mut self.groups[group].put[..];
+        let put = self.groups[group].put.as_flattened_mut();
         let mut credits = self.credits.at(tick);
         let cables = &mut column.cables;
         let mut tails = [0; L];
+        for wire in &column.wires {
+            credits.put_lanes(wire.credit_offset as usize, wire.carry(&column.crossed));
+        }
+        for lane in 0..L {
+            let mut left = column.crossed[lane] & column.loose;
+            while left != 0 {
+                let bit = left.trailing_zeros() as usize & 63;
+                left &= left - 1;
+                credits.put(cables.credit_offset[bit] as usize + lane, cables.peer_bit[bit]);
+            }
+        }
         for lane in 0..L {
             let mut left = column.crossed[lane];
             while left != 0 {
                 let bit = left.trailing_zeros() as usize & 63;
                 left &= left - 1;
                 cables.departures[bit] = cables.departures[bit].wrapping_add(tick);
-                credits.put(cables.credit_offset[bit] as usize + lane, cables.peer_bit[bit]);
                 let out = usize::from(column.packets.out[lane][bit]);
-                put[out >> SHIFT][out & (L - 1)] |= 1 << bit;
+                put[out & (RADIX_MAX * L - 1)] |= 1 << bit;
                 let flits = &mut column.packets.left[lane][bit];
                 *flits -= 1;
                 tails[lane] |= u64::from(*flits == 0) << bit;
@@ -68,10 +84,10 @@ impl<const L: usize> Table<L> {
             column.blocked[lane] &= !tails[lane];
             for bit in members(tails[lane]) {
                 let out = usize::from(column.packets.out[lane][bit]);
-                let output = (out >> SHIFT) & (RADIX_MAX - 1);
+                let output = (out / L) & (RADIX_MAX - 1);
                 self.groups[group].inputs[input].towards[lane][output] &= !(1 << bit);
                 let from = self.places.port(first + input, bit) << SHIFT | lane;
-                let to = self.places.port(first + output, bit) << SHIFT | out & (L - 1);
+                let to = self.places.port(first + output, bit) << SHIFT | (out % L);
                 network.buffers.next_worm(from);
                 network.links.release(to);
                 network.switches.allocating.insert(to >> SHIFT);
@@ -80,7 +96,7 @@ impl<const L: usize> Table<L> {
     }
 
     /// Flits have come to the output lanes of a column, and left them in this tick.
-    #[inline]
+    #[inline(always)]
     fn fill_outputs(&mut self, network: &Network, group: usize, first: usize, output: usize) {
         let put = std::mem::replace(&mut self.groups[group].put[output], [0; L]);
         let column = &mut self.columns[first + output];

@@ -2,7 +2,7 @@
 
 /// The first, round robin, of some lanes of each switch, given those after the last that was
 /// served; remembers it. Where a switch has none nothing changes.
-#[inline]
+#[inline(always)]
 pub(crate) fn round_robin<const L: usize>(lanes: &[u64; L], after: &mut [u64; L]) -> [u64; L] {
     let any_onward = (0..L).fold(0, |any, lane| any | lanes[lane] & after[lane]);
     let mut first = [0; L];

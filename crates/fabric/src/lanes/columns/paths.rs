@@ -1,0 +1,117 @@
+//! The way of each pair of hosts, hop by hop, two bytes each: all that heads look at in switches.
+//!
+//! ```text
+//!   first   by pair    7                          where the hops of the pair begin, once a packet of it has come
+//!   hops    7: [ 1, all ] [ 3, lanes 0 1 ] [ 4, all ]     the output, by its number in the switch, and which lanes
+//! ```
+//!
+//! They are written down as the first packet of a pair is routed, from the same routes and the same
+//! rule for lanes that ports ask at every hop. Packets that come through in-transit hosts have none,
+//! and neither have those of networks with very many pairs.
+
+use crate::lanes::layout::{Layout, SHIFT};
+use crate::lanes::switches::Switches;
+use crate::lanes::worms::Worm;
+use gingham_model::Plan;
+use gingham_topology::Fabric;
+use gingham_topology::routing::{DatelineClass, LaneSet};
+
+/// Pairs of hosts for which there is room.
+const PAIRS_MAX: usize = 1 << 20;
+
+/// Bits of a hop that are the number of its output.
+const OUTPUT_BITS: u32 = 4;
+
+/// The hops of all pairs of which a packet has come.
+#[derive(Clone, Debug)]
+pub(crate) struct Paths {
+    hosts: usize,
+    vc_classes: usize,
+    /// By path set, VC class, source and destination: where the hops begin, 0 if none are there.
+    first: Vec<u32>,
+    hops: Vec<u16>,
+    /// What heads may take, by the number that hops have of it.
+    choices: Vec<Lanes>,
+}
+
+/// What a head may take at a hop.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Lanes {
+    pub(crate) lanes: LaneSet,
+    /// The dateline class of the packet there.
+    pub(crate) dateline_class: DatelineClass,
+}
+
+impl Paths {
+    /// Those of a plan, if it is of a kind that has them.
+    pub(crate) fn new(plan: &Plan) -> Option<Self> {
+        let hosts = plan.fabric.endpoints().len();
+        let vc_classes = plan.lanes.allowed.vc_classes().len();
+        let pairs = hosts * hosts * vc_classes * plan.path_sets.len();
+        (pairs <= PAIRS_MAX && !plan.has_in_transit_hosts()).then(|| Self {
+            hosts,
+            vc_classes,
+            first: vec![0; pairs],
+            hops: vec![0],
+            choices: Vec::new(),
+        })
+    }
+
+    /// The next hop of a worm whose head is being routed: the output, by its number in the switch,
+    /// and the lanes that it may take there.
+    #[inline]
+    pub(crate) fn hop(&self, worm: &Worm) -> (usize, Lanes) {
+        let hop = usize::from(self.hops[worm.hops as usize + usize::from(worm.position)]);
+        (hop & ((1 << OUTPUT_BITS) - 1), self.choices[hop >> OUTPUT_BITS])
+    }
+
+    /// Where the hops of a worm begin, which has come to its first switch.
+    #[inline]
+    pub(crate) fn find(&mut self, worm: &Worm, plan: &Plan, parts: (&Layout, &Switches)) -> u32 {
+        let packet = &worm.packet;
+        let kind = packet.path_set.index() * self.vc_classes + usize::from(packet.vc_class.0);
+        let source = kind * self.hosts + packet.source.index();
+        let pair = source * self.hosts + packet.destination.index();
+        if self.first[pair] == 0 {
+            self.first[pair] = self.write(worm, plan, parts);
+        }
+        self.first[pair]
+    }
+
+    /// Writes down the hops of a worm. Returns where they begin.
+    #[inline(never)]
+    fn write(&mut self, worm: &Worm, plan: &Plan, (layout, switches): (&Layout, &Switches)) -> u32 {
+        let first = u32::try_from(self.hops.len()).expect("hops are fewer than 2^32");
+        let mut worm = *worm;
+        let mut incoming = plan.fabric.endpoint_channel(worm.packet.source);
+        while plan.is_switch(plan.ends(incoming).target.node) {
+            let outgoing = worm.output(plan, || plan.ends(incoming).target.node);
+            let (lanes, dateline_class) = plan.lanes.allowed.onward(
+                &plan.fabric,
+                worm.packet.vc_class,
+                worm.dateline_class,
+                incoming,
+                outgoing,
+            );
+            debug_assert!(!lanes.is_empty(), "a packet has a lane wherever it goes");
+            let input = layout.port(Fabric::reverse(incoming));
+            let output = layout.port(outgoing) - (switches.port(input).base as usize >> SHIFT);
+            let choice = self.number_of(Lanes { lanes, dateline_class });
+            let hop = choice << OUTPUT_BITS | output;
+            self.hops.push(u16::try_from(hop).expect("sets of lanes are few"));
+            worm.dateline_class = dateline_class;
+            worm.position += 1;
+            incoming = outgoing;
+        }
+        first
+    }
+
+    /// The number that hops have of some lanes.
+    fn number_of(&mut self, lanes: Lanes) -> usize {
+        let known = self.choices.iter().position(|choice| *choice == lanes);
+        known.unwrap_or_else(|| {
+            self.choices.push(lanes);
+            self.choices.len() - 1
+        })
+    }
+}
