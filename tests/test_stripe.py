@@ -103,7 +103,7 @@ def test_every_key_of_the_examples_is_explained() -> None:
 def test_pictures_of_a_stripe(result: stripe.StripeResult) -> None:
     channels = plots.picture(plots.channels(result), "svg").decode()
     assert "channel 1" in channels
-    assert "given out" in channels
+    assert "delivered" in channels
     rounds = plots.picture(plots.rounds(result), "svg").decode()
     assert "channel 2" in rounds
     quiet = stripe.run(result.scenario.with_({"measure.events": 0}))

@@ -42,7 +42,7 @@ STRICT_EXIT_CODES = {"not-converged": 4, "stalled": 4}
 EVENTS_DRAWN = 20_000
 PICTURE = click.Path(path_type=Path)
 MEGA = 1e6
-# What becomes of packets of a channel that are not given out.
+# What becomes of packets of a channel that are not delivered.
 LOSSES = ("lost", "dropped", "policed", "discarded")
 
 

@@ -3,8 +3,8 @@
 ::
 
     rate     ┌────────────────────┐   areas: what arrived on each channel, one above the other
-             │▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒│   line: what was given out; shaded: warm-up and what follows
-    delay    │────────────────────│   mean of what was given out
+             │▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒│   line: what was delivered; shaded: warm-up and what follows
+    delay    │────────────────────│   mean of what was delivered
     waiting  │~~~~~~~~~~~~~~~~~~~~│   packets of each channel that wait at the receiver
              └────────────────────┘
     channel  ┌────┐ ┌─────┐ ┌─────┐   a row each: bytes, rates and times (`_flights`)
@@ -78,7 +78,7 @@ def panels_of(figure: Figure, channels: int) -> tuple[list[Axes], list[list[Axes
 def headline(pipe: pa.Table, summary: Mapping[str, Any], channels: int) -> str:
     """Return what came of it in a line."""
     goodput = summary["goodput_bits_per_s"]
-    given = "nothing was given out" if goodput is None else f"{goodput / MEGA:.4g} Mbit/s given out"
+    given = "nothing was delivered" if goodput is None else f"{goodput / MEGA:.4g} Mbit/s delivered"
     step_ns = float(numbers(pipe, "to_ns")[0] - numbers(pipe, "from_ns")[0])
     unit, unit_ps = style.unit_for(step_ns * NS)
     count = "1 channel" if channels == 1 else f"{channels} channels"
@@ -106,7 +106,7 @@ def colour(place: int) -> str:
 def draw_rates(
     axes: Axes, middle: Floats, pipe: pa.Table, series: pa.Table, of_channel: Mapping[str, Any]
 ) -> None:
-    """Draw what arrived on each channel above each other, and what was given out."""
+    """Draw what arrived on each channel above each other, and what was delivered."""
     arrived = numbers(series, "arrived_bits_per_s") / MEGA
     below = np.zeros(len(middle))
     for place, (name, rows) in enumerate(of_channel.items()):
@@ -115,7 +115,7 @@ def draw_rates(
         axes.fill_between(middle, below, above, color=colour(place), alpha=0.45, lw=0, label=label)
         below = above
     given = numbers(pipe, "delivered_bits_per_s")[: len(middle)] / MEGA
-    style.course(axes, middle, given, color=style.INK, lw=1.0, label="given out")
+    style.course(axes, middle, given, color=style.INK, lw=1.0, label="delivered")
     # Where the receiver waits and then catches up, a peak is no rate that lasts: it is cut off.
     axes.set_ylim(0, 1.35 * max(float(below.max()), 1e-9))
     axes.set_ylabel("rate (Mbit/s)")

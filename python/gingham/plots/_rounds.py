@@ -5,7 +5,7 @@
     channel 1   sent   ─1─┬──3──┬─────   a line a packet, coloured by its round; its number stands
                            ╲    x         where it is sent, and its round and deficit below
                 received ───╲───────     dashed: markers with round and deficit; x: lost
-    given out            1 2 4 3 ..      in the order of giving out; red: out of order
+    delivered            1 2 4 3 ..      in the order of delivery; red: out of order
 
 After the figures of section 5 of Adiseshu, Parulkar and Varghese 1996.
 """
@@ -66,20 +66,20 @@ def draw(events: pa.Table, *, title: str) -> Figure:
     )[:, 0]
     for axes, channel in zip(panels, channels, strict=False):
         draw_channel(axes, channel, [way for way in ways if way.channel == channel], end_ns)
-    draw_given_out(panels[-1], rows, end_ns)
+    draw_delivered(panels[-1], rows, end_ns)
     return figure
 
 
 HEADLINE = (
     "Lines are packets, with number, round (r) and deficit where they are sent, coloured by round; "
     "dashed lines are markers with those of the packet to come; a cross is a loss. Below, what is "
-    "given out, packets out of order in red."
+    "delivered, packets out of order in red."
 )
 
 
 HEADLINE_WITHOUT_ROUNDS = (
     "Lines are packets, with their number where they are sent; a cross is a loss. Below, what is "
-    "given out, packets out of order in red."
+    "delivered, packets out of order in red."
 )
 
 
@@ -164,8 +164,8 @@ def draw_way(axes: Axes, way: Way, end_ns: int, side: int | None) -> None:
         axes.text(start, height, text, size=6.5, color=colour, ha="center", va="bottom")
 
 
-def draw_given_out(axes: Axes, rows: Sequence[dict[str, Any]], end_ns: int) -> None:
-    """Draw what was given out, in its order; packets out of order in red."""
+def draw_delivered(axes: Axes, rows: Sequence[dict[str, Any]], end_ns: int) -> None:
+    """Draw what was delivered, in its order; packets out of order in red."""
     highest = 0
     last_ms, height = -1.0, 0
     apart_ms = end_ns / NS_PER_MS / 60
@@ -184,7 +184,7 @@ def draw_given_out(axes: Axes, rows: Sequence[dict[str, Any]], end_ns: int) -> N
         axes.text(*place, row["packet"], size=7.5, color=colour, weight=weight, ha="center")
     axes.set_ylim(-0.1, 1.5)
     axes.set_yticks([])
-    axes.set_ylabel("given out", rotation=0, ha="right", va="center")
+    axes.set_ylabel("delivered", rotation=0, ha="right", va="center")
     axes.set_xlim(-0.03 * end_ns / NS_PER_MS, 1.02 * end_ns / NS_PER_MS)
     axes.set_xlabel("simulated time (ms)")
     axes.spines["left"].set_visible(False)

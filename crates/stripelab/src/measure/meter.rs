@@ -11,7 +11,7 @@ use gingham_linkemu::DropReason;
 /// Sections of the window.
 const SECTIONS: usize = 40;
 
-/// Why a packet that was sent is not given out.
+/// Why a packet that was sent is not delivered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Loss {
     Channel,
@@ -253,7 +253,7 @@ impl Meter {
         }
     }
 
-    /// A packet that was sent will not be given out, unless a copy is. Copies do not count.
+    /// A packet that was sent will not be delivered, unless a copy is. Copies do not count.
     pub(crate) fn lost(&mut self, now: Time, packet: &Packet, loss: Loss) {
         if packet.is_copy() {
             self.note(now, EventKind::LoseRepair, packet, None);
@@ -285,7 +285,7 @@ impl Meter {
         }
     }
 
-    /// Packets that were sent and are known not to be given out.
+    /// Packets that were sent and are known not to be delivered.
     pub(crate) fn lost_packets(&self) -> u64 {
         self.losses.iter().sum::<u64>().saturating_sub(self.repaired_packets)
     }
@@ -293,8 +293,8 @@ impl Meter {
     /// Packets that were sent and of which nothing more is known: under way, in a buffer, or
     /// dropped from one.
     pub(crate) fn unaccounted_packets(&self) -> u64 {
-        let given_out = self.delivered_packets - self.duplicated_packets;
-        self.sent_packets.saturating_sub(given_out + self.lost_packets())
+        let unique = self.delivered_packets - self.duplicated_packets;
+        self.sent_packets.saturating_sub(unique + self.lost_packets())
     }
 
     /// Packets that were lost for this reason.
@@ -321,7 +321,7 @@ impl Meter {
         *most = (*most).max(packets as u64);
     }
 
-    /// A packet is given out, of which so many bytes are of use now; `number` is the receiver's.
+    /// A packet is delivered, of which so many bytes are of use now; `number` is the receiver's.
     pub(crate) fn delivered(
         &mut self,
         now: Time,

@@ -1,11 +1,11 @@
-//! The order in which packets were given out.
+//! The order in which packets were delivered.
 //!
 //! Source: Morton, Ciavattone, Ramachandran, Shalunov and Perser, "Packet Reordering Metrics", RFC
-//! 4737, section 3: a packet is reordered if one that was sent later was given out before it. A gap
+//! 4737, section 3: a packet is reordered if one that was sent later was delivered before it. A gap
 //! that nothing fills is a loss and no reordering. Section 4.2.1: its extent is by how many places,
-//! in the order of being given out, it comes after the first that was sent later.
+//! in the order of delivery, it comes after the first that was sent later.
 //!
-//! Invariants: whatever is given out counts once, as in order, out of order or twice; so many
+//! Invariants: whatever is delivered counts once, as in order, out of order or twice; so many
 //! numbers of missing packets are kept at the most, the highest, and one that comes after its own
 //! was let go counts as twice.
 
@@ -25,9 +25,9 @@ pub(crate) enum Place {
 /// The order so far.
 #[derive(Debug)]
 pub(crate) struct Order {
-    /// One more than the highest number given out.
+    /// One more than the highest number delivered.
     next: u64,
-    /// Packets given out, repetitions aside.
+    /// Packets delivered, repetitions aside.
     given: u64,
     /// Numbers below the next that were not, and the place of the first packet that was sent later.
     missing: BTreeMap<u64, u64>,
@@ -39,7 +39,7 @@ impl Order {
         Self { next: 1, given: 0, missing: BTreeMap::new(), extent_max: 0 }
     }
 
-    /// The packet of this number is given out.
+    /// The packet of this number is delivered.
     pub(crate) fn take(&mut self, number: u64) -> Place {
         let place = self.given;
         if number >= self.next {
@@ -55,7 +55,7 @@ impl Order {
         }
     }
 
-    /// All from the next to this number, which is given out at this place, are missing.
+    /// All from the next to this number, which is delivered at this place, are missing.
     fn miss(&mut self, number: u64, place: u64) {
         let kept_from = number.saturating_sub(MISSING_MAX as u64).max(self.next);
         self.missing.extend((kept_from..number).map(|missing| (missing, place)));

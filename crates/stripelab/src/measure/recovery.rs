@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   lost          lost
-//!   ─x────o──o────x─────o────────────       o: given out out of order
+//!   ─x────o──o────x─────o────────────       o: delivered out of order
 //!    └─────────┘  └─────┘                   a loss is recovered from at the last of these before the
 //!      recovery    recovery                 next loss, at once if there is none
 //! ```
@@ -11,7 +11,7 @@
 
 use gingham_kernel::Time;
 
-/// Losses and what was given out out of order after them.
+/// Losses and what was delivered out of order after them.
 #[derive(Debug, Default)]
 pub(crate) struct Recovery {
     last_loss: Option<Time>,

@@ -80,7 +80,7 @@ pub(crate) struct PacketRow {
     pub(crate) created: Time,
     pub(crate) sent: Time,
     pub(crate) delivered: Option<Time>,
-    /// In the order of giving out, from 1.
+    /// In the order of delivery, from 1.
     pub(crate) position: u64,
     pub(crate) fate: Fate,
 }

@@ -30,7 +30,7 @@ pub struct ChannelSummary {
     /// Packets lost or damaged on it.
     #[schemars(extend("x-unit" = "packets"))]
     pub packets_lost: u64,
-    /// Packets dropped, because its queue was full.
+    /// Packets dropped because its queue was full.
     #[schemars(extend("x-unit" = "packets"))]
     pub packets_dropped: u64,
     /// Packets dropped by its policer.

@@ -12,10 +12,10 @@ pub(super) fn pipe_table(series: &Series, end_ns: u64) -> Table {
         .integers(("to_ns", "ns"), "the step ends, the last one with the run", move |row| {
             steps.ends_ns(row.0)
         })
-        .integers(("packets_delivered", "packets"), "packets given out", |row| {
+        .integers(("packets_delivered", "packets"), "packets delivered", |row| {
             row.1.delivered_packets
         })
-        .reals(("delivered_bits_per_s", "bit/s"), "what was given out", move |row| {
+        .reals(("delivered_bits_per_s", "bit/s"), "what was delivered", move |row| {
             steps.bits_per_s(row.0, row.1.delivered_bytes)
         })
         .integers(("packets_out_of_order", "packets"), "of these, out of order", |row| {
@@ -24,7 +24,7 @@ pub(super) fn pipe_table(series: &Series, end_ns: u64) -> Table {
         .integers(("packets_lost", "packets"), "packets lost for any reason", |row| {
             row.1.lost_packets
         })
-        .reals(("delay_mean_ns", "ns"), "mean delay of what was given out; NaN of nothing", |row| {
+        .reals(("delay_mean_ns", "ns"), "mean delay of what was delivered; NaN of nothing", |row| {
             real(row.1.delay_sum_ns) / real(u128::from(row.1.delivered_packets))
         })
         .integers(("packets_waiting", "packets"), "packets before the sender at its end", |row| {

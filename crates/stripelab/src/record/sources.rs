@@ -12,24 +12,24 @@ use serde::Serialize;
 pub struct SourceSummary {
     /// Its name.
     pub name: String,
-    /// Packets that it gave; of a transport, segments sent again among them.
+    /// Packets that it offered; of a transport, retransmissions included.
     #[schemars(extend("x-unit" = "packets"))]
     pub packets_offered: u64,
     /// Their bytes.
     pub bytes_offered: u64,
-    /// Of these packets, refused or dropped, because what waits before the sender was at its limit.
+    /// Of these packets, refused or dropped because the queue before the sender was at its limit.
     #[schemars(extend("x-unit" = "packets"))]
     pub packets_refused: u64,
     /// Of these packets, dropped before the sender, because their queue stood for too long.
     #[schemars(extend("x-unit" = "packets"))]
     pub packets_dropped_before: u64,
-    /// Packets that were given out.
+    /// Packets that were delivered.
     #[schemars(extend("x-unit" = "packets"))]
     pub packets_delivered: u64,
     /// Their bytes.
     #[schemars(extend("x-unit" = "B"))]
     pub bytes_delivered: u64,
-    /// Packets given out after one of the same source that was sent later.
+    /// Packets delivered after one of the same source that was sent later.
     #[schemars(extend("x-unit" = "packets"))]
     pub packets_out_of_order: u64,
     /// What was of use to whoever reads in the window, in bits per second: of a transport, what it
@@ -39,7 +39,7 @@ pub struct SourceSummary {
     /// Half-width of the goodput.
     #[schemars(extend("x-unit" = "bit/s"))]
     pub goodput_half_width_bits_per_s: Option<f64>,
-    /// Packets out of order as a share of those given out.
+    /// Packets out of order as a share of those delivered.
     pub out_of_order_share: Option<f64>,
     /// Mean delay in the window, in nanoseconds.
     #[schemars(extend("x-unit" = "ns"))]
@@ -47,11 +47,11 @@ pub struct SourceSummary {
     /// Half-width of the mean delay.
     #[schemars(extend("x-unit" = "ns"))]
     pub delay_half_width_ns: Option<f64>,
-    /// Of a transport: segments that were sent again.
+    /// Of a transport: retransmitted segments.
     pub retransmissions: Option<u64>,
     /// Of a transport: times that three duplicate acknowledgements reduced its window.
     pub fast_recoveries: Option<u64>,
-    /// Of a transport: times that it waited in vain.
+    /// Of a transport: timeouts.
     pub timeouts: Option<u64>,
     /// Of a transport that reads marks: times that one reduced its window.
     pub marks_heeded: Option<u64>,

@@ -13,68 +13,67 @@ pub struct Record {
     pub verdict: Verdict,
     /// Why, and what to do next.
     pub verdict_reason: String,
-    /// Start of the window that rates, delays and the order are measured in, in nanoseconds.
+    /// Start of the window for rates, delays and order, in nanoseconds.
     pub warm_up_ns: u64,
     /// End of the window, when sources stop, in nanoseconds.
     pub window_end_ns: u64,
     /// Simulated time at the end of the run, in nanoseconds.
     pub end_ns: u64,
-    /// The rates of all channels together at the start, in bits per second.
+    /// Sum of the rates of all channels at the start, in bits per second.
     pub capacity_bits_per_s: f64,
-    /// What was given out in the window, repetitions not counted, in bits per second; headers are
-    /// not in it.
+    /// What was delivered in the window, in bits per second, without headers and duplicates.
     pub goodput_bits_per_s: Option<f64>,
     /// Half-width of the goodput.
     pub goodput_half_width_bits_per_s: Option<f64>,
-    /// The same of what was given out in order alone.
+    /// The same, of what was delivered in order.
     pub in_order_bits_per_s: Option<f64>,
-    /// Packets that sources gave.
+    /// Packets that sources offered.
     pub packets_offered: u64,
-    /// Of these, refused or dropped, because what waits before the sender was at its limit.
+    /// Of these, refused or dropped because the queue before the sender was at its limit.
     pub packets_refused: u64,
     /// Of these, dropped before the sender, because the queue of their flow stood for too long.
     pub packets_dropped_before: u64,
     /// Packets that went on a channel.
     pub packets_sent: u64,
-    /// Of these, marked before the sender in place of being dropped there.
+    /// Of these, marked before the sender instead of dropped.
     pub packets_marked: u64,
     /// The most bytes that waited before the sender.
     pub entry_bytes_max: u64,
-    /// How long half of the packets sent in the window had waited before the sender at the most, in
-    /// nanoseconds, within 1 %.
+    /// Median wait before the sender of packets sent in the window, in nanoseconds, within 1 %.
     pub sojourn_p50_ns: Option<u64>,
-    /// The same of 99 % of them.
+    /// The 99th percentile of the same.
     pub sojourn_p99_ns: Option<u64>,
-    /// Packets that were given out.
+    /// Packets that were delivered.
     pub packets_delivered: u64,
-    /// Of these, out of order: one that was sent later was given out before it (RFC 4737).
+    /// Of these, out of order: one that was sent later was delivered before it (RFC 4737).
     pub packets_out_of_order: u64,
-    /// Of those delivered, given out before already.
+    /// Of those delivered, duplicates of packets delivered before.
     pub packets_twice: u64,
-    /// Of those sent, not given out, for any of the reasons below and not repaired.
+    /// Of those sent, not delivered, for any of the reasons below and not repaired.
     pub packets_lost: u64,
-    /// Of those delivered, copies: of packets that had been lost, or of a redundant source.
+    /// Of those delivered, copies: retransmissions of lost packets, or copies of a redundant
+    /// source.
     pub packets_repaired: u64,
     /// Copies that were sent, whatever became of them.
     pub copies_sent: u64,
     /// Lost on a channel.
     pub lost_on_channels: u64,
-    /// Dropped, because the queue of a channel was full.
+    /// Dropped because the queue of a channel was full.
     pub lost_in_queues: u64,
     /// Dropped by the policer of a channel.
     pub lost_at_policers: u64,
     /// Lost in an outage.
     pub lost_in_outages: u64,
-    /// Damaged on a channel, and discarded for it.
+    /// Corrupted on a channel, and so discarded.
     pub lost_damaged: u64,
-    /// Discarded by the receiver, as where a buffer was full; repetitions among them.
+    /// Discarded by the receiver, for instance where a buffer was full; duplicates included.
     pub lost_at_receiver: u64,
-    /// Packets out of order as a share of those given out in the window.
+    /// Packets out of order as a share of those delivered in the window.
     pub out_of_order_share: Option<f64>,
-    /// By how many places a packet came after the first that was sent later, at the most (RFC 4737,
-    /// section 4.2.1).
+    /// Largest number of places by which a packet came after the first that was sent later (RFC
+    /// 4737, section 4.2.1).
     pub reordering_extent_max: u64,
-    /// Mean delay from its source to whoever reads, in nanoseconds, of packets given out in the
+    /// Mean delay from its source to whoever reads, in nanoseconds, of packets delivered in the
     /// window.
     pub delay_mean_ns: Option<f64>,
     /// Half-width of the mean delay.
@@ -83,7 +82,7 @@ pub struct Record {
     pub delay_max_ns: Option<u64>,
     /// The percentiles of the delay that were asked for and can be told.
     pub percentiles: Vec<PercentileSummary>,
-    /// Longest time in the window without a packet given out, in nanoseconds.
+    /// Longest time in the window without a packet delivered, in nanoseconds.
     pub longest_gap_ns: Option<u64>,
     /// The most packets of a channel that waited at the receiver.
     pub buffer_packets_max: u64,
@@ -99,9 +98,9 @@ pub struct Record {
     pub silences: u64,
     /// When the last packet was lost, in nanoseconds.
     pub last_loss_ns: Option<u64>,
-    /// When the last packet was given out out of order, in nanoseconds.
+    /// When the last packet was delivered out of order, in nanoseconds.
     pub last_out_of_order_ns: Option<u64>,
-    /// From a loss to the last packet out of order before the next loss, the mean, in nanoseconds.
+    /// Mean time from a loss to the last packet out of order before the next loss, in nanoseconds.
     pub recovery_mean_ns: Option<u64>,
     /// The longest of these.
     pub recovery_max_ns: Option<u64>,
@@ -122,12 +121,12 @@ pub struct Record {
 pub enum Verdict {
     /// The numbers describe what the scenario asks for.
     Ok,
-    /// Too little was given out in the window: nothing, or so little that the interval of the
-    /// goodput is wider than a quarter of it to either side.
+    /// Too little was delivered in the window: nothing, or so little that the half-width of the
+    /// goodput exceeds a quarter of it.
     NotConverged,
-    /// Packets were left behind at the end of the run, or nothing was given out at all.
+    /// Packets were left behind at the end of the run, or nothing was delivered at all.
     Stalled,
-    /// The run was ended before its time, as by Ctrl-C; the numbers hold for what was simulated.
+    /// The run was ended early, as by Ctrl-C. The numbers hold for what was simulated.
     Interrupted,
 }
 

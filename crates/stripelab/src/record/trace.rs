@@ -18,7 +18,7 @@ pub(super) fn event_table(rows: &[EventRow], names: Vec<String>) -> Table {
         .integers(("bytes", "B"), "its length, without header", |row| u64::from(row.bytes))
         .integers(
             ("round", ""),
-            "round by the sender's scheduler when sent, by the receiver's when given out, or as the \
+            "round by the sender's scheduler when sent, by the receiver's when delivered, or as the \
              marker says; 0 where there is none",
             |row| row.number.map_or(0, |number| u64::from(number.round.get())),
         )
@@ -49,10 +49,10 @@ pub(super) fn packet_table(rows: &[PacketRow], names: Vec<String>, sources: Vec<
         .words("channel", "the channel it went on", names, |row| usize::from(row.1.channel))
         .integers(("created_ns", "ns"), "given by its source", |row| ns(row.1.created))
         .integers(("sent_ns", "ns"), "went on its channel", |row| ns(row.1.sent))
-        .integers(("delivered_ns", "ns"), "given out; 0 if it was not", delivered)
+        .integers(("delivered_ns", "ns"), "delivered; 0 if it was not", delivered)
         .integers(
             ("position", ""),
-            "its place in the order of giving out, from 1; 0 likewise",
+            "its place in the order of delivery, from 1; 0 likewise",
             |row| row.1.position,
         )
         .words("fate", "what became of it", texts(&Fate::NAMES), |row| row.1.fate as usize)

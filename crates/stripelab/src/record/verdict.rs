@@ -21,20 +21,20 @@ pub(super) fn of(engine: &Engine, record: &Record) -> (Verdict, String) {
         return (Verdict::Stalled, reason.to_owned());
     }
     if record.packets_delivered == 0 {
-        let reason = "nothing was given out; look at the channels' `delay`, `loss` and `outages`";
+        let reason = "nothing was delivered; look at the channels' `delay`, `loss` and `outages`";
         return (Verdict::Stalled, reason.to_owned());
     }
-    let given_out = record.packets_delivered - record.packets_twice;
-    let left = record.packets_sent.saturating_sub(given_out + record.packets_lost);
+    let unique = record.packets_delivered - record.packets_twice;
+    let left = record.packets_sent.saturating_sub(unique + record.packets_lost);
     if left > 0 {
         let reason = format!(
-            "{left} packets were neither given out nor lost when the run ended; a longer \
+            "{left} packets were neither delivered nor lost when the run ended; a longer \
              `stop.follow` shows what becomes of them"
         );
         return (Verdict::Stalled, reason);
     }
     if record.delay_mean_ns.is_none() {
-        let reason = "nothing was given out in the window; a longer `stop.time` or a shorter \
+        let reason = "nothing was delivered in the window; a longer `stop.time` or a shorter \
                       `stop.warm_up` gives more";
         return (Verdict::NotConverged, reason.to_owned());
     }
@@ -44,5 +44,5 @@ pub(super) fn of(engine: &Engine, record: &Record) -> (Verdict, String) {
                       `stop.time` says more, and counts of packets hold all the same";
         return (Verdict::NotConverged, reason.to_owned());
     }
-    (Verdict::Ok, "every packet sent was given out or is known to be lost".to_owned())
+    (Verdict::Ok, "every packet sent was delivered or is known to be lost".to_owned())
 }

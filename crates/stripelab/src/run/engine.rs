@@ -4,7 +4,7 @@
 //! as the protocol asks, and timers anew.
 //!
 //! Invariant: a packet that a source gave is in exactly one place: before the sender, on its way,
-//! in a buffer of the receiver, given out, or counted as refused or lost.
+//! in a buffer of the receiver, delivered, or counted as refused or lost.
 
 mod giving;
 mod sending;
@@ -29,9 +29,9 @@ pub struct Progress {
     pub fraction: f64,
     /// Simulated time, in picoseconds.
     pub now_ps: u64,
-    /// Packets given out so far.
+    /// Packets delivered so far.
     pub delivered: u64,
-    /// Packets that were sent and neither given out nor lost so far.
+    /// Packets that were sent and neither delivered nor lost so far.
     pub under_way: u64,
     /// Whether there is nothing left to do.
     pub done: bool,

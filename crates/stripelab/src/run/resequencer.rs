@@ -9,7 +9,7 @@
 //! sections 4.1 (detecting loss by the minimum over all links) and 3 (header). Channels that fall
 //! silent, or do not keep the order, are outside that rule: a wait and a bound on buffers end it.
 //!
-//! Invariant: what is given out has ever higher numbers; a packet that is too late is discarded.
+//! Invariant: what is delivered has ever higher numbers; a packet that is too late is discarded.
 
 use super::memory::Memory;
 use crate::traffic::Packet;
@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, VecDeque};
 /// A receiver that sorts by number.
 #[derive(Debug)]
 pub(crate) struct Resequencer {
-    /// The number that is given out next.
+    /// The number that is delivered next.
     next: u64,
     waiting: BTreeMap<u64, Packet>,
     /// Since when each has waited, in the order of coming; the first of them still waits.

@@ -2,7 +2,7 @@
 //! last.
 //!
 //! The number of a packet is not in the packet, and the receiver's scheduler has moved on when a
-//! packet is given out; whoever draws rounds wants to know it, so it is kept at the moment of the
+//! packet is delivered; whoever draws rounds wants to know it, so it is kept at the moment of the
 //! charge.
 
 use crate::plan::{Plan, Spread};

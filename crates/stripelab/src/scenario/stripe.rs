@@ -160,7 +160,7 @@ pub enum Reception {
     /// must come; nothing is added to a packet (section 4).
     #[default]
     Logical,
-    /// Packets are given out as they arrive.
+    /// Packets are delivered as they arrive.
     None,
     /// Each packet carries a sequence number of 4 bytes, and the receiver sorts; a packet is taken
     /// for lost when every channel has shown a later one (RFC 1990, section 4.1), or after the

@@ -133,7 +133,7 @@ fn credits_keep_a_slow_reader_from_losing() {
     let (without, with) = (slow(false), slow(true));
     assert!(without.lost_at_receiver > 50);
     assert_eq!(with.packets_lost, 0);
-    let goodput = with.goodput_bits_per_s.expect("something was given out");
+    let goodput = with.goodput_bits_per_s.expect("something was delivered");
     assert!((goodput / 10e6 - 1.0).abs() < 0.01, "{goodput}");
 }
 
@@ -211,7 +211,7 @@ fn untold(options: &str) -> gingham_stripelab::Record {
 #[test]
 fn a_free_choice_follows_rates_that_nobody_tells() {
     let record = untold("stripe.order = \"free\"");
-    let goodput = record.goodput_bits_per_s.expect("something was given out");
+    let goodput = record.goodput_bits_per_s.expect("something was delivered");
     // The tags take 12 of 1,512 bytes.
     assert!(goodput > 0.97 * 30e6 * 1_500.0 / 1_512.0, "{goodput}");
     assert_eq!(record.packets_out_of_order, 0);
@@ -221,7 +221,7 @@ fn a_free_choice_follows_rates_that_nobody_tells() {
 #[test]
 fn quanta_follow_rates_that_nobody_tells() {
     let record = untold("stripe.quanta = \"follow\"");
-    let goodput = record.goodput_bits_per_s.expect("something was given out");
+    let goodput = record.goodput_bits_per_s.expect("something was delivered");
     assert!(goodput > 0.93 * 30e6, "{goodput}");
     let quanta: Vec<_> = record.channels.iter().map(|channel| channel.quantum).collect();
     let (Some(slow), Some(fast)) = (quanta[0], quanta[1]) else { panic!("rounds have quanta") };

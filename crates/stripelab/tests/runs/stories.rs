@@ -138,7 +138,7 @@ fn the_ratio_of_generalised_round_robin_is_one_of_small_whole_numbers() {
         );
         let record = run(&text);
         let data = 1.0 - record.message_share.expect("something was sent");
-        record.goodput_bits_per_s.expect("something was given out") / data / 1e6
+        record.goodput_bits_per_s.expect("something was delivered") / data / 1e6
     };
     for (parameters, megabits) in [("", 16.0), ("slowest_packets_max = 1", 15.0)] {
         let found = goodput(parameters);
@@ -156,7 +156,7 @@ fn unequal_channels_add_up() {
     let record = run("stop.time = \"5 s\"\nstripe.order = \"strict\"\n\
         [[channel]]\nrate = \"10 Mbit/s\"\ndelay = \"10 ms\"\n\
         [[channel]]\nrate = \"20 Mbit/s\"\ndelay = \"25 ms\"\n");
-    let goodput = record.goodput_bits_per_s.expect("something was given out");
+    let goodput = record.goodput_bits_per_s.expect("something was delivered");
     let markers = record.message_share.expect("something was sent");
     // What is not data is messages, to within the packet that the window cuts at either end.
     let expected = 30e6 * (1.0 - markers);
@@ -221,7 +221,7 @@ fn a_wait_below_the_skew_is_told_with_its_cure() {
     assert!(short.packets_out_of_order > 0);
     let long = run(&text("300 ms", "stripe.wait = \"600 ms\""));
     assert_eq!((long.notes.len(), long.packets_out_of_order), (0, 0));
-    let goodput = long.goodput_bits_per_s.expect("something was given out");
+    let goodput = long.goodput_bits_per_s.expect("something was delivered");
     assert!(goodput > 0.98 * 40e6, "{goodput}");
     assert!(run(&text("100 ms", "")).notes.is_empty());
 }

@@ -1,4 +1,4 @@
-//! What happens at the receiver: what arrives is kept, what is in order is given out as fast as it
+//! What happens at the receiver: what arrives is kept, what is in order is delivered as fast as it
 //! is read, and the sender is told of it.
 
 use super::Engine;
@@ -67,7 +67,7 @@ impl Engine {
         self.set_receiver_timer();
     }
 
-    /// A packet is given out: to whoever reads, or to the far end of its transport.
+    /// A packet is delivered: to whoever reads, or to the far end of its transport.
     fn deliver(&mut self, packet: &Packet, number: Option<Number>) {
         self.meter.delivered(self.now, packet, number);
         let Some(transport) = &mut self.sources[usize::from(packet.source)].transport else {
