@@ -263,6 +263,6 @@ def draw_tails(axes: Axes, shown: list[Class], unit_ps: float) -> None:
     axes.set_ylim(least / 1.5, 1.3)
     axes.yaxis.set_major_formatter(style.percent_tick)
     axes.set_ylabel("took longer")
-    axes.set_title("share of the messages that took longer", loc="left")
+    axes.set_title("fraction of the messages that took longer (CCDF)", loc="left")
     axes.grid(color=style.GROUND, which="major")
     axes.set_axisbelow(True)
