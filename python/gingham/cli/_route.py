@@ -92,14 +92,14 @@ route.add_command(check)
 @click.option(
     "--form",
     type=click.Choice(["source", "table"]),
-    help="A whole path for each pair, or one output port for each switch and destination; unless "
-    "said, the first up to 16,777,216 pairs of a switch with hosts and a host.",
+    help="A whole path for each pair, or one output port for each switch and destination. By "
+    "default the first, up to 16,777,216 pairs of a switch with hosts and a host.",
 )
 @click.option(
     "--memory-max",
     metavar="SIZE",
-    help="Memory that the routes may take, such as 8GB; what they would take is told before any "
-    "of it is taken.  [default: 4 GiB]",
+    help="Memory that the routes may take, such as 8GB; more is refused before any of it is "
+    "taken.  [default: 4 GiB]",
 )
 @click.option(
     "--root",
@@ -150,8 +150,8 @@ route.add_command(check)
 @click.option(
     "--datelines/--no-datelines",
     default=None,
-    help="Whether the upper half of the lanes is for packets behind the dateline of a ring; "
-    "unless said, for dimension-order with two lanes or more.",
+    help="Whether the upper half of the lanes is for packets that crossed the dateline of a ring. "
+    "Default: for dimension-order with two lanes or more.",
 )
 @output_option(help="File of tables to write, for `opensm -R file -U FILE`; needs --form table.")
 @click.option(

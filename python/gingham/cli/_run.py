@@ -74,9 +74,9 @@ class EngineChoice(click.Choice[str]):
     type=EngineChoice(["fast", "oracle", "ports", "columns"]),
     default="fast",
     show_default=True,
-    help="What moves flits: fast, or each by itself (oracle: slow, for doubt). Over virtual lanes "
-    "fast chooses by what switches are stepped: ports, or columns of 64 switches at once; both can "
-    "be asked for, with the same result.",
+    help="The simulator: fast, or oracle, which is slow and there for checks. Over virtual lanes "
+    "fast steps switches by ports, or by columns of 64 at once; name one of these to force it. "
+    "Results are the same.",
 )
 @allow_deadlock_option
 @strict_option

@@ -77,8 +77,8 @@ def stripe_command(
     \b
     Examples that ship with gingham:
       stripe         10 and 20 Mbit/s make 30, in exact order
-      stripe-untold  rates that nobody tells, and that change
-      stripe-lossy   a link that loses beside one that does not
+      stripe-untold  unknown rates that change
+      stripe-lossy   a lossy link beside a lossless one
       stripe-rounds  a few packets, one of them lost, to be drawn
 
     \b
