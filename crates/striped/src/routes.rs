@@ -55,14 +55,15 @@ pub(crate) struct RoutePlan {
     priority: u32,
     mark: u32,
     prefixes: Vec<Prefix>,
-    /// Where channels go.
+    /// Where channels go, as far as the file says it.
     remotes: Vec<SocketAddr>,
 }
 
 impl RoutePlan {
     pub(crate) fn of(config: &Config) -> Self {
-        let mut remotes: Vec<_> =
-            config.channels_at().filter_map(|at| at.channel.remote()).collect();
+        // No rule has an address that is learned: the mark alone tells what goes there.
+        let told = config.channels_at().filter(|at| at.channel.says_remote());
+        let mut remotes: Vec<_> = told.filter_map(|at| at.channel.remote()).collect();
         remotes.sort_unstable();
         remotes.dedup();
         Self {
@@ -239,4 +240,31 @@ impl Routing {
 /// Whether a table is the kernel's.
 fn is_of_kernel(table: u32) -> bool {
     TABLES_OF_THE_KERNEL.contains(&table)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use gingham_input::{Overrides, Source};
+
+    use super::*;
+
+    /// The kernel takes no rule with port 0.
+    #[test]
+    fn rules_name_the_remotes_of_the_file_and_none_that_is_learned() {
+        let text = r#"
+            name = "b"
+            addresses = ["10.90.0.1/24"]
+            routes = ["192.168.1.0/24"]
+            [[channel]]
+            local = "198.51.100.1:7000"
+            [[channel]]
+            remote = "192.0.2.1:7001"
+        "#;
+        let source = Source::<Config>::parse("b", text, Path::new("."), &Overrides::default());
+        let config = source.unwrap_or_else(|error| panic!("{error}")).scenario;
+        let expected: SocketAddr = "192.0.2.1:7001".parse().expect("an address");
+        assert_eq!(RoutePlan::of(&config).remotes, [expected]);
+    }
 }
