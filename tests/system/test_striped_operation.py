@@ -126,7 +126,7 @@ def test_check_says_what_up_would_do_and_touches_nothing(
     done = ask(program, names["left"], "check", str(path), of=path)
     assert done.returncode == 0, done
     assert "makes interface bundle0 with 10.90.0.1/24" in done.stdout
-    assert "leads 10.91.0.0/16 through it, by table 21332" in done.stdout
+    assert "routes 10.91.0.0/16 through it, by table 21332" in done.stdout
     assert "channel 1 over UDP: 10.80.1.1:7000 to 10.80.1.2:7000" in done.stdout
     assert "bundle0" not in interfaces(names["left"])
     path.write_text(path.read_text().replace("mtu", "mtv"))

@@ -42,14 +42,14 @@ pub(crate) struct Arguments {
     /// The most that the queue holds: bytes, or the longest wait, such as '20 ms'
     #[arg(long, default_value = "64 kB", value_name = "BYTES or TIME")]
     queue: QueueBound,
-    /// The most that is added to the delay, uniformly, without changing the order
+    /// The most that is added to the delay, uniformly; the order stays
     #[arg(long, default_value = "0 ps")]
     jitter: Span,
-    /// The probability that a frame is lost, each by itself
+    /// The probability that a frame is lost, independently of others
     #[arg(long, default_value = "0", value_name = "PROBABILITY", value_parser = probability)]
     loss: Probability,
-    /// Loss in bursts instead: the probabilities that a frame begins one, and ends one; all in a
-    /// burst is lost
+    /// Loss in bursts instead: the probabilities that a frame begins and ends one; all frames of a
+    /// burst are lost
     #[arg(long, value_name = "BEGIN,END", conflicts_with = "loss")]
     bursts: Option<Bursts>,
     /// The probability that a bit is damaged
@@ -58,44 +58,43 @@ pub(crate) struct Arguments {
     /// The probability that a frame enters the queue twice
     #[arg(long, default_value = "0", value_name = "PROBABILITY", value_parser = probability)]
     duplication: Probability,
-    /// The probability that a frame is held back, and for how long: '0.01,5 ms'
+    /// The probability that a frame is delayed further, and for how long: '0.01,5 ms'
     #[arg(long, value_name = "PROBABILITY,TIME")]
     reordering: Option<HoldingBack>,
-    /// Nothing crosses from one instant to another: '2 s..3 s'; may be given again
+    /// Cut the link for a span: '2 s..3 s'; may be repeated
     #[arg(long, value_name = "FROM..UNTIL")]
     outage: Vec<Cut>,
-    /// From an instant on the rate is another: '5 s=2 Mbit/s'; may be given again
+    /// Change the rate from an instant on: '5 s=2 Mbit/s'; may be repeated
     #[arg(long, value_name = "TIME=RATE")]
     rate_at: Vec<Step>,
 
-    /// The rate from right to left, if it differs; then --rate-at is of the way forth alone
-    #[arg(long, value_name = "RATE", help_heading = "The way back")]
+    /// The rate from right to left, if it differs; --rate-at then applies to the other direction only
+    #[arg(long, value_name = "RATE", help_heading = "From right to left")]
     back_rate: Option<Rate>,
     /// Its delay
-    #[arg(long, value_name = "TIME", help_heading = "The way back")]
+    #[arg(long, value_name = "TIME", help_heading = "From right to left")]
     back_delay: Option<Span>,
     /// Its queue
-    #[arg(long, value_name = "BYTES or TIME", help_heading = "The way back")]
+    #[arg(long, value_name = "BYTES or TIME", help_heading = "From right to left")]
     back_queue: Option<QueueBound>,
     /// Its jitter
-    #[arg(long, value_name = "TIME", help_heading = "The way back")]
+    #[arg(long, value_name = "TIME", help_heading = "From right to left")]
     back_jitter: Option<Span>,
     /// Its loss, in place of --loss or --bursts
-    #[arg(long, value_name = "PROBABILITY", value_parser = probability, help_heading = "The way back")]
+    #[arg(long, value_name = "PROBABILITY", value_parser = probability, help_heading = "From right to left")]
     back_loss: Option<Probability>,
     /// Changes of its rate
-    #[arg(long, value_name = "TIME=RATE", help_heading = "The way back")]
+    #[arg(long, value_name = "TIME=RATE", help_heading = "From right to left")]
     back_rate_at: Vec<Step>,
 
-    /// A frame that is moved so much after its time counts as late; a run in which many are has
-    /// measured the machine
+    /// A frame forwarded this much after its time counts as late; with many of them, a run measures
+    /// the machine and not the link
     #[arg(long, default_value = "1 ms", value_name = "TIME")]
     pub(crate) late: Span,
     /// The longest packet that the interfaces take, without Ethernet's header
     #[arg(long, default_value_t = 1_500, value_parser = clap::value_parser!(u16).range(68..))]
     pub(crate) mtu: u16,
-    /// Root of all random numbers: with the same one the same frames are lost, by their running
-    /// number
+    /// Seed of all random numbers: with the same seed, frames of the same sequence numbers are lost
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
 }

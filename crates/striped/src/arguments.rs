@@ -24,11 +24,10 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Make the interfaces that files describe, and carry their packets until a signal ends it
     ///
-    /// A line of JSON an event is printed: ready, and at the end (SIGTERM, SIGINT, `striped down`) or
-    /// when asked for (SIGUSR1) what was counted. SIGHUP reads the files anew, as `striped reload`
-    /// does.
+    /// Prints a line of JSON for each event: ready, and the counters at the end (SIGTERM, SIGINT,
+    /// `striped down`) and on SIGUSR1. SIGHUP reads the files again, as `striped reload` does.
     Up {
-        /// The files, in TOML, one a bundle
+        /// The files, in TOML, one per bundle
         #[arg(required = true)]
         configs: Vec<PathBuf>,
         #[command(flatten)]
@@ -36,11 +35,11 @@ pub(crate) enum Command {
         #[command(flatten)]
         logs: LogOptions,
     },
-    /// Say what `up` would do, and whether files can be right here; nothing is touched
+    /// Check files on this machine, and say what `up` would do; nothing is touched
     ///
     /// For bundles that are not up: `striped reload` checks by itself.
     Check {
-        /// The files, in TOML, one a bundle
+        /// The files, in TOML, one per bundle
         #[arg(required = true)]
         configs: Vec<PathBuf>,
     },
@@ -53,11 +52,11 @@ pub(crate) enum Command {
         /// As JSON, for scripts
         #[arg(long)]
         json: bool,
-        /// Again each second, until it is ended
+        /// Repeat every second until interrupted
         #[arg(long)]
         watch: bool,
     },
-    /// Read the files of a daemon anew; with an error in one all stays as it is
+    /// Read the files of a daemon again; if one has an error, nothing changes
     Reload {
         #[command(flatten)]
         bundles: Bundles,
@@ -71,9 +70,9 @@ pub(crate) enum Command {
         #[command(flatten)]
         runtime: Runtime,
     },
-    /// Write a new private key into a file, for its owner alone, and print its public key
+    /// Write a new private key into a file that only its owner may read, and print its public key
     Keygen {
-        /// The file, which is not there yet
+        /// The file, which must not exist yet
         file: PathBuf,
     },
     /// Print the public key of a private one
@@ -97,7 +96,7 @@ pub(crate) enum Command {
 /// Which bundles are meant.
 #[derive(Args, Debug)]
 pub(crate) struct Bundles {
-    /// Bundles, by name or by file; all of the runtime directory where none is given
+    /// Bundles, by name or by file; all in the runtime directory by default
     #[arg(value_name = "BUNDLE")]
     pub(crate) names: Vec<String>,
 }
@@ -105,7 +104,7 @@ pub(crate) struct Bundles {
 /// Where daemons are asked.
 #[derive(Args, Debug)]
 pub(crate) struct Runtime {
-    /// The folder of control sockets, one a bundle
+    /// The folder of control sockets, one per bundle
     #[arg(long, env = "RUNTIME_DIRECTORY", default_value = "/run/striped", value_name = "DIR")]
     runtime_directory: String,
 }

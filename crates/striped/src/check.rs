@@ -114,7 +114,7 @@ fn load_one(path: &Path, place: &Place<'_>) -> Result<Loaded, Problem> {
     if source.scenario.is_ethernet() {
         ethernet::check(&source, place)?;
         if source.scenario.dscp != Dscp::default() {
-            let message = "frames of Ethernet have no DSCP outside: what is inside stays as it is";
+            let message = "Ethernet frames have no outer DSCP; the inner one stays as it is";
             return Err(source.refuse("dscp", message).into());
         }
     } else {
@@ -261,7 +261,7 @@ fn check_channels(source: &Source<Config>, place: &Place<'_>) -> Result<(), Inpu
         let local = check_channel(source, machine, &at)?;
         let others = places.entry((local, at.channel.interface.as_deref())).or_default();
         if let Some(other) = others.iter().find(|other| are_one(other, &at)) {
-            let message = format!("{other} begins at {local} as well: take another port");
+            let message = format!("{other} already uses {local}: take another port");
             return Err(source.refuse(&at.key(local_key(at.channel)), message));
         }
         if others.is_empty() {
@@ -388,7 +388,7 @@ fn check_mtu(source: &Source<Config>, place: &Place<'_>) -> Result<(), InputErro
     for at in config.channels_at() {
         let Some(plan) = at.channel.plan(mark) else { continue };
         let unreachable = |error| {
-            let message = format!("there is no way to {}: {error}", plan.remote);
+            let message = format!("there is no route to {}: {error}", plan.remote);
             source.refuse(&at.key("remote"), message)
         };
         let path_mtu = plan.path_mtu().map_err(unreachable)?.unwrap_or(PATH_MTU);

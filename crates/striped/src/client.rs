@@ -44,7 +44,7 @@ fn would_do(path: &Path, config: &Config) -> String {
     ];
     if !config.routes.is_empty() {
         lines.push(format!(
-            "  leads {} through it, by table {} and rules from priority {} on",
+            "  routes {} through it, by table {} and rules from priority {} on",
             list(&config.routes),
             config.table,
             config.priority
@@ -61,7 +61,7 @@ fn would_do(path: &Path, config: &Config) -> String {
     let channels = config.channels_of(0).enumerate().filter(|_| !several);
     lines.extend(channels.map(|(id, at)| format!("  channel {id} over {}", at.channel.in_words())));
     if let Some(metrics) = config.metrics {
-        lines.push(format!("  tells metrics at http://{}/metrics", metrics.0));
+        lines.push(format!("  serves metrics at http://{}/metrics", metrics.0));
     }
     lines.join("\n")
 }
@@ -97,7 +97,7 @@ fn status_of(path: &Path) -> Result<Status, Problem> {
 }
 
 fn not_understood(path: &Path, error: &impl std::fmt::Display) -> Problem {
-    let message = format!("{}: the daemon has said something else: {error}", path.display());
+    let message = format!("{}: the daemon's answer is not understood: {error}", path.display());
     Problem::Environment(message)
 }
 
@@ -150,7 +150,7 @@ fn ask(path: &Path, asked: Asked) -> Result<String, Problem> {
     match stream.take(ANSWER_BYTES_MAX).read_to_string(&mut text) {
         Ok(_) => Ok(text),
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-            Err(refused(io::Error::other("the daemon says nothing for 10 s")))
+            Err(refused(io::Error::other("the daemon has not answered for 10 s")))
         }
         Err(error) => Err(refused(error)),
     }

@@ -460,7 +460,7 @@ impl Scenario for Config {
         ("name", "name = \"bundle0\""),
         ("addresses", "addresses = [\"10.90.0.1/24\"]"),
         ("channel", "[[channel]] with local and remote"),
-        ("public-key", "public-key = \"...\", which striped pubkey FILE says at the other end"),
+        ("public-key", "public-key = \"...\", which striped pubkey FILE prints at the other end"),
     ];
 
     fn fill_in(&mut self) {

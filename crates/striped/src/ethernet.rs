@@ -96,7 +96,7 @@ pub(crate) fn check(source: &Source<Config>, place: &Place<'_>) -> Result<(), In
         }
         let is_taken = |one: &Channel| one.ethernet == channel.ethernet;
         if let Some(other) = config.channels[..number].iter().position(is_taken) {
-            return refuse("ethernet", format!("channel[{other}] is on `{name}` as well"));
+            return refuse("ethernet", format!("channel[{other}] already uses `{name}`"));
         }
         check_channel(source, place, number, channel, name)?;
     }
@@ -112,7 +112,7 @@ fn check_ether_types(source: &Source<Config>) -> Result<(), InputError> {
         }
     }
     if packets == messages {
-        let message = format!("{messages:#06x} is that of packets as well");
+        let message = format!("{messages:#06x} is already that of packets");
         return Err(source.refuse("ether-types.messages", message));
     }
     Ok(())

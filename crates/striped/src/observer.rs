@@ -229,7 +229,7 @@ impl Look {
         }
         if counts.reopened > self.reopened {
             self.reopened = counts.reopened;
-            debug!(peer, channel = id, "the link is there anew");
+            debug!(peer, channel = id, "the link was opened again");
         }
     }
 

@@ -19,7 +19,7 @@ pub(crate) fn load(source: &Source<Config>) -> Result<Vec<PeerPlan>, InputError>
         )
     })?;
     if peers.list.is_empty() {
-        let example = "[peer] with the public-key that striped pubkey FILE says at the other end";
+        let example = "[peer] with the public-key that striped pubkey FILE prints at the other end";
         return Err(missing("peer", example));
     }
     let private: PrivateKey = key::read(&source.path_of(private_key), KEYGEN)
@@ -65,13 +65,13 @@ fn check_alike(source: &Source<Config>) -> Result<(), InputError> {
         let before = &peers.list[..number];
         let alike = before.iter().position(|one| one.public_key.0 == peer.public_key.0);
         if let Some(other) = alike {
-            let message = format!("{} has this key as well", peers.title(other));
+            let message = format!("{} already has this key", peers.title(other));
             return Err(source.refuse(&peers.key(number, "public-key"), message));
         }
         let is_named =
             |one: &&crate::config::PeerTable| one.name.is_some() && one.name == peer.name;
         if let Some(other) = before.iter().position(|one| is_named(&one)) {
-            let message = format!("{} has this name as well", peers.title(other));
+            let message = format!("{} already has this name", peers.title(other));
             return Err(source.refuse(&peers.key(number, "name"), message));
         }
     }

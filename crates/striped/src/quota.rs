@@ -251,8 +251,9 @@ pub(crate) fn check(source: &Source<Config>) -> Result<(), InputError> {
         if let Some(other) = lines.insert(line_of(channel), at.clone())
             && told(other.channel) != told(channel)
         {
-            let message =
-                format!("{other} begins there as well, and a line has one quota: say it of both");
+            let message = format!(
+                "{other} has the same local address, and a line has one quota: give it in both"
+            );
             return refuse("quota", message);
         }
         if channel.quota.is_none() {

@@ -63,13 +63,13 @@ fn check_connector(
     let local = channel.connect_from(remote);
     check_local(source, machine, at, local, remote)?;
     if local.port() != 0 {
-        let message = "a connection that comes again begins at another port: write port 0, any";
+        let message = "a connection that is made again needs another port: write port 0, any";
         return refuse("local", message.into());
     }
     check_remote(source, at, remote)?;
     let way = ChannelPlan { local, interface: channel.interface.clone(), mark: None, remote };
     match way.path_mtu() {
         Ok(_) => Ok(()),
-        Err(error) => refuse("remote", format!("there is no way to {remote}: {error}")),
+        Err(error) => refuse("remote", format!("there is no route to {remote}: {error}")),
     }
 }

@@ -29,7 +29,7 @@ pub(crate) fn check_local(
 ) -> Result<(), InputError> {
     let refuse = |key: &str, message: String| Err(source.refuse(&at.key(key), message));
     if !at.channel.is_placed() {
-        let message = "the channel says neither local nor interface: interface = \"eth0\", or local = \
+        let message = "the channel has neither local nor interface: interface = \"eth0\", or local = \
                        \"192.0.2.7:7000\"";
         return refuse("remote", message.into());
     }

@@ -80,7 +80,7 @@ impl Monitor {
         }
         let refused = self.reloading.take().map(|one| one.refused).unwrap_or_default();
         let done = if refused.is_empty() {
-            info!("all files were read anew");
+            info!("all files were reloaded");
             Ok(())
         } else {
             let problem = Problem::Environment(refused.join("; "));

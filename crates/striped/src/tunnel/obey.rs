@@ -79,7 +79,7 @@ impl Tunnel {
         logging::set_level(self.log_level.unwrap_or(config.log_level));
         let before = std::mem::replace(&mut self.config, config);
         let done = self.peers.follow(&before, &self.config, handed.preshared, &self.line);
-        info!(error = done.as_ref().err(), "the configuration was read anew");
+        info!(error = done.as_ref().err(), "the configuration was reloaded");
         done
     }
 }
