@@ -245,6 +245,13 @@ def test_datelines_free_a_torus_on_two_lanes(gingham: Command, tmp_path: Path) -
     assert shared.code == 0, shared.err
     assert "0, 1; the upper half from the datelines on" in shared.out
     assert "free of deadlock: " in shared.out
+    by_wrap = routed("--lanes", 2, "--by-wrap")
+    assert by_wrap.code == 0, by_wrap.err
+    assert "0, 1; the upper half in dimensions whose dateline a packet crosses" in by_wrap.out
+    assert json.loads(routed("--lanes", 2, "--by-wrap", "--json").out)["dateline_rule"] == "by-wrap"
+    assert routed("--lanes", 2, "--by-wrap", "--no-datelines").code == 2
+    with pytest.raises(package.InputError, match="by-hop"):
+        package.Fabric.load(network).route("dimension-order", lanes=2, datelines="by-turn")  # type: ignore[arg-type]
     free = routed("--lanes", 2, "--no-datelines", "--json")
     facts = json.loads(free.out)
     assert (free.code, facts["lanes"], facts["dateline_classes"]) == (3, [0, 1], 1)

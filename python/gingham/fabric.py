@@ -145,7 +145,7 @@ class Fabric:
         form: Literal["source", "table"] | None = None,
         when_full: Literal["spill", "stop"] = "spill",
         lanes: int = 1,
-        datelines: bool | None = None,
+        datelines: bool | Literal["by-hop", "by-wrap"] | None = None,
         memory_max: str | None = None,
         **parameters: Any,
     ) -> Routes:
@@ -161,7 +161,8 @@ class Fabric:
 
         A packet may take any of the `lanes` of a channel. With `datelines` the lower half of them
         leads up to the dateline of each ring of a torus and the upper half on from there; unless
-        said, that is so for dimension order with two lanes or more.
+        said, that is so for dimension order with two lanes or more. With `datelines="by-wrap"` a
+        packet that crosses the dateline of a ring has the upper half on all of that ring.
         """
         request = {algorithm: parameters} if isinstance(algorithm, str) else dict(algorithm)
         return Routes(self._core.route(request, form, when_full, lanes, datelines, memory_max))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from gingham._files import write_bytes
 from gingham.errors import DeadlockError
@@ -79,6 +79,11 @@ class Routes:
     def dateline_classes(self) -> int:
         """How many dateline classes packets go through: two where datelines share out the lanes."""
         return self._core.dateline_classes()
+
+    @property
+    def dateline_rule(self) -> Literal["by-hop", "by-wrap"] | None:
+        """How packets take a dateline class: where they cross, or in the whole dimension."""
+        return self._core.dateline_rule()
 
     def require_deadlock_free(self) -> None:
         """Raise `DeadlockError` with the shortest cycle if there is one."""

@@ -4,8 +4,8 @@ use gingham_input::InputError;
 use gingham_model::{Plan, WaitCycle};
 use gingham_topology::Fabric;
 use gingham_topology::routing::{
-    Buffer, Datelines, Ejection, LaneRule, LaneSet, Lanes, RouteError, RouteSet, buffer_name,
-    describe_cycle, prove_between_hosts,
+    Buffer, DatelineRule, Datelines, Ejection, LaneRule, LaneSet, Lanes, RouteError, RouteSet,
+    buffer_name, describe_cycle, prove_between_hosts,
 };
 use std::fmt;
 
@@ -145,7 +145,7 @@ fn text_of_cure(fabric: &Fabric, routes: RouteSet<'_>) -> String {
 /// Whether routes that run on lanes of classes would be free of deadlock with a lane for each
 /// dateline class.
 fn is_free_with_datelines(fabric: &Fabric, routes: RouteSet<'_>) -> bool {
-    let Ok(datelines) = Datelines::new(fabric) else { return false };
+    let Ok(datelines) = Datelines::new(fabric, DatelineRule::ByHop) else { return false };
     let lanes = Lanes::by_datelines(datelines, &[LaneSet::first_n(2)]);
     prove_between_hosts(fabric, RouteSet { lanes: Some(&lanes), ..routes }).is_free()
 }

@@ -107,7 +107,7 @@ impl Fabric {
 
     /// Routes by an algorithm, in the form `source` or `table`, open for what the size asks for;
     /// in-transit hosts `spill` or `stop` when they are full. Packets may take each of `lanes`,
-    /// shared out at datelines or not. Routes may take so much memory, such as `8 GB`.
+    /// shared out at datelines (by a rule) or not. Routes may take so much memory, such as `8 GB`.
     #[expect(clippy::too_many_arguments, reason = "they are those of the Python function")]
     #[pyo3(signature = (algorithm, form, when_full, lanes=1, datelines=None, memory_max=None))]
     fn route(
@@ -117,7 +117,7 @@ impl Fabric {
         form: Option<&str>,
         when_full: &str,
         lanes: u8,
-        datelines: Option<bool>,
+        datelines: Option<&Bound<'_, PyAny>>,
         memory_max: Option<&str>,
     ) -> PyResult<Routes> {
         let form = (form, memory_max);

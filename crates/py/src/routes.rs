@@ -2,10 +2,11 @@
 
 use gingham_input::Tree;
 use gingham_kernel::Bytes;
+use gingham_lab::scenario::DatelineChoice;
 use gingham_topology::routing::{
-    self, Algorithm, AllToAll, Bisection, Detour, Ejection, Form, Lanes, Proof, RouteError,
-    RouteSet, Routes as CoreRoutes, Sharing, Statistics, SwitchTables, prove, prove_between_hosts,
-    prove_without_loops,
+    self, Algorithm, AllToAll, Bisection, DatelineRule, Detour, Ejection, Form, LaneRule, Lanes,
+    Proof, RouteError, RouteSet, Routes as CoreRoutes, Sharing, Statistics, SwitchTables, prove,
+    prove_between_hosts, prove_without_loops,
 };
 use gingham_topology::{ChannelId, EndpointId, Fabric, Finding, NodeId};
 use pyo3::prelude::*;
@@ -51,7 +52,7 @@ pub(crate) struct Request {
     /// Lanes, any of which a packet may take.
     lanes: u8,
     /// Whether they are shared out at datelines; open for what the algorithm needs.
-    datelines: Option<bool>,
+    datelines: Option<DatelineChoice>,
 }
 
 /// What an in-transit host does with a packet for which its pool has no room.
@@ -97,7 +98,7 @@ impl Request {
         (form, memory_max): (Option<&str>, Option<&str>),
         when_full: &str,
         lanes: u8,
-        datelines: Option<bool>,
+        datelines: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         if !(1..=routing::LANES_MAX).contains(&lanes) {
             let message =
@@ -106,7 +107,7 @@ impl Request {
         }
         let request = json!({
             "algorithm": convert::from_python(algorithm)?, "form": form, "when_full": when_full, "lanes": lanes,
-            "datelines": datelines, "memory_max": memory_max,
+            "datelines": datelines.map(convert::from_python).transpose()?, "memory_max": memory_max,
         });
         let tree = Tree::from_json("Fabric.route", &request);
         tree.and_then(|tree| tree.read()).map_err(|refused| error::input(py, &refused))
@@ -125,7 +126,8 @@ impl Routes {
             let Request { algorithm, form, memory_max, when_full, lanes, datelines } = request;
             let form = form.unwrap_or_else(|| Form::by_default(&fabric, &algorithm));
             let bytes_max = memory_max.map_or(routing::ROUTE_BYTES_MAX, |bytes| bytes.0);
-            let has_several = lanes > 1 || datelines == Some(true);
+            let datelines = datelines.map(DatelineChoice::rule);
+            let has_several = lanes > 1 || datelines.flatten().is_some();
             let lanes = has_several
                 .then(|| Lanes::of_all(&fabric, algorithm.needs_datelines(), lanes, datelines));
             let lanes = lanes.transpose();
@@ -294,6 +296,17 @@ impl Routes {
     /// How many dateline classes packets go through: two where lanes are shared out at datelines.
     fn dateline_classes(&self) -> usize {
         self.lanes.as_ref().map_or(1, Lanes::dateline_classes)
+    }
+
+    /// By which rule packets take their dateline class; `None` where there are no datelines.
+    fn dateline_rule(&self) -> Option<&'static str> {
+        match self.lanes.as_ref()?.rule() {
+            LaneRule::Datelines(datelines) => Some(match datelines.rule() {
+                DatelineRule::ByHop => "by-hop",
+                DatelineRule::ByWrap => "by-wrap",
+            }),
+            LaneRule::Free | LaneRule::Tables { .. } => None,
+        }
     }
 
     /// What the files had to say beside the routes.

@@ -153,6 +153,12 @@ route.add_command(check)
     help="Whether the upper half of the lanes is for packets that crossed the dateline of a ring. "
     "Default: for dimension-order with two lanes or more.",
 )
+@click.option(
+    "--by-wrap",
+    is_flag=True,
+    help="With datelines: a packet has the upper half of the lanes on all of a ring whose dateline "
+    "it crosses, and not from there on, so that both halves carry more alike.",
+)
 @output_option(help="File of tables to write, for `opensm -R file -U FILE`; needs --form table.")
 @click.option(
     "--plot",
@@ -176,6 +182,7 @@ def compute(
     when_full: Literal["spill", "stop"],
     lanes: int,
     datelines: bool | None,
+    by_wrap: bool,
     output: Path | None,
     plot: Path | None,
     force: bool,
@@ -208,6 +215,7 @@ def compute(
       gingham route net.ibnetdiscover --compare --plot compared.png
       gingham route torus-5x5.toml --algorithm dimension-order   # can deadlock: exits with 3
       gingham route torus-5x5.toml --algorithm dimension-order --lanes 2   # free, by datelines
+      gingham route torus-5x5.toml --algorithm dimension-order --lanes 2 --by-wrap
       gingham route net.ibnetdiscover --algorithm up-down --form table -o tables.lfts
     """
     named = {"tree": tree, "hosts": hosts}
@@ -215,8 +223,10 @@ def compute(
     given |= parameters
     if compare:
         require_comparison(algorithm, output, given)
-        if lanes > 1 or datelines is not None:
+        if lanes > 1 or datelines is not None or by_wrap:
             raise click.UsageError("algorithms are compared on one lane; give --algorithm")
+    if by_wrap and datelines is False:
+        raise click.UsageError("--by-wrap says how datelines are, and --no-datelines that none are")
     name = "" if compare else require_algorithm(algorithm, output, form, plot)
     require_one_way(root_names, roots_file)
     fabric = load(file)
@@ -234,7 +244,7 @@ def compute(
         form=form,
         when_full=when_full,
         lanes=lanes,
-        datelines=datelines,
+        datelines="by-wrap" if by_wrap else datelines,
         memory_max=memory_max,
     )
     if output is not None:
@@ -288,5 +298,6 @@ def as_facts(routes: Routes) -> dict[str, Any]:
         "roots": routes.roots,
         "lanes": routes.lanes,
         "dateline_classes": routes.dateline_classes,
+        "dateline_rule": routes.dateline_rule,
         "statistics": routes.statistics(),
     }

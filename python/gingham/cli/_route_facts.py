@@ -51,7 +51,10 @@ def summary(statistics: dict[str, Any]) -> Iterator[tuple[str, str]]:
 def lanes(routes: Routes) -> Iterator[tuple[str, str]]:
     """Return on which lanes packets travel, if there are several."""
     if len(routes.lanes) > 1:
-        layered = "; the upper half from the datelines on" if routes.dateline_classes > 1 else ""
+        upper = "from the datelines on"
+        if routes.dateline_rule == "by-wrap":
+            upper = "in dimensions whose dateline a packet crosses"
+        layered = f"; the upper half {upper}" if routes.dateline_classes > 1 else ""
         yield "lanes between switches", ", ".join(map(str, routes.lanes)) + layered
 
 

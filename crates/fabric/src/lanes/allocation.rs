@@ -77,6 +77,7 @@ impl Network {
             worm.dateline_class,
             incoming,
             outgoing,
+            worm.packet.destination,
         );
         worm.dateline_class = dateline_class;
         debug_assert!(!lanes.is_empty(), "a packet has a lane wherever it goes");

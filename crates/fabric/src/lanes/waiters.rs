@@ -82,6 +82,7 @@ impl Waits<'_> {
             worm.dateline_class,
             input,
             output,
+            worm.packet.destination,
         );
         Some(self.asked(output, lanes, needed))
     }

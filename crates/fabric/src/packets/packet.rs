@@ -111,7 +111,8 @@ impl Moving {
     pub(crate) fn divert(&mut self, plan: &Plan, into_end: ChannelId) {
         let (vc_class, class) = (self.packet.vc_class, self.dateline_class);
         let allowed = &plan.lanes.allowed;
-        let (lanes, class) = allowed.onward(&plan.fabric, vc_class, class, self.input, into_end);
+        let (input, to) = (self.input, self.packet.destination);
+        let (lanes, class) = allowed.onward(&plan.fabric, vc_class, class, input, into_end, to);
         debug_assert!(!lanes.is_empty(), "a packet has a lane wherever it goes");
         (self.output, self.lanes, self.dateline_class) = (into_end, lanes, class);
     }

@@ -78,6 +78,7 @@ impl Network {
             packet.dateline_class,
             channel,
             output,
+            packet.packet.destination,
         );
         assert!(!lanes.is_empty(), "no packet is sent that would be dropped");
         packet.switches += 1;

@@ -1,5 +1,6 @@
 //! The section on virtual lanes: buffers, credits, crossbar and schedulers.
 
+use super::datelines::DatelineChoice;
 use gingham_kernel::Bytes;
 use gingham_model::{Crossbar, Scheduler};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -36,14 +37,15 @@ pub struct Lanes {
     pub routing_cycles: Option<i64>,
     /// How many flits cross a switch in a cycle; the preset's unless given.
     pub crossbar: Option<Crossbar>,
-    /// Whether the lanes of a class are shared out among dateline classes, of which a packet takes
-    /// a higher one when it crosses a dateline, so that rings of switches are free of deadlock.
-    /// Unless given they are where dimension-order routing needs it and every class has enough
-    /// lanes.
-    #[schemars(extend("x-source" = "Dally and Seitz 1987, section IV"))]
+    /// Whether the lanes of a class are shared out among dateline classes, so that rings of switches
+    /// are free of deadlock. With `true` or `"by-hop"` a packet takes a higher one when it crosses a
+    /// dateline. With `"by-wrap"` it has the higher one in all of a dimension whose dateline it is
+    /// going to cross, which balances the two. Unless given they are by hop where dimension-order
+    /// routing needs it and every class has enough lanes.
+    #[schemars(extend("x-source" = "Dally and Seitz 1987, section IV; by wrap: Scott and Thorson 1994"))]
     #[schemars(extend("x-example" = r#"routing.algorithm = "dimension-order"
 network.lanes = { count = 2, datelines = true }"#))]
-    pub datelines: Option<bool>,
+    pub datelines: Option<DatelineChoice>,
     /// How an input port of a switch chooses the lane that sends through a multiplexed crossbar;
     /// round robin unless given.
     pub crossbar_input: Option<Scheduler>,

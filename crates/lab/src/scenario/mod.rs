@@ -22,6 +22,7 @@
 //! doc comments of the fields are what `gingham` shows as help.
 
 mod admission;
+mod datelines;
 mod defaults;
 mod figures;
 mod flow_control;
@@ -41,6 +42,7 @@ mod traffic;
 mod window;
 
 pub use admission::Admission;
+pub use datelines::DatelineChoice;
 pub(crate) use defaults::completed;
 pub use defaults::network_said;
 pub use flow_control::{CreditLoss, FlowControl, Pfc};

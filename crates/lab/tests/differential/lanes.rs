@@ -193,7 +193,17 @@ fn random_network(draw: &mut Stream, flits: &[u64]) -> Network {
         lines.push(format!("lanes.output_depth = {}", all_or_each(draw, count, &[1, 1, 2, 3, 10])));
     }
     if draw.below(3) == 0 {
-        lines.push(format!("lanes.datelines = {}", draw.below(3) > 0));
+        // From a copy of the draws, so that it moves no others.
+        let by_wrap = draw.clone().below(2) > 0;
+        let asked = draw.below(3) > 0;
+        let rule = if asked && by_wrap {
+            "\"by-wrap\""
+        } else if asked {
+            "true"
+        } else {
+            "false"
+        };
+        lines.push(format!("lanes.datelines = {rule}"));
     }
     for place in ["crossbar_input", "link_output", "adapter_port"] {
         if draw.below(4) > 0 {

@@ -7,7 +7,7 @@ use gingham_model::{
     WhenFull,
 };
 use gingham_topology::EndpointId;
-use gingham_topology::routing::{LaneRule, LaneSet};
+use gingham_topology::routing::{DatelineRule, LaneRule, LaneSet, Lanes};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -42,7 +42,8 @@ fn random_virtual_lanes_are_of_every_kind() {
             ("a pipeline before the lanes", pipeline.pipeline_cycles > 0),
             ("a full crossbar", pipeline.crossbar == Crossbar::Full),
             ("a multiplexed crossbar", pipeline.crossbar == Crossbar::Multiplexed),
-            ("datelines", matches!(lanes.allowed.rule(), LaneRule::Datelines(_))),
+            ("datelines by hop", has_datelines(&lanes.allowed, DatelineRule::ByHop)),
+            ("datelines by wrap", has_datelines(&lanes.allowed, DatelineRule::ByWrap)),
             ("levels at switches", levels && pipeline.arbitration == Arbitration::StrictPriority),
             ("classes on other lanes", sets.len() > 1),
             ("channels of several rates", plan.channels.iter().any(|of| of.flit > pipeline.cycle)),
@@ -55,7 +56,7 @@ fn random_virtual_lanes_are_of_every_kind() {
             *reached.entry(format!("{place}, {}", name(arbiter))).or_default() += 1;
         }
     }
-    assert_eq!(reached.len(), 18 + 4 * (2 + 9), "{reached:#?}");
+    assert_eq!(reached.len(), 19 + 4 * (2 + 9), "{reached:#?}");
     assert!(reached.values().all(|cases| *cases >= 4), "{reached:#?}");
 }
 
@@ -99,6 +100,10 @@ fn waited_for_room(plan: &Plan, counts: &[gingham_model::measure::ChannelCount])
 
 fn has_several(by_lane: &[u32], lanes: &LanePlan) -> bool {
     by_lane[..usize::from(lanes.count)].iter().any(|value| *value != by_lane[0])
+}
+
+fn has_datelines(lanes: &Lanes, rule: DatelineRule) -> bool {
+    matches!(lanes.rule(), LaneRule::Datelines(datelines) if datelines.rule() == rule)
 }
 
 fn places<'a>(

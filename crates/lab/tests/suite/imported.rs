@@ -92,7 +92,7 @@ fn a_ring_runs_on_the_lanes_that_opensm_gave() {
         assert_eq!(vc_class, VcClass(level));
         assert_eq!(lanes.first(from, vc_class), LaneSet::one(level));
         let path: Vec<ChannelId> = plan.path(gingham_model::PathSet::Primary, from, to).unwrap();
-        let (set, _) = lanes.onward(&plan.fabric, vc_class, DatelineClass(0), path[0], path[1]);
+        let (set, _) = lanes.onward(&plan.fabric, vc_class, DatelineClass(0), path[0], path[1], to);
         assert_eq!(set, LaneSet::one(level));
     }
 }

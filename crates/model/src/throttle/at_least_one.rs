@@ -76,8 +76,14 @@ fn useful(
     for set in plan.sets() {
         let Some(path) = plan.path(set, source, destination) else { continue };
         let [first, output, ..] = path[..] else { continue };
-        let (lanes, _) =
-            plan.lanes.allowed.onward(&plan.fabric, vc_class, DatelineClass(0), first, output);
+        let (lanes, _) = plan.lanes.allowed.onward(
+            &plan.fabric,
+            vc_class,
+            DatelineClass(0),
+            first,
+            output,
+            destination,
+        );
         if !found.contains(&(output, lanes)) {
             found.push((output, lanes));
         }

@@ -105,8 +105,14 @@ impl Simulation {
         let (packet, output) = (&journey.packet, journey.next_channel());
         assert_eq!(journey.path[journey.position], input, "a head is where its path leads");
         let rule = &self.plan.lanes.allowed;
-        let (lanes, dateline_class) =
-            rule.onward(&self.plan.fabric, packet.vc_class, journey.dateline_class, input, output);
+        let (lanes, dateline_class) = rule.onward(
+            &self.plan.fabric,
+            packet.vc_class,
+            journey.dateline_class,
+            input,
+            output,
+            packet.destination,
+        );
         assert!(!lanes.is_empty(), "no packet is sent that would be dropped");
         let level = self.lane_plan.arbitration.level(packet.priority);
         let port = usize::from(self.plan.ends(input).target.port);

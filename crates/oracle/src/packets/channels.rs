@@ -106,6 +106,7 @@ impl Simulation {
             journey.dateline_class,
             channel,
             journey.next_channel(),
+            journey.packet.destination,
         );
         assert!(!lanes.is_empty(), "no packet is sent that would be dropped");
         (lanes, dateline_class)

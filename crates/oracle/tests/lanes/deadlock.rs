@@ -7,7 +7,7 @@ use gingham_model::{Plan, Status, WhenFull};
 use gingham_oracle::start;
 use gingham_topology::generate::{Generator, Torus};
 use gingham_topology::routing::{
-    Algorithm, Buffer, Datelines, DimensionOrder, Form, LaneSet, Lanes, route,
+    Algorithm, Buffer, DatelineRule, Datelines, DimensionOrder, Form, LaneSet, Lanes, route,
 };
 use std::sync::Arc;
 
@@ -81,13 +81,15 @@ fn any_free_lane_is_a_way_out_until_none_is_left() {
 
 #[test]
 fn datelines_untie_it() {
-    let mut plan = ring(2, 100);
-    lanes(&mut plan, |lanes| lanes.depths_flits = [3; 16]);
-    let datelines = Datelines::new(&plan.fabric).unwrap();
-    plan.lanes.allowed = Lanes::by_datelines(datelines, &[LaneSet::first_n(2)]);
-    let (status, delivered) = ends_as(&plan);
-    assert_eq!(status, Status::Finished);
-    assert!(delivered > 50, "{delivered}");
+    for rule in [DatelineRule::ByHop, DatelineRule::ByWrap] {
+        let mut plan = ring(2, 100);
+        lanes(&mut plan, |lanes| lanes.depths_flits = [3; 16]);
+        let datelines = Datelines::new(&plan.fabric, rule).unwrap();
+        plan.lanes.allowed = Lanes::by_datelines(datelines, &[LaneSet::first_n(2)]);
+        let (status, delivered) = ends_as(&plan);
+        assert_eq!(status, Status::Finished);
+        assert!(delivered > 50, "{delivered}");
+    }
 }
 
 #[test]
@@ -115,7 +117,7 @@ fn want_of_credits_ties_a_knot_of_packets_that_hold_nothing() {
     assert_eq!(found, expected);
     // On two lanes with datelines nobody waits for ever.
     let mut plan = ring(2, 8);
-    let datelines = Datelines::new(&plan.fabric).unwrap();
+    let datelines = Datelines::new(&plan.fabric, DatelineRule::ByHop).unwrap();
     lanes(&mut plan, |lanes| lanes.cut_through = LaneSet::first_n(2));
     plan.lanes.allowed = Lanes::by_datelines(datelines, &[LaneSet::first_n(2)]);
     assert_eq!(ends_as(&plan).0, Status::Finished);

@@ -4,8 +4,9 @@
 use crate::support::{FORMS, any_plan, generated, pairs, ring, routed, shortest_path};
 use gingham_topology::generate::{Generator, Mesh, Torus};
 use gingham_topology::routing::{
-    Algorithm, Buffer, DatelineClass, Datelines, DependencyGraph, DimensionOrder, Ejection,
-    LaneSet, Lanes, Proof, RouteSet, Routes, VcClass, describe_cycle, prove,
+    Algorithm, Buffer, DatelineClass, DatelineRule, Datelines, DependencyGraph, DimensionOrder,
+    Ejection, LaneSet, Lanes, Proof, RouteSet, Routes, SourceRoutes, VcClass, describe_cycle,
+    prove,
 };
 use gingham_topology::{ChannelId, EndpointId, Fabric, Grid};
 use proptest::prelude::*;
@@ -25,7 +26,11 @@ fn set(lanes: &[u8]) -> LaneSet {
 }
 
 fn with_datelines(fabric: &Fabric, vc_classes: &[LaneSet]) -> Lanes {
-    Lanes::by_datelines(Datelines::new(fabric).expect("a grid"), vc_classes)
+    by_rule(fabric, DatelineRule::ByHop, vc_classes)
+}
+
+fn by_rule(fabric: &Fabric, rule: DatelineRule, vc_classes: &[LaneSet]) -> Lanes {
+    Lanes::by_datelines(Datelines::new(fabric, rule).expect("a grid"), vc_classes)
 }
 
 fn on_lanes<'a>(routes: &'a [Routes], lanes: &'a Lanes) -> RouteSet<'a> {
@@ -68,6 +73,118 @@ fn a_circle_of_four_by_hand() {
     }
     let (_, cycle) = verdict(&fabric, &with_datelines(&fabric, &[set(&[0, 1]), set(&[2])]));
     assert!(cycle.iter().all(|buffer| buffer.lane == 2), "{cycle:?}");
+}
+
+/// A ring of five or six by hand, upwards, on lanes 0 and 1 by wrap.
+///
+/// Ways are of two channels, or of up to three in the ring of six. Writing a channel as the switch
+/// where it begins, the ring of five has these turns: on lane 0 of 0-1-2, 1-2-3 and 2-3-4; on lane
+/// 1 of 3-4-0 and 4-0-1. By hop the first two are the same, and 3-4-0 goes up from lane 0 to lane 1.
+/// Downwards is its mirror. The ring of six has on lane 0 all turns up to 3-4-5, and on lane 1
+/// those of 3-4-5-0, 4-5-0-1 and 5-0-1-2; downwards, where ways are of two, 5-4-3 to 2-1-0 and
+/// 1-0-5, 0-5-4.
+#[test]
+fn rings_by_wrap_by_hand() {
+    let two = [set(&[0, 1])];
+    for (size, turns) in [(5, 3 + 2 + 3 + 2), (6, 4 + 4 + 4 + 2)] {
+        let fabric = ring(size, 1);
+        let lanes = by_rule(&fabric, DatelineRule::ByWrap, &two);
+        assert_eq!(verdict(&fabric, &lanes), (turns, Vec::new()), "a ring of {size}");
+    }
+    let fabric = ring(6, 1);
+    let lanes = by_rule(&fabric, DatelineRule::ByWrap, &two);
+    let [routes] = dimension_order(&fabric);
+    let hosts: Vec<EndpointId> = fabric.endpoint_ids().collect();
+    let taken = |from: usize, to: usize| {
+        let told = told(&fabric, &routes, &lanes, (hosts[from], hosts[to]), VcClass(0));
+        told.iter().map(|(_, lanes)| lanes.bits()).collect::<Vec<_>>()
+    };
+    // Lanes 0 and 1 on the cables of hosts.
+    assert_eq!(taken(0, 3), [3, 1, 1, 1, 3]);
+    assert_eq!(taken(4, 1), [3, 2, 2, 2, 3]);
+    assert_eq!(taken(5, 0), [3, 2, 3]);
+    assert_eq!(taken(1, 5), [3, 2, 2, 3]);
+    assert_eq!(taken(5, 3), [3, 1, 1, 3]);
+}
+
+/// Routes round a ring, all upwards over up to so many channels, and the rest downwards.
+fn upwards(fabric: &Fabric, size: usize, longest: usize) -> [Routes; 1] {
+    let channel = |from: usize, to: usize| {
+        let [from, to] = [from, to].map(|switch| switch % size);
+        let joins = |channel: &ChannelId| {
+            let ends = [fabric.source(*channel).node, fabric.target(*channel).node];
+            ends.map(|end| end.index()) == [from, to]
+        };
+        ChannelId::first(fabric.channel_count()).find(joins).expect("neighbours are joined")
+    };
+    let path = |source: gingham_topology::NodeId, to: EndpointId| {
+        let into = Fabric::reverse(fabric.endpoint_channel(to));
+        let (from, to) = (source.index(), fabric.source(into).node.index());
+        let up = (to + size - from) % size;
+        let way = if up <= longest {
+            (0..up).map(|hop| channel(from + hop, from + hop + 1)).collect::<Vec<_>>()
+        } else {
+            (0..size - up).map(|hop| channel(from + size - hop, from + size - hop - 1)).collect()
+        };
+        Some(way.into_iter().chain([into]).collect())
+    };
+    [Routes::Source(SourceRoutes::of_paths(fabric, path))]
+}
+
+#[test]
+fn by_wrap_closes_no_cycle_as_long_as_ways_are_at_most_half_the_ring_and_a_channel() {
+    // A way of l that wraps begins l - 1 channels before the dateline at most, so that there are
+    // 2 l - 2 turns in a row, and k close the ring.
+    for size in 4..10 {
+        let fabric = ring(size, 1);
+        for longest in 1..size {
+            let routes = upwards(&fabric, size, longest);
+            for rule in [DatelineRule::ByHop, DatelineRule::ByWrap] {
+                let lanes = by_rule(&fabric, rule, &[set(&[0, 1])]);
+                let is_free = prove(&fabric, on_lanes(&routes, &lanes)).is_free();
+                // Downwards no way is longer than size - longest - 1.
+                let most = longest.max(size - longest - 1);
+                let expected = rule == DatelineRule::ByHop || 2 * most - 2 < size;
+                assert_eq!(is_free, expected, "{rule:?}: {longest} of {size}");
+            }
+        }
+    }
+}
+
+/// Paths of all pairs over channels of a ring, by lane, those upwards and those downwards.
+fn paths_by_lane(size: usize, rule: DatelineRule) -> [[usize; 2]; 2] {
+    let fabric = ring(size, 1);
+    let lanes = by_rule(&fabric, rule, &[set(&[0, 1])]);
+    let [routes] = dimension_order(&fabric);
+    let mut paths = [[0; 2]; 2];
+    for pair in pairs(&fabric) {
+        for (channel, lanes) in told(&fabric, &routes, &lanes, pair, VcClass(0)) {
+            let [from, to] = [fabric.source(channel).node, fabric.target(channel).node];
+            if fabric.node(from).is_switch() && fabric.node(to).is_switch() {
+                let leads_up = (from.index() + 1) % size == to.index();
+                let lane = usize::from(lanes.lowest().unwrap());
+                paths[usize::from(!leads_up)][lane] += 1;
+            }
+        }
+    }
+    paths
+}
+
+#[test]
+fn by_wrap_the_upper_class_carries_more_than_by_hop() {
+    // Of the k ways of l channels in one direction l wrap. By wrap all their channels are on lane 1:
+    // l l. By hop those from the dateline on: 1 + ... + l.
+    for size in [4, 5, 8, 9] {
+        let sum = |longest: usize, of: fn(usize) -> usize| (1..=longest).map(of).sum::<usize>();
+        let expected = |longest: usize, upper: usize| [size * sum(longest, |l| l) - upper, upper];
+        let [up, down] = [size / 2, (size - 1) / 2];
+        let by_wrap = [up, down].map(|l| expected(l, l * (l + 1) * (2 * l + 1) / 6));
+        let by_hop = [up, down].map(|l| expected(l, l * (l + 1) * (l + 2) / 6));
+        assert_eq!(paths_by_lane(size, DatelineRule::ByWrap), by_wrap, "a ring of {size}");
+        assert_eq!(paths_by_lane(size, DatelineRule::ByHop), by_hop, "a ring of {size}");
+    }
+    assert_eq!(paths_by_lane(8, DatelineRule::ByWrap)[0], [50, 30]);
+    assert_eq!(paths_by_lane(8, DatelineRule::ByHop)[0], [60, 20]);
 }
 
 #[test]
@@ -116,7 +233,7 @@ fn tori_are_free_with_two_lanes_and_datelines_alone() {
 fn meshes_and_small_rings_have_one_dateline_class() {
     let mesh = Mesh { dimensions: vec![5, 5], hosts_per_switch: 1 };
     for fabric in [generated(&Generator::Mesh(mesh), 0), torus(&[3, 3]), torus(&[2, 3])] {
-        let datelines = Datelines::new(&fabric).unwrap();
+        let datelines = Datelines::new(&fabric, DatelineRule::ByWrap).unwrap();
         assert_eq!(datelines.dateline_classes(), 1);
         let vc_classes = [set(&[0, 1, 2])];
         let [free, shared] =
@@ -124,9 +241,10 @@ fn meshes_and_small_rings_have_one_dateline_class() {
         assert_eq!(verdict(&fabric, &free), verdict(&fabric, &shared));
         assert!(verdict(&fabric, &free).1.is_empty());
     }
-    assert_eq!(Datelines::new(&torus(&[4, 3])).unwrap().dateline_classes(), 2);
+    let by_hop = |fabric: &Fabric| Datelines::new(fabric, DatelineRule::ByHop).unwrap();
+    assert_eq!(by_hop(&torus(&[4, 3])).dateline_classes(), 2);
     let crossing = |fabric: &Fabric| {
-        let datelines = Datelines::new(fabric).unwrap();
+        let datelines = by_hop(fabric);
         ChannelId::first(fabric.channel_count()).filter(|c| datelines.is_crossed_by(*c)).count()
     };
     // Both directions of each ring of four; those of three have none.
@@ -147,7 +265,7 @@ fn told(
     let mut dateline_class = DatelineClass(0);
     let mut told = vec![(path.channels()[0], lanes.first(pair.0, vc_class))];
     for turn in path.channels().windows(2) {
-        let (set, next) = lanes.onward(fabric, vc_class, dateline_class, turn[0], turn[1]);
+        let (set, next) = lanes.onward(fabric, vc_class, dateline_class, turn[0], turn[1], pair.1);
         told.push((turn[1], set));
         dateline_class = next;
     }
@@ -221,10 +339,12 @@ proptest! {
     fn tori_go_up_a_dateline_class_where_they_cross(
         dimensions in proptest::collection::vec(2..7_u32, 1..3),
         vc_classes in any_vc_classes(),
+        by_wrap in any::<bool>(),
     ) {
         let fabric = torus(&dimensions);
         let grid = Grid::recognise(&fabric).unwrap();
-        let lanes = with_datelines(&fabric, &vc_classes);
+        let rule = if by_wrap { DatelineRule::ByWrap } else { DatelineRule::ByHop };
+        let lanes = by_rule(&fabric, rule, &vc_classes);
         let [routes] = dimension_order(&fabric);
         assert_told(&fabric, &routes, &lanes, u8::try_from(vc_classes.len()).unwrap());
         let steps = |channel: ChannelId| {
@@ -241,8 +361,13 @@ proptest! {
             let told = told(&fabric, &routes, &lanes, pair, VcClass(u8::try_from(vc_class).unwrap()));
             prop_assert!(told.first().is_none_or(|(_, first)| first == set));
             prop_assert!(told.last().is_none_or(|(_, last)| last == set));
+            let between: Vec<_> = told.iter().skip(1).rev().skip(1).rev().collect();
             let mut crossed = vec![false; dimensions.len()];
-            for (channel, lanes) in told.iter().skip(1).rev().skip(1).rev() {
+            for (channel, _) in between.iter().filter(|_| by_wrap) {
+                let (dimension, crosses) = steps(*channel);
+                crossed[dimension] |= crosses;
+            }
+            for (channel, lanes) in between {
                 let (dimension, crosses) = steps(*channel);
                 crossed[dimension] |= crosses;
                 if dimensions[dimension] > 3 {

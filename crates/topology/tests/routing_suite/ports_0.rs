@@ -183,10 +183,11 @@ fn lanes_of_an_end_are_those_of_an_endpoint_beside_it() {
         for level in lanes.vc_classes() {
             assert_eq!(lanes.first(end, level), lanes.first(host, level));
             for out in with.channels_from(switch).filter(|of| with.source(*of).port > 0) {
-                let from = |of| lanes.onward(&with, level, none, with.endpoint_channel(of), out);
+                let from =
+                    |of| lanes.onward(&with, level, none, with.endpoint_channel(of), out, host);
                 assert_eq!(from(end), from(host));
                 let into = with.into_port_0(switch).unwrap();
-                let taken = lanes.onward(&with, level, none, Fabric::reverse(out), into).0;
+                let taken = lanes.onward(&with, level, none, Fabric::reverse(out), into, host).0;
                 assert!(!taken.is_empty(), "what is diverted is not dropped");
             }
         }

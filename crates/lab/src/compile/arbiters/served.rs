@@ -143,14 +143,14 @@ impl<'a> Unserved<'a> {
         let by_pair = || self.plan.lanes.allowed.vc_class_of_pair(from, to);
         let vc_class = vc_class.unwrap_or_else(by_pair);
         let paths = self.plan.sets().filter_map(|set| self.plan.path(set, from, to));
-        let found = paths.into_iter().find_map(|path| self.along(&path, from, vc_class));
+        let found = paths.into_iter().find_map(|path| self.along(&path, (from, to), vc_class));
         found.map(|(place, lane)| Found { place, lane, from, to })
     }
 
     fn along(
         &self,
         path: &[ChannelId],
-        from: EndpointId,
+        (from, to): Pair,
         vc_class: VcClass,
     ) -> Option<(ArbiterPlace, u8)> {
         let rule = &self.plan.lanes.allowed;
@@ -166,8 +166,14 @@ impl<'a> Unserved<'a> {
                 if let Some(found) = self.at(ArbiterPlace::CrossbarInput, here) {
                     return Some(found);
                 }
-                (here, dateline_class) =
-                    rule.onward(&self.plan.fabric, vc_class, dateline_class, incoming, outgoing);
+                (here, dateline_class) = rule.onward(
+                    &self.plan.fabric,
+                    vc_class,
+                    dateline_class,
+                    incoming,
+                    outgoing,
+                    to,
+                );
                 if let Some(found) = self.at(ArbiterPlace::CrossbarOutput, here) {
                     return Some(found);
                 }

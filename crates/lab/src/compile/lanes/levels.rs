@@ -22,7 +22,8 @@ impl ClassLevels {
         let refuse =
             |key: &str, message: String| -> LabError { source.refuse(key, message).into() };
         let by_tables = decides_on_lanes(&source.scenario.routing);
-        if by_tables && source.scenario.network.lanes.datelines == Some(true) {
+        let asked = source.scenario.network.lanes.datelines;
+        if by_tables && asked.is_some_and(|asked| asked.rule().is_some()) {
             let message = "tables decide on lanes (routing.lane_tables, routing.service_levels), and they have their own way to \
                            break cycles: leave datelines out";
             return Err(refuse("network.lanes.datelines", message.to_owned()));

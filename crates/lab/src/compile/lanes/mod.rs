@@ -30,11 +30,13 @@ pub(super) use section::{count_of_lanes, value_by_lane};
 use super::gathered::Gathered;
 use super::imported;
 use crate::error::LabError;
-use crate::scenario::ScenarioSource;
+use crate::scenario::{DatelineChoice, ScenarioSource};
 use classes::ClassLanes;
 use gingham_model::{LanePlan, Scheduler};
 use gingham_topology::Fabric;
-use gingham_topology::routing::{Datelines, LaneMap, LaneSet, Lanes, ServiceLevels, VcClass};
+use gingham_topology::routing::{
+    DatelineRule, Datelines, LaneMap, LaneSet, Lanes, ServiceLevels, VcClass,
+};
 
 /// What is known of the lanes of a network before there are routes.
 #[derive(Clone)]
@@ -132,10 +134,9 @@ impl LaneFigures {
         let routing = &source.scenario.routing.algorithm;
         let is_needed = routing.needs_datelines();
         let few = self.classes.with_fewer(source, CLASSES);
-        if asked == Some(false) || asked.is_none() && (!is_needed || few.is_some()) {
-            return Ok(None);
-        }
-        let datelines = Datelines::new(fabric).map_err(|error| {
+        let by_default = (is_needed && few.is_none()).then(DatelineRule::default);
+        let Some(rule) = asked.map_or(by_default, DatelineChoice::rule) else { return Ok(None) };
+        let datelines = Datelines::new(fabric, rule).map_err(|error| {
             let message = format!("datelines need a mesh or torus: {error}");
             source.refuse("network.lanes.datelines", message)
         })?;

@@ -8,25 +8,37 @@
 //! ```
 //!
 //! In each dimension that closes to rings, the channels between the last switch and the first are
-//! its dateline, in both directions. A packet is on dateline class 0 when it enters a dimension, on
-//! dateline class 1 from the channel on that crosses the dateline of that dimension, and on
-//! dateline class 0 again in the next dimension. On dateline class 0 nobody goes on past the
-//! dateline and on dateline class 1 a shortest way ends before it comes there again, so that
-//! neither dateline class closes a cycle; between dimensions the order of dimension-order routing
-//! sees to it. Other routes may turn in other ways, so whether they are free of deadlock is for the
-//! proof to say.
+//! its dateline, in both directions. There are two rules for the class of a packet.
+//!
+//! By hop: a packet is on dateline class 0 when it enters a dimension, on dateline class 1 from the
+//! channel on that crosses the dateline of that dimension, and on dateline class 0 again in the
+//! next dimension. On dateline class 0 nobody goes on past the dateline and on dateline class 1 a
+//! shortest way ends before it comes there again, so that neither closes a cycle.
+//!
+//! By wrap: a packet that is going to cross the dateline of a dimension is on dateline class 1 in
+//! all of that dimension, and every other on dateline class 0. On dateline class 0 nobody takes the
+//! dateline. On dateline class 1 all ways contain it: with ways of at most `l` channels in a ring
+//! of `k` there are `2 l - 2` turns in a row, and a cycle needs `k`. A shortest way has `2 l <= k`,
+//! so that neither closes a cycle, and the classes are more alike than by hop. Who is going to
+//! cross is told from the coordinates of its destination as it enters the dimension: up, if that
+//! is less than where it stands.
+//!
+//! Between dimensions the order of dimension-order routing sees to it. Other routes may turn in
+//! other ways, so whether they are free of deadlock is for the proof to say.
 //!
 //! Rings of three switches need none: no shortest way takes two of their channels in a row.
 //! In dimensions without a dateline, and on cables of hosts, a packet may use all its lanes.
 //!
 //! Source: Dally and Seitz, "Deadlock-free message routing in multiprocessor interconnection
 //! networks", IEEE Transactions on Computers C-36(5), 1987, section IV (virtual channels of the
-//! k-ary n-cube).
+//! k-ary n-cube); by wrap: Scott and Thorson, "Optimized routing in the Cray T3D", PCRCW 1994.
 //!
 //! Invariant: both channels of a cable are alike.
 
 use super::set::{DatelineClass, LaneSet};
 use crate::{ChannelId, Fabric, Grid, GridError, NodeId};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// The largest ring on which no shortest way takes two channels in a row.
 const FREE_CIRCLE_MAX: u32 = 3;
@@ -34,12 +46,37 @@ const FREE_CIRCLE_MAX: u32 = 3;
 /// A channel that lies on no ring with a dateline.
 const OUTSIDE: u8 = u8::MAX;
 
+/// Which dateline class packets take in a dimension with a dateline.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum DatelineRule {
+    /// The lower one up to the dateline, the upper one from the channel on that crosses it.
+    #[default]
+    ByHop,
+    /// The upper one in the whole dimension if they are going to cross, else the lower one.
+    ByWrap,
+}
+
 /// The datelines of a fabric whose switches are a grid.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Datelines {
     /// By channel: twice the number of its dimension among those with datelines, and one more where
     /// the channel crosses; or [`OUTSIDE`].
     places: Vec<u8>,
+    /// What tells who is going to cross; `None` where classes are by hop.
+    wraps: Option<Wraps>,
+}
+
+/// Which packets cross a dateline, told as they enter a dimension.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Wraps {
+    /// Number of dimensions with datelines.
+    rings: usize,
+    /// By switch, then by dimension with a dateline.
+    coordinates: Vec<u32>,
+    /// By channel, where it is in such a dimension: the coordinate at which it begins, and whether
+    /// it leads upwards.
+    beginnings: Vec<(u32, bool)>,
 }
 
 /// The lanes of a VC class, shared out among the dateline classes.
@@ -59,11 +96,11 @@ impl Datelines {
     ///
     /// # Errors
     /// The first switch or cable that fits into no grid.
-    pub fn new(fabric: &Fabric) -> Result<Self, GridError> {
-        Ok(Self::of_grid(fabric, &Grid::recognise(fabric)?))
+    pub fn new(fabric: &Fabric, rule: DatelineRule) -> Result<Self, GridError> {
+        Ok(Self::of_grid(fabric, &Grid::recognise(fabric)?, rule))
     }
 
-    fn of_grid(fabric: &Fabric, grid: &Grid) -> Self {
+    fn of_grid(fabric: &Fabric, grid: &Grid, rule: DatelineRule) -> Self {
         let needs_one = |dimension: &usize| {
             grid.wraps()[*dimension] && grid.dimensions()[*dimension] > FREE_CIRCLE_MAX
         };
@@ -73,7 +110,15 @@ impl Datelines {
             let are_switches = [from, to].iter().all(|node| fabric.node(*node).is_switch());
             are_switches.then(|| place(grid, &rings, from, to)).flatten().unwrap_or(OUTSIDE)
         };
-        Self { places: ChannelId::first(fabric.channel_count()).map(place).collect() }
+        let places: Vec<u8> = ChannelId::first(fabric.channel_count()).map(place).collect();
+        let wraps =
+            (rule == DatelineRule::ByWrap).then(|| Wraps::new(fabric, grid, &rings, &places));
+        Self { places, wraps }
+    }
+
+    /// The rule by which packets take their dateline class.
+    pub fn rule(&self) -> DatelineRule {
+        if self.wraps.is_some() { DatelineRule::ByWrap } else { DatelineRule::ByHop }
     }
 
     /// All channels up to so many that are not known are outside of the dimensions.
@@ -93,7 +138,7 @@ impl Datelines {
     }
 
     /// The lanes and the dateline class of a packet that came by `incoming` on `dateline class` and
-    /// goes on by `outgoing`.
+    /// goes on by `outgoing` to what hangs on the switch `to`.
     #[inline(never)] // Where there are none, what asks stays small.
     pub(super) fn onward(
         &self,
@@ -101,26 +146,32 @@ impl Datelines {
         dateline_class: DatelineClass,
         incoming: ChannelId,
         outgoing: ChannelId,
+        to: impl FnOnce() -> NodeId,
     ) -> (LaneSet, DatelineClass) {
-        let dateline_class = self.class_after(dateline_class, incoming, outgoing);
+        let dateline_class = self.class_after(dateline_class, incoming, outgoing, to);
         (self.on(shares, dateline_class, outgoing), dateline_class)
     }
 
     /// The dateline class of a packet that came by `incoming` on `dateline_class` and goes on by
-    /// `outgoing`.
+    /// `outgoing` to what hangs on the switch `to`.
     #[inline]
     pub(super) fn class_after(
         &self,
         dateline_class: DatelineClass,
         incoming: ChannelId,
         outgoing: ChannelId,
+        to: impl FnOnce() -> NodeId,
     ) -> DatelineClass {
-        let (from, to) = (self.places[incoming.index()], self.places[outgoing.index()]);
-        if to == OUTSIDE {
+        let (before, after) = (self.places[incoming.index()], self.places[outgoing.index()]);
+        if after == OUTSIDE {
             return DatelineClass(0);
         }
-        let kept = if from >> 1 == to >> 1 { dateline_class.0 } else { 0 };
-        DatelineClass(kept | to & 1)
+        let class = match &self.wraps {
+            _ if before >> 1 == after >> 1 => dateline_class.0,
+            Some(wraps) => wraps.will_cross(usize::from(after >> 1), outgoing, to()).into(),
+            None => 0,
+        };
+        DatelineClass(class | after & 1)
     }
 
     /// The lanes of packets of a dateline class in a channel.
@@ -136,6 +187,35 @@ impl Datelines {
         } else {
             shares.dateline_classes[usize::from(dateline_class.0)]
         }
+    }
+}
+
+impl Wraps {
+    fn new(fabric: &Fabric, grid: &Grid, rings: &[usize], places: &[u8]) -> Self {
+        let of_switch = |switch| rings.iter().map(move |ring| grid.coordinate(switch, *ring));
+        let beginning = |(channel, place): (ChannelId, &u8)| {
+            if *place == OUTSIDE {
+                return (0, false);
+            }
+            let ring = rings[usize::from(place >> 1)];
+            let ends = [fabric.source(channel).node, fabric.target(channel).node];
+            let [a, b] = ends.map(|end| grid.coordinate(end, ring));
+            (a, (b > a) != (place & 1 == 1))
+        };
+        let channels = ChannelId::first(places.len()).zip(places);
+        Self {
+            rings: rings.len(),
+            coordinates: fabric.switches().flat_map(of_switch).collect(),
+            beginnings: channels.map(beginning).collect(),
+        }
+    }
+
+    /// Whether a packet that enters a dimension by a channel, on a shortest way to the switch `to`,
+    /// is going to cross the dateline.
+    fn will_cross(&self, ring: usize, channel: ChannelId, to: NodeId) -> bool {
+        let end = self.coordinates[to.index() * self.rings + ring];
+        let (begins, leads_up) = self.beginnings[channel.index()];
+        if leads_up { end < begins } else { end > begins }
     }
 }
 

@@ -11,7 +11,7 @@ mod rule;
 mod service_levels;
 pub(super) mod set;
 
-pub use datelines::Datelines;
+pub use datelines::{DatelineRule, Datelines};
 pub use map::{LEVELS, LaneMap, LaneRow, MANAGEMENT_LANE};
 pub use route_set::{Buffer, BufferId, Ejection, RouteSet};
 pub use rule::{LaneRule, Lanes};

@@ -209,7 +209,7 @@ fn group(
         // Which lanes there are does not depend on the sender.
         let Some(sender) = walk.senders(graph).next() else { return };
         groups.extend(lanes.vc_classes().filter_map(|vc_class| {
-            let entrance = entrance(fabric, lanes, sender, first, vc_class);
+            let entrance = entrance(fabric, lanes, (sender, walk.to), first, vc_class);
             Some(Group { vc_class, entrance, ..whole_group(walk, graph)? })
         }));
         return;
@@ -217,7 +217,7 @@ fn group(
     for sender in walk.senders(graph) {
         let host = (graph.is_host(sender) && graph.is_host(walk.to)).then_some(sender);
         for vc_class in lanes.vc_classes_on(sender, walk.to, lid_offset) {
-            let entrance = entrance(fabric, lanes, sender, first, vc_class);
+            let entrance = entrance(fabric, lanes, (sender, walk.to), first, vc_class);
             let same =
                 |group: &&mut Group| (group.vc_class, group.entrance) == (vc_class, entrance);
             match groups.iter_mut().find(same) {
@@ -240,7 +240,7 @@ fn group(
 fn entrance(
     fabric: &Fabric,
     lanes: &Lanes,
-    sender: EndpointId,
+    (sender, to): (EndpointId, EndpointId),
     first: ChannelId,
     vc_class: VcClass,
 ) -> Entrance {
@@ -248,7 +248,7 @@ fn entrance(
         return Entrance::DroppedByAdapter;
     }
     let own = fabric.endpoint_channel(sender);
-    match lanes.onward(fabric, vc_class, DatelineClass(0), own, first) {
+    match lanes.onward(fabric, vc_class, DatelineClass(0), own, first, to) {
         (LaneSet::EMPTY, _) => Entrance::DroppedBySwitch,
         (lanes, dateline_class) => Entrance::Lanes(lanes, dateline_class),
     }
@@ -268,7 +268,7 @@ fn take_lanes(
         // An in-transit host ejects the packet and sends it on from its own first lanes.
         let next = match fabric.endpoint_at(fabric.target(pair[0])) {
             Some(host) => (lanes.first(host, group.vc_class), DatelineClass(0)),
-            None => lanes.onward(fabric, group.vc_class, dateline_class, pair[0], pair[1]),
+            None => lanes.onward(fabric, group.vc_class, dateline_class, pair[0], pair[1], walk.to),
         };
         if next.0.is_empty() {
             return;

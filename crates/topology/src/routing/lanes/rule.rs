@@ -8,27 +8,27 @@
 //! ```
 //!
 //! Every packet has a [`VcClass`] all its way, and a [`DatelineClass`] that it may change at a hop.
-//! Both together with the channel by which it came and the one by which it goes on give the set of
-//! lanes that it may take there, and it takes any one of them. The proof walks all routes with this
+//! Both together with the channel by which it came, the one by which it goes on and its destination
+//! give the set of lanes that it may take there, and it takes any one of them. The proof walks all routes with this
 //! rule, and whatever moves packets asks the same rule at every hop, so that the one is about the
 //! other.
 //!
-//! Invariant: the lanes of a hop depend on VC class, dateline class and the two channels alone, and
-//! are found by a few loads.
+//! Invariant: the lanes of a hop depend on VC class, dateline class, the two channels and the switch
+//! of the destination alone, and are found by a few loads.
 
-use super::datelines::{Datelines, Shares};
+use super::datelines::{DatelineRule, Datelines, Shares};
 use super::map::{LEVELS, LaneMap};
 use super::service_levels::ServiceLevels;
 use super::set::{DatelineClass, LaneSet, VcClass};
-use crate::{ChannelId, EndpointId, Fabric, GridError};
+use crate::{ChannelId, EndpointId, Fabric, GridError, NodeId};
 
 /// How it is decided which lanes a packet may take.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum LaneRule {
     /// Any lane of the VC class at every hop.
     Free,
-    /// The lanes of a VC class are shared out among dateline classes; a packet goes up a dateline
-    /// class at the dateline of a dimension, and begins anew in the next.
+    /// The lanes of a VC class are shared out among dateline classes, of which a packet takes one or
+    /// the other in each dimension.
     Datelines(Datelines),
     /// Tables from service level to lane, and the service level of each pair, which is the VC
     /// class.
@@ -92,9 +92,9 @@ impl Lanes {
         Self::by_sets(LaneRule::Datelines(datelines), vc_classes)
     }
 
-    /// Lanes of a network in which every packet may take each of `count`, with datelines if
-    /// `datelines` says so, or, where it says nothing, if the routing algorithm needs them and
-    /// there is a lane for each dateline class.
+    /// Lanes of a network in which every packet may take each of `count`, with datelines by a rule if
+    /// `datelines` says so, none if it says `Some(None)`, or, where it says nothing, by hop if the
+    /// routing algorithm needs them and there is a lane for each dateline class.
     ///
     /// # Errors
     /// Datelines on what is neither mesh nor torus.
@@ -102,14 +102,13 @@ impl Lanes {
         fabric: &Fabric,
         needs_datelines: bool,
         count: u8,
-        datelines: Option<bool>,
+        datelines: Option<Option<DatelineRule>>,
     ) -> Result<Self, GridError> {
         let vc_classes = [LaneSet::first_n(count)];
-        let by_default = needs_datelines && usize::from(count) >= Datelines::CLASSES;
-        if datelines.unwrap_or(by_default) {
-            Ok(Self::by_datelines(Datelines::new(fabric)?, &vc_classes))
-        } else {
-            Ok(Self::free(&vc_classes))
+        let are_by_default = needs_datelines && usize::from(count) >= Datelines::CLASSES;
+        match datelines.unwrap_or(are_by_default.then(DatelineRule::default)) {
+            Some(rule) => Ok(Self::by_datelines(Datelines::new(fabric, rule)?, &vc_classes)),
+            None => Ok(Self::free(&vc_classes)),
         }
     }
 
@@ -217,9 +216,9 @@ impl Lanes {
         }
     }
 
-    /// The lanes that a packet may take in `outgoing`, and its dateline class there, if it came by
-    /// `incoming` on `dateline class`; no lanes where it is dropped. On the cable of its host, or
-    /// of an in-transit host, its dateline class is 0.
+    /// The lanes that a packet to `to` may take in `outgoing`, and its dateline class there, if it
+    /// came by `incoming` on `dateline class`; no lanes where it is dropped. On the cable of its
+    /// host, or of an in-transit host, its dateline class is 0.
     #[inline]
     pub fn onward(
         &self,
@@ -228,6 +227,7 @@ impl Lanes {
         dateline_class: DatelineClass,
         incoming: ChannelId,
         outgoing: ChannelId,
+        to: EndpointId,
     ) -> (LaneSet, DatelineClass) {
         match &self.rule {
             LaneRule::Free => (self.shares[usize::from(vc_class.0)].all, DatelineClass(0)),
@@ -236,6 +236,7 @@ impl Lanes {
                 dateline_class,
                 incoming,
                 outgoing,
+                || fabric.target(fabric.endpoint_channel(to)).node,
             ),
             LaneRule::Tables { map, .. } => {
                 (one_or_none(map.lane(fabric, incoming, outgoing, vc_class.0)), DatelineClass(0))
@@ -246,19 +247,20 @@ impl Lanes {
 
 /// How packets come to their first switch and leave it.
 impl Lanes {
-    /// The lanes on which packets of an endpoint leave its switch by `first`; none where they are
-    /// dropped, by their adapter or by the switch.
+    /// The lanes on which packets from one endpoint to another leave the switch of the first by
+    /// `first`; none where they are dropped, by their adapter or by the switch.
     pub(crate) fn entered(
         &self,
         fabric: &Fabric,
-        sender: EndpointId,
+        (sender, to): (EndpointId, EndpointId),
         first: ChannelId,
         vc_class: VcClass,
     ) -> LaneSet {
         if self.first(sender, vc_class).is_empty() {
             return LaneSet::EMPTY;
         }
-        self.onward(fabric, vc_class, DatelineClass(0), fabric.endpoint_channel(sender), first).0
+        let own = fabric.endpoint_channel(sender);
+        self.onward(fabric, vc_class, DatelineClass(0), own, first, to).0
     }
 
     /// Whether tables give pairs of endpoints VC classes of their own.
@@ -293,16 +295,18 @@ impl Lanes {
         }
     }
 
-    /// The dateline class in `outgoing` of a packet that came by `incoming` on `dateline_class`.
+    /// The dateline class in `outgoing` of a packet to what hangs on the switch `to`, if it came by
+    /// `incoming` on `dateline_class`.
     pub(crate) fn class_after(
         &self,
         dateline_class: DatelineClass,
         incoming: ChannelId,
         outgoing: ChannelId,
+        to: NodeId,
     ) -> DatelineClass {
         match &self.rule {
             LaneRule::Datelines(datelines) => {
-                datelines.class_after(dateline_class, incoming, outgoing)
+                datelines.class_after(dateline_class, incoming, outgoing, || to)
             }
             LaneRule::Free | LaneRule::Tables { .. } => DatelineClass(0),
         }

@@ -10,7 +10,7 @@
 //! kept one by one are followed one by one.
 //!
 //! Which lanes a packet may take depends here on its VC class, its dateline class and the channel
-//! alone, and not on who sent it; so turns are collected between dateline classes of channels, and
+//! alone, and the class on the destination besides, but not on who sent it; so turns are collected between dateline classes of channels, and
 //! come to lanes at the end. Where tables decide on lanes, `by_level` does the same.
 
 use super::column::Column;
@@ -70,7 +70,7 @@ impl<'a> Collector<'a> {
                 let to = row.destinations[0];
                 for source in self.entries(&row) {
                     if let Some(onward) = routes.path(self.fabric, source, to) {
-                        self.add_path(source, onward.before_the_last(), turns);
+                        self.add_path((source, row.switch), onward.before_the_last(), turns);
                     }
                 }
             } else {
@@ -101,19 +101,20 @@ impl<'a> Collector<'a> {
         }
         self.row += 1;
         for source in self.entries(row) {
-            self.follow(source, turns);
+            self.follow(source, row.switch, turns);
         }
     }
 
-    /// Follows the column from a switch to where packets for the same destination have been.
-    fn follow(&mut self, source: NodeId, turns: &mut Turns) {
+    /// Follows the column to what hangs on the switch `to` from another, up to where packets for
+    /// the same destination have been.
+    fn follow(&mut self, source: NodeId, to: NodeId, turns: &mut Turns) {
         let Some(mut held) = self.column.next(source) else { return };
-        let mut class = self.first_class(source, held);
+        let mut class = self.first_class(source, held, to);
         let mut switch = source;
         while self.is_new(switch, class) {
             let Some(end) = self.column.end(held) else { return };
             let Some(wanted) = self.column.next(end) else { return };
-            let onward = self.class_after(class, held, wanted);
+            let onward = self.class_after(class, held, wanted, to);
             turns.add((held, class.0.into()), (wanted, onward.0.into()));
             (switch, held, class) = (end, wanted, onward);
         }
@@ -121,16 +122,16 @@ impl<'a> Collector<'a> {
 
     fn add_path(
         &self,
-        source: NodeId,
+        (source, to): (NodeId, NodeId),
         channels: impl Iterator<Item = ChannelId>,
         turns: &mut Turns,
     ) {
         let mut before: Option<(ChannelId, DatelineClass)> = None;
         for channel in channels {
             let class = match before {
-                None => self.first_class(source, channel),
+                None => self.first_class(source, channel, to),
                 Some((held, class)) => {
-                    let onward = self.class_after(class, held, channel);
+                    let onward = self.class_after(class, held, channel, to);
                     turns.add((held, class.0.into()), (channel, onward.0.into()));
                     onward
                 }
@@ -139,12 +140,13 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// The dateline class of a packet of `source` in its first channel between switches.
-    fn first_class(&self, source: NodeId, first: ChannelId) -> DatelineClass {
+    /// The dateline class of a packet from one switch to another in its first channel between
+    /// switches.
+    fn first_class(&self, source: NodeId, first: ChannelId, to: NodeId) -> DatelineClass {
         let sender = || self.graph.senders(source).next().expect("a packet has a sender");
         let own = || Fabric::reverse(self.graph.ejection(sender()));
-        self.lanes
-            .map_or(DatelineClass(0), |lanes| lanes.class_after(DatelineClass(0), own(), first))
+        let none = DatelineClass(0);
+        self.lanes.map_or(none, |lanes| lanes.class_after(none, own(), first, to))
     }
 
     fn class_after(
@@ -152,8 +154,9 @@ impl<'a> Collector<'a> {
         class: DatelineClass,
         held: ChannelId,
         wanted: ChannelId,
+        to: NodeId,
     ) -> DatelineClass {
-        self.lanes.map_or(DatelineClass(0), |lanes| lanes.class_after(class, held, wanted))
+        self.lanes.map_or(DatelineClass(0), |lanes| lanes.class_after(class, held, wanted, to))
     }
 
     /// Whether packets of this row come to a switch in a dateline class for the first time.

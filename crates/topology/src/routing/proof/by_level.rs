@@ -107,7 +107,7 @@ impl<'a> LevelCollector<'a> {
             while let Some(new) = self.new_among(switch, level, on) {
                 let Some(end) = self.column.end(held) else { break };
                 let Some(wanted) = self.column.next(end) else { break };
-                let onward = self.after(level, held, wanted);
+                let onward = self.after(level, held, wanted, row);
                 if onward.is_empty() {
                     break;
                 }
@@ -131,7 +131,7 @@ impl<'a> LevelCollector<'a> {
         for (level, entered) in (0..).zip(self.entered(source, *first, row, lid_offset)) {
             let mut on = entered;
             for turn in way.windows(2) {
-                let onward = self.after(level, turn[0], turn[1]);
+                let onward = self.after(level, turn[0], turn[1], row);
                 if on.is_empty() || onward.is_empty() {
                     break;
                 }
@@ -159,7 +159,7 @@ impl<'a> LevelCollector<'a> {
             for sender in senders.filter(|sender| *sender != to && counts(sender)) {
                 for vc_class in self.lanes.vc_classes_on(sender, to, lid_offset) {
                     let on = &mut entered[usize::from(vc_class.0)];
-                    *on = *on | self.lanes.entered(self.fabric, sender, first, vc_class);
+                    *on = *on | self.lanes.entered(self.fabric, (sender, to), first, vc_class);
                 }
             }
         }
@@ -167,12 +167,14 @@ impl<'a> LevelCollector<'a> {
     }
 
     /// The lane in `wanted` of packets that come by `held`; none where they are dropped.
-    fn after(&self, level: u8, held: ChannelId, wanted: ChannelId) -> LaneSet {
+    fn after(&self, level: u8, held: ChannelId, wanted: ChannelId, row: &RouteRow<'_>) -> LaneSet {
         if let Some(host) = self.fabric.endpoint_at(self.fabric.target(held)) {
             // An in-transit host ejects the packet and sends it on from its own first lane.
             return self.lanes.first(host, VcClass(level));
         }
-        self.lanes.onward(self.fabric, VcClass(level), DatelineClass(0), held, wanted).0
+        // Where tables decide, all destinations of a row are alike.
+        let to = row.destinations[0];
+        self.lanes.onward(self.fabric, VcClass(level), DatelineClass(0), held, wanted, to).0
     }
 
     /// Those of some lanes on which no packet of this row has left a switch; `None` if there are

@@ -6,8 +6,8 @@ use crate::Fabric;
 use crate::generate::{FatTree, Generator, Irregular, Mesh, Torus};
 use crate::parallel::Threads;
 use crate::routing::{
-    Algorithm, DimensionOrder, Ejection, Form, LaneMap, Lanes, RouteSet, Routes, ServiceLevels,
-    ShortestPath, UpDown, route,
+    Algorithm, DatelineRule, DimensionOrder, Ejection, Form, LaneMap, Lanes, RouteSet, Routes,
+    ServiceLevels, ShortestPath, UpDown, route,
 };
 
 const COUNTED: [Counted; 3] = [Counted::All, Counted::BetweenHosts, Counted::WithoutLoops];
@@ -78,8 +78,11 @@ fn also_on_lanes() {
         let zero = Lanes::new(&fabric, map, ServiceLevels::zero(&fabric));
         assert_eq!(proved(&fabric, &routes, Some(&zero)), is_free, "{algorithm:?}");
         if matches!(algorithm, Algorithm::DimensionOrder(_)) {
-            let datelines = Lanes::of_all(&fabric, true, 4, None).expect("a mesh or torus");
-            assert!(proved(&fabric, &routes, Some(&datelines)), "datelines break the cycles");
+            for rule in [DatelineRule::ByHop, DatelineRule::ByWrap] {
+                let datelines = Lanes::of_all(&fabric, true, 4, Some(Some(rule)));
+                let datelines = datelines.expect("a mesh or torus");
+                assert!(proved(&fabric, &routes, Some(&datelines)), "datelines break the cycles");
+            }
         }
     }
 }
