@@ -1,15 +1,16 @@
-"""Write the pages that are made from the code: `make pages`."""
+"""Write the pages, and a module, that are made from the code: `make pages`."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from gingham import glossary, meanings, mechanisms, pairs, reference
+from gingham import generators, glossary, meanings, mechanisms, pairs, reference
 from gingham.cli import _page as command_line
 
 FOLDER = Path(__file__).parent / "reference"
 PAGES = {
     "../glossary.md": glossary.page,
+    "../../python/gingham/fabrics.py": generators.source,
     "command-line.md": command_line.page,
     "mechanisms.md": mechanisms.page,
     "pairs.md": pairs.page,

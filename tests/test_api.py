@@ -127,7 +127,7 @@ def test_saving_refuses_to_replace(ring: Fabric, tmp_path: Path) -> None:
     ring.save(tmp_path / "ring.toml")
     with pytest.raises(InputError, match="exists already"):
         ring.save(tmp_path / "ring.toml")
-    ring.save(tmp_path / "ring.toml", force=True)
+    ring.save(tmp_path / "ring.toml", overwrite=True)
     assert Fabric.load(tmp_path / "ring.toml").cables == ring.cables
 
 

@@ -287,3 +287,21 @@ def test_dimensions_are_taken_as_options_and_as_scenarios_have_them(
     assert made.out == gingham("fabric", "make", "mesh", "--dimensions", "4,4").out
     told = " ".join(gingham("fabric", "make", "mesh", "--help").out.split())
     assert "such as 8,8, from 1" in told
+
+
+def test_a_fabric_is_drawn_without_a_run(gingham: Command, tmp_path: Path) -> None:
+    made = gingham("fabric", "make", "ring", "--switches", 4, "-o", "ring.toml")
+    assert made.code == 0, made.err
+    done = gingham("fabric", "plot", "ring.toml")
+    assert (done.code, done.out) == (0, "written: ring.png\n")
+    assert (tmp_path / "ring.png").read_bytes().startswith(b"\x89PNG")
+    again = gingham("fabric", "plot", "ring.toml")
+    assert (again.code, again.err) == (
+        2,
+        "gingham: ring.png: exists already; --force replaces it\n",
+    )
+    told = gingham("fabric", "plot", "ring.toml", "-o", "ring.svg", "--json")
+    assert json.loads(told.out) == {"file": "ring.toml", "picture": "ring.svg"}
+    assert "known endings" in gingham("fabric", "plot", "ring.toml", "-o", "ring.jpeg").err
+    assert gingham("fabric", "plot", "ring.toml", "-o", "none/ring.png").code == 2
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["ring.png", "ring.svg", "ring.toml"]

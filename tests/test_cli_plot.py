@@ -39,7 +39,7 @@ def test_all_pictures_go_to_the_current_directory(
     done = gingham("plot", folder)
     assert done.code == 0, done.err
     assert done.err == "", "nobody is told of pictures that are not for such a run"
-    drawn = [kind for kind in plots.KINDS if kind not in {"contention", "followed", "tree"}]
+    drawn = [kind for kind in plots.KINDS if kind not in {"contention", "followed", "heat", "tree"}]
     assert done.out.splitlines() == [f"written: short-{kind}.png" for kind in drawn]
     for kind in drawn:
         assert (tmp_path / f"short-{kind}.png").read_bytes().startswith(PNG)

@@ -15,7 +15,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from gingham import load_result
+from gingham import _texts, load_result
 from gingham.cli import _run
 from tests.conftest import TIMEOUT_S, Finished, wait_until
 
@@ -360,11 +360,11 @@ def test_how_many_streams_are_admitted_is_said(gingham: Command) -> None:
 
 
 def test_units_are_those_that_suit_a_time() -> None:
-    told = [_run.time_text(ns) for ns in (0, 0.5, 999, 1234, 12_345_678, 2e9)]
+    told = [_texts.time_text(ns) for ns in (0, 0.5, 999, 1234, 12_345_678, 2e9)]
     assert told == ["0 ns", "0.500 ns", "999 ns", "1.23 us", "12.3 ms", "2.00 s"]
-    assert _run.time_with_interval(4334.4, 41.2) == "4.334 ± 0.041 us"
-    assert _run.time_with_interval(4334.4, None) == "4.33 us ± ?"
-    assert _run.time_with_interval(None, None) == "-"
+    assert _texts.time_with_interval(4334.4, 41.2) == "4.334 ± 0.041 us"
+    assert _texts.time_with_interval(4334.4, None) == "4.33 us ± ?"
+    assert _texts.time_with_interval(None, None) == "-"
 
 
 @pytest.mark.parametrize(

@@ -132,7 +132,7 @@ def test_what_is_damaged_is_named_and_made_again(swept: Path, pattern: str, how:
         spoilt = {"changed": data[:40] + bytes([data[40] ^ 8]) + data[41:], "empty": b""}
         file.write_bytes(spoilt.get(how, data[: len(data) // 2]))
     if file.name != "sweep.spare.json":
-        with pytest.raises(DamageError, match=f"{file}: .*\n.*--resume"):
+        with pytest.raises(DamageError, match=f"{file}: .*\n.*resume=True"):
             read_sweep(swept)
     progress = execute(sweep(), swept, resume=True)
     assert [one for one in progress.damaged if one.startswith(f"{file}: ")]

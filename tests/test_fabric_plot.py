@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
 import gingham
-from gingham.plots import _fabric, _fringe
+from gingham.plots import _cables, _fabric, _fringe
 from gingham.plots import _style as style
 from gingham.plots._network import network
 from gingham.plots._scene import Scene, scene
@@ -289,3 +290,42 @@ def test_no_line_of_a_title_is_wider_than_the_picture() -> None:
     assert len(figure.texts) >= 3
     for line in figure.texts:
         assert line.get_window_extent().x1 <= width, line.get_text()
+
+
+def test_a_fabric_without_a_run_has_every_cable_once_in_the_colour_of_its_speed() -> None:
+    fast, slow = "4xNDR", "4xHDR"
+    cables = [
+        gingham.Cable((("s0", 1), ("h0", 1)), fast, None),
+        gingham.Cable((("s0", 2), ("h1", 1)), slow, None),
+        gingham.Cable((("s0", 3), ("s1", 1)), fast, None),
+        gingham.Cable((("s1", 2), ("h2", 1)), None, None),
+    ]
+    names = {"s0": "switch", "s1": "switch", "h0": "host", "h1": "host", "h2": "host"}
+    nodes = [gingham.Node(kind, name, None, "", 4) for name, kind in names.items()]  # type: ignore[arg-type]
+    figure = _cables.draw(nodes, cables, title="Four cables")
+    drawn_cables = lines(figure.axes[0], "cables")
+    assert len(drawn_cables.get_segments()) == len(cables)
+    colours = Counter(map(mpl.colors.to_hex, np.asarray(drawn_cables.get_color())))
+    assert colours == {
+        style.CLASS_COLOURS[0]: 2,
+        style.CLASS_COLOURS[1]: 1,
+        style.NODE_EDGE: 1,
+    }
+    written = texts(figure)
+    assert {fast, slow, "no speed told"} <= set(written)
+    assert "2 switches, 3 hosts, 4 cables: 2 x 4xNDR, 1 x 4xHDR, 1 x no speed told." in written
+
+
+def test_a_fabric_without_a_run_stands_where_that_of_a_run_does() -> None:
+    fabric = gingham.fabrics.torus(dimensions=[4, 4], hosts_per_switch=2)
+    alone = gingham.plots.fabric(fabric)
+    # Of a torus of 4 x 4 the cables that go round are drawn as two loose ends, 4 a dimension.
+    assert len(lines(alone.axes[0], "cables").get_segments()) == 64 + 8
+    run = _fabric.draw(links(pictures.ends_of(fabric)), pictures.nodes_of(fabric), title="Fabric")
+    places = [
+        {text.get_text(): text.get_position() for text in one.axes[0].texts} for one in (alone, run)
+    ]
+    assert places[0] == places[1]
+    assert "no cable tells a speed" in " ".join(texts(alone))
+    empty = _cables.draw([], [], title="Nothing")
+    assert "the fabric has no cables" in texts(empty)

@@ -18,27 +18,27 @@ def test_a_file_appears_with_its_content_and_ordinary_rights(tmp_path: Path) -> 
     assert len(list(tmp_path.iterdir())) == 2
 
 
-def test_an_existing_file_is_replaced_only_with_force(tmp_path: Path) -> None:
+def test_an_existing_file_is_replaced_only_if_that_is_asked_for(tmp_path: Path) -> None:
     path = tmp_path / "net.toml"
     write_bytes(path, b"first")
-    with pytest.raises(InputError, match=r"net\.toml: exists already; --force replaces it"):
+    with pytest.raises(InputError, match=r"net\.toml: exists already; overwrite=True replaces it"):
         write_bytes(path, b"second")
     assert path.read_bytes() == b"first"
-    write_bytes(path, b"second", force=True)
+    write_bytes(path, b"second", overwrite=True)
     assert path.read_bytes() == b"second"
 
 
-def test_force_writes_through_a_link(tmp_path: Path) -> None:
+def test_overwriting_writes_through_a_link(tmp_path: Path) -> None:
     (tmp_path / "real").write_bytes(b"first")
     (tmp_path / "link").symlink_to(tmp_path / "real")
-    write_bytes(tmp_path / "link", b"second", force=True)
+    write_bytes(tmp_path / "link", b"second", overwrite=True)
     assert (tmp_path / "real").read_bytes() == b"second"
     assert (tmp_path / "link").is_symlink()
 
 
 def test_a_directory_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is a directory; name a file"):
-        write_bytes(tmp_path, b"content", force=True)
+        write_bytes(tmp_path, b"content", overwrite=True)
 
 
 def test_a_full_disk_is_an_environment_problem() -> None:

@@ -100,6 +100,7 @@ class DiceKind(Kind):
     name = "dice"
     marks = frozenset({"die"})
     switches = ("loaded",)
+    mean = "total"
     parts: ClassVar[Mapping[str, str]] = {"dice": "die"}
     aliases: ClassVar[Mapping[str, str]] = {"sum": "total"}
 

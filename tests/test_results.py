@@ -134,7 +134,7 @@ def test_a_run_is_not_repeated_on_another_fabric_unasked(
     _, folder = saved
     scenario = load_result(folder).scenario
     other = tmp_path / "inputs" / "star.toml"
-    gingham.Fabric.make("star", hosts=5).save(other, force=True)
+    gingham.Fabric.make("star", hosts=5).save(other, overwrite=True)
     with pytest.raises(InputError, match="has changed since the run that is to be repeated"):
         gingham.run(scenario)
     assert gingham.run(scenario.with_(topology=other)).nodes.num_rows == 6

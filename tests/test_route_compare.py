@@ -85,7 +85,7 @@ def test_of_a_large_fabric_what_has_no_room_is_left_out_and_told_with_the_option
     assert not rows["dimension-order"]["too_large"], "that it has no grid is another reason"
     for label in ("up-down", "simple-routes", "in-transit, any hosts"):
         assert rows[label]["too_large"]
-        assert "may take 4 MB: allow more (memory_max, --memory-max)" in rows[label]["refused"]
+        assert "may take 4 MB: allow more (memory_max)" in rows[label]["refused"]
     told = " ".join(gingham(*compared, "4 MB").out.split())
     assert "up-down is left out: these routes would take about 16 MB" in told
     assert "dimension-order does not apply" in told

@@ -21,8 +21,8 @@ def names(folder: Path) -> list[str]:
     return sorted(entry.name for entry in folder.iterdir())
 
 
-def write_run(target: Path, seed: int, *, force: bool = False) -> None:
-    with RunFolder(target, force=force) as folder:
+def write_run(target: Path, seed: int, *, overwrite: bool = False) -> None:
+    with RunFolder(target, overwrite=overwrite) as folder:
         folder.write("table.csv", lambda handle: handle.write(b"1,2\n"))
         folder.complete({"seed": seed})
 
@@ -114,26 +114,26 @@ with RunFolder(Path(sys.argv[1])) as folder:
 
 def test_an_existing_folder_is_refused_before_anything_is_written(tmp_path: Path) -> None:
     write_run(tmp_path / "demo", seed=1)
-    with pytest.raises(InputError, match=r"demo: exists already; --force replaces it"):
+    with pytest.raises(InputError, match=r"demo: exists already; overwrite=True replaces it"):
         write_run(tmp_path / "demo", seed=2)
     assert json.loads((tmp_path / "demo" / "manifest.json").read_text())["seed"] == 1
     assert names(tmp_path) == ["demo"]
 
 
-def test_force_replaces_the_folder_of_a_run(tmp_path: Path) -> None:
+def test_overwriting_replaces_the_folder_of_a_run(tmp_path: Path) -> None:
     write_run(tmp_path / "demo", seed=1)
     (tmp_path / "demo" / "old").touch()
-    write_run(tmp_path / "demo", seed=2, force=True)
+    write_run(tmp_path / "demo", seed=2, overwrite=True)
     assert names(tmp_path / "demo") == ["manifest.json", "table.csv"]
     assert json.loads((tmp_path / "demo" / "manifest.json").read_text())["seed"] == 2
     assert names(tmp_path) == ["demo"]
 
 
-def test_force_does_not_replace_what_no_run_wrote(tmp_path: Path) -> None:
+def test_overwriting_does_not_replace_what_no_run_wrote(tmp_path: Path) -> None:
     (tmp_path / "thesis").mkdir()
     (tmp_path / "thesis" / "chapter1.tex").touch()
     with pytest.raises(InputError, match="is not the folder of a run"):
-        write_run(tmp_path / "thesis", seed=1, force=True)
+        write_run(tmp_path / "thesis", seed=1, overwrite=True)
     assert names(tmp_path / "thesis") == ["chapter1.tex"]
 
 

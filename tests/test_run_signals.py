@@ -74,8 +74,8 @@ def _default(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     signal.signal(signal.SIGINT, former)
 
 
-def write_run(target: Path, *, force: bool = False) -> None:
-    with RunFolder(target, force=force) as folder, interruptible(folder):
+def write_run(target: Path, *, overwrite: bool = False) -> None:
+    with RunFolder(target, overwrite=overwrite) as folder, interruptible(folder):
         folder.write("table.csv", lambda handle: handle.write(b"1,2\n"))
         folder.complete({})
 
@@ -95,7 +95,7 @@ def test_one_signal_leaves_nothing_half_done(tmp_path: Path, *, again: bool) -> 
     for step in itertools.count():
         blow = Blow(step)
         with contextlib.suppress(KeyboardInterrupt):
-            traced(blow, partial(write_run, tmp_path / "demo", force=True))
+            traced(blow, partial(write_run, tmp_path / "demo", overwrite=True))
         assert sys.exc_info()[1] is None
         is_as_it_was(tmp_path)
         assert again <= (tmp_path / "demo").exists()

@@ -8,7 +8,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
@@ -24,7 +24,7 @@ from gingham.sweeps import Sweep, SweepProgress, Workers, execute, workers_on
 from gingham.sweeps._build import build, require_same_build
 from gingham.sweeps._cluster import quiet
 from gingham.sweeps._planning import Planner
-from tests.conftest import TIMEOUT_S, wait_until
+from tests.conftest import TIMEOUT_S, Finished, wait_until
 from tests.fragments import STAR
 
 DASK = str(Path(sys.executable).parent / "dask")
@@ -136,7 +136,7 @@ def test_a_scheduler_that_ends_leaves_a_sweep_that_can_be_resumed(
         if now.done >= 2:
             cluster.processes[0].kill()
 
-    with refused("the workers are gone", "--resume"), cluster.workers() as on:
+    with refused("the workers are gone", "resume=True"), cluster.workers() as on:
         execute(sweep(), tmp_path / "out", executor=on.executor, workers=1, on_progress=on_progress)
     kept = len(tables(tmp_path / "out")["runs"])
     assert 2 <= kept < RUNS
@@ -174,7 +174,7 @@ def test_a_worker_of_another_build_that_comes_later_stops_the_sweep(
     preload = tmp_path / "other_build.py"
     preload.write_text("import gingham._native\ngingham._native.core_file = __file__\n")
     with (
-        refused("has another build than the one that plans the sweep", "--resume goes on"),
+        refused("has another build than the one that plans the sweep", "resume=True goes on"),
         cluster.workers() as on,
     ):
         cluster.worker("--preload", str(preload))
@@ -285,7 +285,7 @@ def test_a_pool_that_breaks_leaves_a_sweep_that_can_be_resumed(tmp_path: Path) -
                 for process in list(pool._processes.values()):
                     process.kill()
 
-        with refused("the workers are gone", "--resume"):
+        with refused("the workers are gone", "resume=True"):
             execute(sweep(), tmp_path / "out", executor=pool, workers=1, on_progress=on_progress)
     kept = Results.load(tmp_path / "out").arrow().num_rows
     assert 2 <= kept < RUNS
@@ -335,3 +335,21 @@ def test_builds_are_told_for_the_first_workers() -> None:
     found |= {f"tcp://{number}": (ours[0], "0" * 64) for number in range(3)}
     with refused("4 of 5 workers", "and 1 more", "no gingham: No module named 'it'"):
         require_same_build(found)
+
+
+def test_a_study_runs_on_other_machines(
+    cluster: Cluster, gingham: Callable[..., Finished], tmp_path: Path
+) -> None:
+    cluster.worker()
+    with cluster.workers():
+        # It waits until the worker is there.
+        pass
+    asked = ("study", "run", "kwan1996/10", "--quick", "--on", f"dask://{cluster.address}")
+    done = gingham(*asked, "--json")
+    assert done.code == 0, done.err
+    [folder] = json.loads(done.out)["sweeps"].values()
+    hosts = Results.load(tmp_path / folder).query("select distinct process from provenance")
+    assert hosts["process"].to_pylist() == [cluster.processes[1].pid]
+    refused = gingham("study", "run", "kwan1996/10", "--quick", "--on", "dusk://127.0.0.1:1")
+    assert refused.code == 2
+    assert "expected dask://HOST:PORT or slurm" in refused.err

@@ -74,5 +74,5 @@ def test_a_sweep_is_a_table_with_a_row_a_run(tmp_path: Path) -> None:
 def test_a_folder_that_holds_a_sweep_is_not_written_into_without_resume(tmp_path: Path) -> None:
     sweep = grid({"key": "traffic.0.load", "values": [0.1]})
     run_sweep(sweep, tmp_path / "out")
-    with pytest.raises(InputError, match="--resume goes on with it"):
+    with pytest.raises(InputError, match="resume=True goes on with it"):
         run_sweep(sweep, tmp_path / "out")

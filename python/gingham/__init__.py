@@ -77,7 +77,19 @@ _NAMES = {
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names}
 # Modules that are there without an import of their own.
-_MODULES = {"examples", "kinds", "old_names", "plots", "saving", "store", "stripe", "tables"}
+_MODULES = {
+    "examples",
+    "extras",
+    "fabrics",
+    "generators",
+    "kinds",
+    "old_names",
+    "plots",
+    "saving",
+    "store",
+    "stripe",
+    "tables",
+}
 
 
 def __getattr__(name: str) -> Any:

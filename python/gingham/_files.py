@@ -68,13 +68,13 @@ def unknown_ending(path: Path, says: str, heading: str, known: Iterable[str]) ->
     )
 
 
-def write_bytes(path: Path, data: bytes, *, force: bool = False) -> None:
-    """Write `data` to `path`, whole or not at all; replace a file only with `force`."""
+def write_bytes(path: Path, data: bytes, *, overwrite: bool = False) -> None:
+    """Write `data` to `path`, whole or not at all; replace a file only with `overwrite`."""
     with writing(path):
         if is_special(path):
             path.write_bytes(data)
             return
-        refuse_existing(path, force=force)
+        refuse_existing(path, overwrite=overwrite)
         target = path.resolve()
         partial = target.with_name(f".{target.name}.partial-{os.getpid()}")
         try:
@@ -85,9 +85,9 @@ def write_bytes(path: Path, data: bytes, *, force: bool = False) -> None:
         sync_directory(target.parent)
 
 
-def require_place(path: Path, *, force: bool) -> None:
+def require_place(path: Path, *, overwrite: bool) -> None:
     """Raise `InputError` if a file cannot be written at `path`, before there is one to write."""
-    refuse_existing(path, force=force)
+    refuse_existing(path, overwrite=overwrite)
     if not path.absolute().parent.is_dir():
         raise InputError(f"{path}: its folder does not exist", file=str(path))
     if not os.access(path.absolute().parent, os.W_OK):
@@ -100,12 +100,12 @@ def make_folder(path: Path) -> None:
         path.mkdir(parents=True, exist_ok=True)
 
 
-def refuse_existing(path: Path, *, force: bool) -> None:
+def refuse_existing(path: Path, *, overwrite: bool) -> None:
     """Raise `InputError` if there is something at `path` that may not be replaced."""
     if path.is_dir():
         raise InputError(f"{path}: is a directory; name a file")
-    if path.exists() and not force:
-        raise InputError(f"{path}: exists already; --force replaces it")
+    if path.exists() and not overwrite:
+        raise InputError(f"{path}: exists already; overwrite=True replaces it")
 
 
 def is_special(path: Path) -> bool:

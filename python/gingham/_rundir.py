@@ -51,11 +51,11 @@ class RunFolder:
     Signals wait until the block ends, but where they are let through by `interruptible`.
     """
 
-    def __init__(self, target: Path, *, force: bool = False) -> None:
-        """Prepare to write `target`; `force` lets it replace the folder of another run."""
+    def __init__(self, target: Path, *, overwrite: bool = False) -> None:
+        """Prepare to write `target`; `overwrite` lets it replace the folder of another run."""
         self.target = target.absolute()
         self.named = target
-        self.force = force
+        self.overwrite = overwrite
         self._partial = self._sibling("partial")
         self._complete = False
         self._appeared = False
@@ -140,12 +140,12 @@ class RunFolder:
         if not os.path.lexists(self.target):
             return
         is_run = (self.target / MANIFEST).is_file() and not self.target.is_symlink()
-        if is_run and self.force:
+        if is_run and self.overwrite:
             return
-        if self.force:
+        if self.overwrite:
             why = "is not the folder of a run, and is not replaced"
         elif is_run:
-            why = "exists already; --force replaces it"
+            why = "exists already; overwrite=True replaces it"
         else:
             why = "exists already, and is not the folder of a run: name another"
         raise InputError(f"{self.named}: {why}", file=str(self.named))

@@ -16,7 +16,6 @@ expected, and the nearest name where one was misspelt.
 from __future__ import annotations
 
 import re
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
@@ -41,9 +40,19 @@ class GinghamError(Exception):
 
     exit_code: ClassVar[int] = 1
 
+    def _render_traceback_(self) -> list[str]:
+        """Return what a notebook shows: the message, which says where and what helps."""
+        return [f"{type(self).__name__}: {self}"]
+
 
 class InternalError(GinghamError):
     """A fault of ours."""
+
+    def _render_traceback_(self) -> list[str]:
+        """Return what a notebook shows: also where it came from."""
+        import traceback
+
+        return traceback.format_exception(self)
 
 
 class InputError(GinghamError):
@@ -121,6 +130,8 @@ class EnvironmentProblem(GinghamError):  # noqa: N818  (OSError was EnvironmentE
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """Return the known name that was probably meant, if one is near."""
+    from difflib import get_close_matches
+
     return next(iter(get_close_matches(name, list(known), n=1)), None)
 
 

@@ -127,15 +127,15 @@ class Fabric:
         path: str | os.PathLike[str],
         *,
         format: str | None = None,  # noqa: A002
-        force: bool = False,
+        overwrite: bool = False,
     ) -> list[str]:
         """Write the fabric to the file at `path`, whole or not at all.
 
         The extension decides on the format unless it is given. An existing file is replaced
-        only with `force`. Returns a sentence for each thing that the format cannot hold.
+        only with `overwrite`. Returns a sentence for each thing that the format cannot hold.
         """
         text, notes = self.text(format or format_of(Path(path)))
-        write_bytes(Path(path), text.encode(), force=force)
+        write_bytes(Path(path), text.encode(), overwrite=overwrite)
         return notes
 
     def route(
@@ -195,6 +195,12 @@ class Fabric:
             for file, line, severity, kind, text in core.findings()
         )
         return Routes(core, tuple(findings))
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        from gingham import _html
+
+        return _html.of_fabric(self)
 
     def __repr__(self) -> str:
         """Return what it is in one line."""

@@ -87,18 +87,29 @@ class AnyResult(ABC):
             self._made[name] = self.makers[name]()
         return self._made[name]
 
+    @property
+    @abstractmethod
+    def parts(self) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+        """Rows of numbers, by what each is of: a class, a channel, a source."""
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        from gingham import _html
+
+        return _html.of_result(self, self.parts)
+
     def save(
-        self, target: str | os.PathLike[str], *, force: bool = False, pictures: bool = False
+        self, target: str | os.PathLike[str], *, overwrite: bool = False, pictures: bool = False
     ) -> None:
         """Write a run folder: the tables as Parquet and `manifest.json`.
 
-        The folder appears whole or not at all; `force` lets it replace that of another run. With
-        `pictures` its picture is drawn into it, too (`latency.png`, of a stripe `channels.png`),
-        which takes longer than all the rest.
+        The folder appears whole or not at all; `overwrite` lets it replace that of another run.
+        With `pictures` its picture is drawn into it, too (`latency.png`, of a stripe
+        `channels.png`), which takes longer than all the rest.
         """
         from gingham import saving
 
-        saving.save(self, Path(target), force=force, pictures=pictures)
+        saving.save(self, Path(target), overwrite=overwrite, pictures=pictures)
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,6 +145,11 @@ class Result(AnyResult):
         findings = self.summary["findings"]
         told = f"the fabric file has {len(findings)} findings; gingham fabric check lists them"
         return [*super().notes, *([told] if findings else [])]
+
+    @property
+    def parts(self) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+        """The rows of the classes."""
+        return {"class": self.classes}
 
     @property
     def classes(self) -> Sequence[Mapping[str, Any]]:

@@ -128,10 +128,16 @@ class Routes:
         """Return the channels from one host to another, or `None` if no route leads there."""
         return self._core.path(source, destination)
 
-    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the tables to the file at `path`, for `opensm -R file -U FILE`.
 
         Only routes in the form of tables are a file of tables. A fabric without LIDs gets some,
-        from 1 on. An existing file is replaced only with `force`.
+        from 1 on. An existing file is replaced only with `overwrite`.
         """
-        write_bytes(Path(path), self._core.tables().encode(), force=force)
+        write_bytes(Path(path), self._core.tables().encode(), overwrite=overwrite)
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        from gingham import _html
+
+        return _html.of_routes(self)

@@ -168,14 +168,14 @@ def run(
     allow_deadlock: bool = False,
     engine: Engine = "fast",
     output: str | os.PathLike[str] | None = None,
-    force: bool = False,
+    overwrite: bool = False,
     on_progress: Callable[[Progress], object] | None = None,
 ) -> Result:
     """Run a scenario to its end and return what was measured.
 
     It may be named by its file, or as an example that ships with the package.
 
-    With `output` the run folder is written there, and appears whole or not at all; `force` lets
+    With `output` the run folder is written there, and appears whole or not at all; `overwrite` lets
     it replace that of another run. `measure.messages = "all"` needs it.
 
     An interruption (Ctrl-C) ends the run early; its verdict is then `interrupted`, and the
@@ -184,7 +184,7 @@ def run(
     if not isinstance(scenario, Scenario):
         scenario = Scenario.load(chosen(scenario))
     require_place(scenario, output)
-    with run_folder(output, force=force) as folder, interruptible(folder):
+    with run_folder(output, overwrite=overwrite) as folder, interruptible(folder):
         simulation = Simulation(scenario, allow_deadlock, engine)
         result = simulate(simulation, folder, on_progress or ignore)
         if folder:
@@ -198,13 +198,13 @@ def chosen(scenario: str | os.PathLike[str]) -> str | os.PathLike[str]:
 
 
 def run_folder(
-    output: str | os.PathLike[str] | None, *, force: bool
+    output: str | os.PathLike[str] | None, *, overwrite: bool
 ) -> AbstractContextManager[RunFolder | None]:
     """Give the folder of a run, if it is to have one.
 
     Opened before the run: a place that cannot be written is known before hours of work.
     """
-    return RunFolder(Path(output), force=force) if output else nullcontext()
+    return RunFolder(Path(output), overwrite=overwrite) if output else nullcontext()
 
 
 def ignore(_progress: object) -> None:
@@ -216,8 +216,8 @@ def require_place(scenario: Scenario, output: str | os.PathLike[str] | None) -> 
     if output is None and scenario.resolved()["measure"]["messages"] == "all":
         scenario.refuse(
             "measure.messages",
-            "all messages need a place to be written to: name a run folder (--output, or output= "
-            'of gingham.run), or keep a "sample"',
+            "all messages need a place to be written to: name a run folder (output=...), "
+            'or keep a "sample"',
         )
 
 

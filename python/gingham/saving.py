@@ -22,12 +22,14 @@ if TYPE_CHECKING:
 MESSAGES = "messages.parquet"
 
 
-def save(result: AnyResult, target: Path, *, force: bool = False, pictures: bool = False) -> None:
+def save(
+    result: AnyResult, target: Path, *, overwrite: bool = False, pictures: bool = False
+) -> None:
     """Write a Parquet file a table, pictures if asked for, and `manifest.json`.
 
-    The folder appears whole or not at all; `force` lets it replace that of another run.
+    The folder appears whole or not at all; `overwrite` lets it replace that of another run.
     """
-    with RunFolder(target, force=force) as folder, interruptible(folder):
+    with RunFolder(target, overwrite=overwrite) as folder, interruptible(folder):
         save_into(folder, result, pictures=pictures)
 
 

@@ -191,6 +191,12 @@ class AnyScenario(ABC):
         """Return what the scenario shows, or its name."""
         return str(self.resolved()["title"] or Path(self.name).stem)
 
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        from gingham import _html
+
+        return _html.of_scenario(self)
+
     @property
     def title(self) -> str:
         """What the scenario shows, or its name, and what was changed of it."""

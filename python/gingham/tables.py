@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from gingham._sealed import Entry
 
-CURE = "run its scenario again; --force replaces the folder"
+CURE = "run its scenario again; overwrite=True replaces the folder"
 # Name, meaning, unit, (type of the values, little-endian bytes, distinct words).
 CoreColumn: TypeAlias = tuple[str, str, str, tuple[str, bytes, list[str]]]
 

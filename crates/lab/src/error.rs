@@ -29,32 +29,32 @@ impl LabError {
 
 /// What to do about routes that can deadlock.
 const CURE: &str =
-    "choose an algorithm whose proof succeeds, such as up-down, or allow it (--allow-deadlock)";
+    "choose an algorithm whose proof succeeds, such as up-down, or allow it (allow_deadlock=True)";
 
 /// Where each path set has its algorithm.
 const KEYS: [&str; 2] = ["routing.algorithm", "routing.alternative.algorithm"];
 
 /// The same where it is only together that two path sets can.
 const CURE_TOGETHER: &str = "each path set alone is free of deadlock, and together they are not: let them agree on what is \
-                             up and down, by the same root and tree, or allow it (--allow-deadlock)";
+                             up and down, by the same root and tree, or allow it (allow_deadlock=True)";
 
 /// The same where only hosts that are full can.
 const CURE_FULL: &str = "while in-transit hosts take packets in there is no such cycle: let those that are full spill \
-                         (network.in_transit.when_full = \"spill\"), or allow it (--allow-deadlock)";
+                         (network.in_transit.when_full = \"spill\"), or allow it (allow_deadlock=True)";
 
 /// The same for routes and lanes that a subnet manager decided on.
 const CURE_IMPORTED: &str = "let the subnet manager route with an engine whose lanes break every cycle, and name its tables, \
-                             lane tables and service levels together, or allow it (--allow-deadlock)";
+                             lane tables and service levels together, or allow it (allow_deadlock=True)";
 
 /// The same where the routes themselves are sound on dateline classes.
 const CURE_DATELINES: &str = "share the lanes of each class out among dateline classes: network.lanes.datelines = true, which takes two lanes \
-                              or more of every class (network.lanes.count, traffic.*.lanes), or allow it (--allow-deadlock)";
+                              or more of every class (network.lanes.count, traffic.*.lanes), or allow it (allow_deadlock=True)";
 
 /// The same where datelines do not help: classes have one lane, or share some, so that one's
 /// dateline classes are not another's, or the routes turn in ways for which datelines are not made.
 const CURE_SHARED_LANES: &str = "datelines break the cycles of dimension-order routes if every class has at least two lanes, and any two \
                            classes all of them in common or none, answers among them (traffic.*.lanes, \
-                           traffic.*.window.answer.lanes): give them such lanes, or allow it (--allow-deadlock)";
+                           traffic.*.window.answer.lanes): give them such lanes, or allow it (allow_deadlock=True)";
 
 /// A cycle of channels, in names.
 #[derive(Clone, PartialEq, Eq, Debug)]

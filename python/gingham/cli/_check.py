@@ -9,6 +9,7 @@ import click
 
 from gingham.cli._layout import text
 from gingham.cli._output import exit_code_help, json_option, print_json, show
+from gingham.cli._words import in_options
 
 DAMAGED = 5
 
@@ -38,7 +39,7 @@ def check(folders: tuple[Path, ...], as_json: bool) -> None:
     else:
         for name, one in found.items():
             for line in one.damaged:
-                show(text(line))
+                show(text(in_options(line)))
             counts = f"{one.whole:,} whole, {len(one.damaged):,} damaged or missing"
             old = f", {one.unchecked:,} from before there were digests" if one.unchecked else ""
             show(text(f"{name}: {counts}{old}"))

@@ -35,7 +35,7 @@ PLACES = {
         "_explain:explain",
         "Explain a WORD: a key of a scenario, a mechanism, or a word of pages and results.",
     ),
-    "fabric": ("_fabric:fabric", "Describe, check, make and convert fabrics."),
+    "fabric": ("_fabric:fabric", "Describe, check, draw, make and convert fabrics."),
     "opensm": (
         "_opensm:opensm",
         "Let the real OpenSM route a fabric, and see what it decides.",

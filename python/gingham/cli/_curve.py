@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gingham._texts import time_with_interval, with_interval
 from gingham.cli._layout import text
 from gingham.cli._notes import (
     notes_for_programs,
@@ -29,7 +30,6 @@ from gingham.cli._output import (
     show,
     warn,
 )
-from gingham.cli._run import time_with_interval, with_interval
 from gingham.cli._scenarios import fabric_scenario
 from gingham.cli._workers import session_options, sweep_session, workers_at
 from gingham.errors import InternalError, counted
@@ -48,6 +48,13 @@ FAILED = 5
 @fabric_scenario_argument
 @click.option("--load", "loads", required=True, help="Loads: first:last:step, or 0.1,0.2,0.4.")
 @click.option("--routing", "routings", default="", help="Algorithms to compare: a,b,c.")
+@click.option(
+    "--beside",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Curve of another simulator to draw beside it, a CSV file: accepted_load (or load), "
+    "latency_mean_ns.",
+)
 @settings_option
 @allow_deadlock_option
 @session_options
@@ -57,6 +64,7 @@ def curve(
     scenario: str,
     loads: str,
     routings: str,
+    beside: Path | None,
     settings: tuple[str, ...],
     allow_deadlock: bool,
     replications: int,
@@ -75,10 +83,15 @@ def curve(
     query answers questions about its runs. --resume adds loads, routings and replications to the
     curve of a folder, where all else is the same.
 
+    With --beside, curve.png has the points of another simulator, too. Loads are shares of the
+    hosts' links, latencies are nanoseconds from creation to delivery; a column routing names lines,
+    and half-widths are those of curve.csv.
+
     \b
     Examples:
       gingham curve torus --load 0.05:0.3:0.05
       gingham curve irregular --load 0.02:0.2:0.02 --routing up-down,shortest-path -o sweeps/two
+      gingham curve torus --load 0.05:0.3:0.05 --beside booksim.csv
       gingham curve cluster.toml --load 0.05:0.95:0.05 --on slurm:jobs=8,cores=16
     """
     from gingham import loads as of
@@ -88,6 +101,7 @@ def curve(
     folder = output or Path("sweeps") / f"{Path(scenario).stem}-curve"
     names = [name.strip() for name in routings.split(",") if name.strip()]
     points = of.load_values(loads)
+    others = of.beside(beside) if beside else {}
     require_place(folder, resume=resume)
     # Before the runs: a fabric that cannot be made, or tells no network, would fail each of them.
     network = base.network()
@@ -106,7 +120,7 @@ def curve(
     # A curve that was added to has the routings of both.
     title = f"{base.heading(routings_in(table))}; {network}"
     changes = "; ".join(base.changes)
-    files = write_files(table, folder, title, changes)
+    files = write_files(table, folder, title, changes, others)
     if as_json:
         notes = notes_for_programs(folder)
         told = {
@@ -114,6 +128,7 @@ def curve(
             "points": table.to_pylist(),
             "notes": notes,
             "unasked": unasked_runs(folder),
+            "beside": others,
         }
         print_json({**told, "output": str(folder), **files})
     else:
@@ -132,7 +147,13 @@ def curve(
         raise click.exceptions.Exit(FAILED)
 
 
-def write_files(table: pa.Table, folder: Path, title: str, changes: str) -> dict[str, str]:
+def write_files(
+    table: pa.Table,
+    folder: Path,
+    title: str,
+    changes: str,
+    beside: Mapping[str, list[dict[str, Any]]],
+) -> dict[str, str]:
     """Write picture and table into the folder, in place of former ones; return where they are."""
     import pyarrow as pa
     import pyarrow.csv
@@ -141,7 +162,8 @@ def write_files(table: pa.Table, folder: Path, title: str, changes: str) -> dict
     from gingham.store import write_file
 
     picture, csv = folder / "curve.png", folder / "curve.csv"
-    drawn = plots.picture(plots.curve(table, title=title, note=changes), "png")
+    figure = plots.curve(table, title=title, note=changes, beside=beside)
+    drawn = plots.picture(figure, "png")
     write_file(folder, picture.name, drawn)
     buffer = pa.BufferOutputStream()
     pa.csv.write_csv(table, buffer)

@@ -36,7 +36,7 @@ def example(name: str, output: Path | None, force: bool, as_json: bool) -> None:
         return
     content = examples.content(name)
     if output:
-        write_bytes(output, content.encode(), force=force)
+        write_bytes(output, content.encode(), overwrite=force)
     if as_json:
         print_json({"name": name, "file": str(output) if output else None, "text": content})
     elif not output:

@@ -1,13 +1,15 @@
-"""`gingham fabric`: describe, check, make and convert fabrics."""
+"""`gingham fabric`: describe, check, draw, make and convert fabrics."""
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from gingham._files import require_place
 from gingham.cli._make import group as make_group
 from gingham.cli._mistaken import refuse_mistaken
 from gingham.cli._options import FABRIC_FILE, force_option, format_option, output_option
@@ -16,7 +18,6 @@ from gingham.fabric import Fabric, Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-    from pathlib import Path
 
 FINDINGS_EXIT = 5
 # How many findings of each kind are printed.
@@ -32,7 +33,7 @@ PLURALS = {
 
 @click.group()
 def fabric() -> None:
-    """Describe, check, make and convert fabrics.
+    """Describe, check, draw, make and convert fabrics.
 
     \b
     A fabric is read from, and written to:
@@ -107,11 +108,40 @@ def convert(file: Path, output: Path, format_name: str | None, force: bool, as_j
       gingham fabric convert cluster.ibnetdiscover -o cluster.dot
       gingham fabric convert cluster.ibnetdiscover -o topology.conf
     """
-    notes = load(file).save(output, format=format_name, force=force)
+    notes = load(file).save(output, format=format_name, overwrite=force)
     for note in notes:
         warn(note)
     if as_json:
         print_json({"file": str(output), "left_out": notes})
+
+
+@fabric.command()
+@click.argument("file", type=FABRIC_FILE)
+@output_option(help="File of the picture: .png, .svg or .pdf.  [default: NAME.png]")
+@force_option
+@json_option
+def plot(file: Path, output: Path | None, force: bool, as_json: bool) -> None:
+    """Draw the fabric in FILE: switches, hosts and cables, before anything runs on it.
+
+    Cables have the colour of their speed. Clos networks stand in layers, grids as grids, rings and
+    dragonflies in circles. `gingham plot` draws the same fabric with the loads of a run.
+
+    \b
+    Examples:
+      gingham fabric plot cluster.ibnetdiscover
+      gingham fabric plot cluster.ibnetdiscover -o cluster.svg
+    """
+    from gingham import plots
+
+    target = output or Path(f"{file.name.partition('.')[0]}.png")
+    plots.require_ending(target)
+    require_place(target, overwrite=force)
+    figure = plots.fabric(load(file), title=file.name)
+    plots.save(figure, target, overwrite=force)
+    if as_json:
+        print_json({"file": str(file), "picture": str(target)})
+    else:
+        echo(f"written: {target}")
 
 
 def load(file: Path) -> Fabric:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from gingham._native import catalogue
 from gingham.cli._options import SEED, force_option, format_option, output_option
 from gingham.cli._output import json_option, print_json, print_text, warn
 from gingham.fabric import Fabric
+from gingham.generators import Generator, Parameter, every_generator
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,52 +48,38 @@ class NumberList(click.ParamType[list[int]]):
             self.fail(f'"{value}" is no list of numbers such as 8,8', param, ctx)
 
 
-@cache
-def kinds() -> dict[str, dict[str, Any]]:
-    """Return the catalogue's line of each kind of fabric."""
-    return {line["name"]: line for line in catalogue() if line["concept"] == "generator"}
-
-
 def group() -> click.Group:
     """Return the group with a command for each kind of fabric."""
-    commands = {kind: command_for(kind) for kind in kinds()}
+    commands = {one.name: command_for(one) for one in every_generator().values()}
     return click.Group("make", commands, help=HELP, short_help="Make a fabric of a known shape.")
 
 
-def command_for(kind: str) -> click.Command:
+def command_for(generator: Generator) -> click.Command:
     """Return the command that makes fabrics of this kind."""
-    line = kinds()[kind]
-    schema = line["parameters"]
-    required = schema.get("required", [])
-    properties = schema["properties"]
-    ordered = [*required, *(name for name in properties if name not in required)]
+    names = [parameter.name for parameter in generator.parameters]
 
     @click.pass_context
     def make(ctx: click.Context, /, **values: Any) -> None:
-        parameters = {name: values[name] for name in ordered if values[name] is not None}
-        fabric = Fabric.make(kind, seed=values["seed"], speed=values["speed"], **parameters)
+        given = {name: values[name] for name in names if values[name] is not None}
+        fabric = Fabric.make(generator.name, seed=values["seed"], speed=values["speed"], **given)
         write(ctx, fabric, values["output"], values["format_name"], values["force"])
         if values["as_json"]:
             print_json({"file": str(values["output"]), **fabric.info()})
 
-    text = f"{line['summary']}\n\nSource: {line['source']}."
-    command = click.command(kind, help=text, short_help=line["summary"])(make)
-    command.params = [
-        *(option_for(name, properties[name], required=name in required) for name in ordered),
-        *common_options(),
-    ]
+    text = f"{generator.summary}\n\nSource: {generator.source}."
+    command = click.command(generator.name, help=text, short_help=generator.summary)(make)
+    command.params = [*map(option_for, generator.parameters), *common_options()]
     return command
 
 
-def option_for(name: str, schema: dict[str, Any], *, required: bool) -> click.Option:
+def option_for(parameter: Parameter) -> click.Option:
     """Return the option of one parameter."""
-    default = schema.get("default")
-    otherwise = "" if default is None else f"  [default: {default}]"
+    otherwise = "" if parameter.default is None else f"  [default: {parameter.default}]"
     return click.Option(
-        [f"--{name.replace('_', '-')}", name],
-        type=NumberList() if schema["type"] == "array" else click.INT,
-        required=required,
-        help=in_options(schema["description"]) + otherwise,
+        [f"--{parameter.name.replace('_', '-')}", parameter.name],
+        type=NumberList() if parameter.is_list else click.INT,
+        required=parameter.required,
+        help=in_options(parameter.meaning) + otherwise,
     )
 
 
@@ -127,7 +112,7 @@ def write(
 ) -> None:
     """Write the fabric where it was asked for."""
     if output is not None:
-        notes = fabric.save(output, format=format_name, force=force)
+        notes = fabric.save(output, format=format_name, overwrite=force)
     elif ctx.params["as_json"]:
         raise click.UsageError("--json describes the file that --output names; give --output")
     else:

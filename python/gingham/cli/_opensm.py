@@ -180,7 +180,7 @@ def compare_command(
     pairs = host_pairs(fabric)
     plan = Plan(engines, roots, torus, settings, timeout, samples, seed, pairs)
     # Opened first: a place that cannot be written is known before minutes of work.
-    with run_folder(output, force=force) as folder, interruptible(folder):
+    with run_folder(output, overwrite=force) as folder, interruptible(folder):
         after, gone = broken(fabric, break_count, what, seed=seed) if break_count else (None, [])
         before_rows, after_rows = run(plan, [fabric] if after is None else [fabric, after])
         report = report_of(topology, plan, before_rows, gone, after_rows)

@@ -6,7 +6,6 @@ would obey.
 
 from __future__ import annotations
 
-import json
 import shutil
 import sys
 from contextvars import ContextVar
@@ -16,6 +15,7 @@ import click
 
 from gingham.cli import _layout
 from gingham.cli._printable import printable, printable_json
+from gingham.cli._words import in_options
 from gingham.errors import EXIT_CODES, GinghamError
 
 if TYPE_CHECKING:
@@ -61,6 +61,8 @@ def print_json(value: Mapping[str, Any]) -> None:
 
 def json_text(value: Mapping[str, Any], indent: int | None = None) -> str:
     """Return JSON as a terminal may have it."""
+    import json
+
     return printable_json(json.dumps(value, indent=indent, ensure_ascii=False))
 
 
@@ -86,11 +88,17 @@ def warn(message: str) -> None:
 
 
 def say(message: str, /, **fields: object) -> None:
-    """Say something on the standard error: `message` to people, `fields` in a line to programs."""
+    """Say something on the standard error: `message` to people, `fields` in a line to programs.
+
+    What the package says of its parameters is said of our options.
+    """
     if for_programs.get():
-        click.echo(json_text(fields), err=True)  # noqa: TID251
+        told = {
+            name: in_options(one) if isinstance(one, str) else one for name, one in fields.items()
+        }
+        click.echo(json_text(told), err=True)  # noqa: TID251
     else:
-        echo(f"gingham: {message}", err=True)
+        echo(f"gingham: {in_options(message)}", err=True)
 
 
 def print_facts(facts: Iterable[tuple[str, object]]) -> None:

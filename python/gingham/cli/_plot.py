@@ -57,6 +57,7 @@ def plot(
       fabric      the fabric, each channel coloured by its load
       contention  contention coefficients of hosts, and how many took alternative paths
       followed    what followed flows and channels did, step by step
+      heat        the use of followed channels over time, a row a channel
       tree        congestion trees over the fabric, and how they grew and died
       channels    of a stripe: what each channel carried, the delay, and what waits
       rounds      of a stripe: its first packets with rounds and markers, where it records events
@@ -75,7 +76,7 @@ def plot(
     written = []
     for kind, path in found.items():
         if has_rows(kind, result, folder, asked=bool(kinds)):
-            plots.save(plots.draw(kind, result), path, force=force)
+            plots.save(plots.draw(kind, result), path, overwrite=force)
             written.append((kind, path))
     if not written:
         raise InputError(f"{folder}: the run left nothing to draw", file=str(folder))

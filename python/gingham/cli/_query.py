@@ -73,7 +73,7 @@ def query(folder: Path, sql: str | None, output: Path | None, force: bool, as_js
         return
     answer = results.query(sql)
     if output is not None:
-        write_bytes(output, encoded(answer, output), force=force)
+        write_bytes(output, encoded(answer, output), overwrite=force)
     if as_json:
         print_json(answer_for_programs(answer, output))
     elif output is not None:

@@ -248,7 +248,7 @@ def compute(
         memory_max=memory_max,
     )
     if output is not None:
-        routes.save(output, force=force)
+        routes.save(output, overwrite=force)
     if as_json:
         print_json({"file": str(file), "algorithm": name, "form": routes.form, **as_facts(routes)})
     else:

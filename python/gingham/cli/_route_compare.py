@@ -12,6 +12,7 @@ from gingham.cli._layout import text
 from gingham.cli._output import print_json, print_prose, print_table, show
 from gingham.cli._progress import steps_shown
 from gingham.cli._route_facts import first_of
+from gingham.cli._words import in_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -54,7 +55,7 @@ def compare_all(
     """Route by every algorithm, with progress; print a table or JSON, and draw."""
     if plot is not None:
         plots.require_ending(plot)
-        refuse_existing(plot, force=force)
+        refuse_existing(plot, overwrite=force)
     with steps_shown(len(comparison.CANDIDATES)) as on_step:
         rows = comparison.compare(
             fabric,
@@ -65,7 +66,7 @@ def compare_all(
             on_step=on_step,
         )
     if plot is not None:
-        plots.save(picture(file.name, rows), plot, force=force)
+        plots.save(picture(file.name, rows), plot, overwrite=force)
     if as_json:
         report = {"kind": "route-comparison", "file": str(file)}
         print_json({**report, "rows": [row.as_json() for row in rows]})
@@ -109,7 +110,7 @@ def print_rows(title: str, rows: Sequence[CandidateRow], *, asked: str | None) -
         print_prose(f"tables, because the fabric is large: {', '.join(tables)}")
     for row in rows:
         if row.too_large:
-            print_prose(f"{row.label} is left out: {row.refused}")
+            print_prose(f"{row.label} is left out: {in_options(row.refused or '')}")
         elif row.refused:
             print_prose(f"{row.label} does not apply: {first_line(row.refused)}")
         elif row.algorithm == "in-transit" and row.facts["statistics"]["detour_pairs"]:

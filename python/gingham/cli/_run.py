@@ -13,6 +13,7 @@ import click
 from gingham import old_names, plots
 from gingham._files import require_place as require_file_place
 from gingham._rundir import interruptible
+from gingham._texts import percent, time_text, time_with_interval, with_interval
 from gingham.cli._layout import text
 from gingham.cli._options import (
     FABRIC_FILE,
@@ -50,8 +51,6 @@ EXIT_CODES = {"deadlocked": 3, "interrupted": 130}
 STRICT_EXIT_CODES = {"not-converged": 4}
 # Congestion trees with a line of their own: the greatest.
 TREES_SHOWN = 3
-# Units of time and their nanoseconds.
-UNITS = [("s", 1e9), ("ms", 1e6), ("us", 1e3), ("ns", 1.0)]
 
 
 class EngineChoice(click.Choice[str]):
@@ -133,14 +132,14 @@ def run(
         require_picture(plot, force=force)
     changed = fabric_scenario(scenario).with_(settings=settings, topology=topology, seed=seed)
     require_place(changed, output)
-    with run_folder(output, force=force) as folder, interruptible(folder):
-        simulation = Simulation(changed, allow_deadlock, engine)
+    with run_folder(output, overwrite=force) as folder, interruptible(folder):
         with progress_shown() as on_progress:
+            simulation = Simulation(changed, allow_deadlock, engine)
             result = simulate(simulation, folder, on_progress)
         # Shown first: it takes no disk, and whoever pressed Ctrl-C is answered at once.
         unread = None if as_json else report(result)
         if plot:
-            plots.save(plots.latency(result), plot, force=force)
+            plots.save(plots.latency(result), plot, overwrite=force)
         if folder:
             keep(folder, result)
     if unread:
@@ -156,7 +155,7 @@ def run(
 def require_picture(file: Path, *, force: bool) -> None:
     """Refuse a file that no picture can be written to, before hours of work."""
     plots.require_ending(file)
-    require_file_place(file, force=force)
+    require_file_place(file, overwrite=force)
 
 
 def text_of(path: Path | None) -> str | None:
@@ -277,15 +276,6 @@ def frames(classes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         )
 
 
-def percent(share: float) -> str:
-    """Return a share in per cent.
-
-    >>> percent(0.0519)
-    '5.2 %'
-    """
-    return f"{100 * share:.1f} %"
-
-
 def in_transit(summary: Mapping[str, Any]) -> Iterator[str]:
     """Yield a line on hosts that sent packets on, if any did."""
     totals = summary["in_transit"]
@@ -356,34 +346,3 @@ def percentile_text(percentiles: Sequence[Mapping[str, float]], wanted: float) -
     """Return a percentile of latency, where it was asked for and can be told."""
     found = [one["latency_ns"] for one in percentiles if one["percentile"] == wanted]
     return time_text(found[0]) if found else "-"
-
-
-def unit_for(ns: float) -> tuple[str, float]:
-    """Return the largest unit, and its nanoseconds, in which a time is at least 1."""
-    return next((unit for unit in UNITS if ns >= unit[1]), UNITS[-1])
-
-
-def time_text(ns: float) -> str:
-    """Return a time to three digits, in the unit that suits it."""
-    name, unit_ns = unit_for(ns)
-    value = ns / unit_ns
-    digits = 0 if value == 0 else max(0, 2 - math.floor(math.log10(value)))
-    return f"{value:,.{digits}f} {name}"
-
-
-def time_with_interval(mean_ns: float | None, half_width_ns: float | None) -> str:
-    """Return a mean time with the half-width of its interval, in the unit that suits it."""
-    if mean_ns is None:
-        return "-"
-    if half_width_ns is None:
-        return f"{time_text(mean_ns)} ± ?"
-    name, unit_ns = unit_for(mean_ns)
-    return f"{with_interval(mean_ns / unit_ns, half_width_ns / unit_ns)} {name}"
-
-
-def with_interval(mean: float, half_width: float | None) -> str:
-    """Return a mean with the half-width of its 95 % interval, to two digits of the latter."""
-    if not half_width:
-        return f"{mean:,.4g} ± {'?' if half_width is None else 0}"
-    digits = max(0, 1 - math.floor(math.log10(half_width)))
-    return f"{mean:,.{digits}f} ± {half_width:,.{digits}f}"

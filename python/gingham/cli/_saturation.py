@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gingham._texts import with_interval
 from gingham.cli._notes import notes_for_programs, tell_notes
 from gingham.cli._options import (
     allow_deadlock_option,
@@ -17,7 +18,6 @@ from gingham.cli._options import (
     settings_option,
 )
 from gingham.cli._output import exit_code_help, json_option, print_facts, print_json, warn
-from gingham.cli._run import with_interval
 from gingham.cli._scenarios import fabric_scenario
 from gingham.cli._workers import session_options, sweep_session, workers_at
 

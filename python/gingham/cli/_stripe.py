@@ -10,6 +10,7 @@ import click
 
 from gingham import plots, stripe
 from gingham._rundir import interruptible
+from gingham._texts import time_text
 from gingham.cli import _completion
 from gingham.cli._options import (
     force_option,
@@ -27,7 +28,7 @@ from gingham.cli._output import (
     warn,
 )
 from gingham.cli._progress import STRIPES, progress_shown
-from gingham.cli._run import keep, print_verdict, require_picture, tell_written, time_text
+from gingham.cli._run import keep, print_verdict, require_picture, tell_written
 from gingham.cli._scenarios import stripe_scenario
 from gingham.running import run_folder
 
@@ -95,7 +96,7 @@ def stripe_command(
     changed = stripe_scenario(scenario).with_(settings=settings, seed=seed)
     if draw and changed.resolved()["measure"]["events"] == 0:
         changed = changed.with_({"measure.events": EVENTS_DRAWN})
-    with run_folder(output, force=force) as folder, interruptible(folder):
+    with run_folder(output, overwrite=force) as folder, interruptible(folder):
         result = run(changed)
         parts = run_alone(changed) if alone and result.verdict != "interrupted" else []
         unread = None if as_json else report(result, parts)
@@ -117,9 +118,8 @@ def stripe_command(
 
 def run(scenario: StripeScenario) -> StripeResult:
     """Run a scenario, and show its progress if it lasts."""
-    simulation = stripe.StripeSimulation(scenario)
     with progress_shown(STRIPES) as on_progress:
-        return stripe.simulate(simulation, on_progress)
+        return stripe.simulate(stripe.StripeSimulation(scenario), on_progress)
 
 
 def run_alone(scenario: StripeScenario) -> list[StripeResult]:
@@ -138,9 +138,9 @@ def write_pictures(
 ) -> None:
     """Write the pictures that were asked for."""
     if plot:
-        plots.save(plots.channels(result), plot, force=force)
+        plots.save(plots.channels(result), plot, overwrite=force)
     if draw:
-        plots.save(plots.rounds(result), draw, force=force)
+        plots.save(plots.rounds(result), draw, overwrite=force)
 
 
 def alone_numbers(parts: list[StripeResult]) -> dict[str, Any]:

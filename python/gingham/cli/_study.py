@@ -20,7 +20,7 @@ from gingham.cli._output import (
     show,
 )
 from gingham.cli._progress import steps_shown
-from gingham.cli._workers import tell_damage
+from gingham.cli._workers import on_option, tell_damage, workers_at, workers_option
 from gingham.errors import GinghamError
 
 if TYPE_CHECKING:
@@ -81,14 +81,8 @@ def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
             type=click.Path(path_type=Path, file_okay=False),
             help="Where the runs are kept.  [default: studies/KEY]",
         ),
-        click.option(
-            "-j",
-            "--workers",
-            type=click.IntRange(1, 1024),
-            default=2,
-            show_default=True,
-            help="Runs at a time.",
-        ),
+        workers_option,
+        on_option,
         json_option,
     ]
     for option in reversed(options):
@@ -147,7 +141,9 @@ def facts(one: Study) -> dict[str, Any]:
 
 @study.command(epilog=exit_code_help(0, 2, 6, 130))
 @common
-def run(name: str, quick: bool, folder: Path | None, workers: int, as_json: bool) -> None:
+def run(
+    name: str, quick: bool, folder: Path | None, workers: int, on: str | None, as_json: bool
+) -> None:
     """Make the runs of a study, or of one of its figures.
 
     Interrupted, it goes on where it was when it is asked again.
@@ -156,8 +152,9 @@ def run(name: str, quick: bool, folder: Path | None, workers: int, as_json: bool
     Examples:
       gingham study run kwan1996 --quick
       gingham study run kwan1996/8 --folder /scratch/kwan
+      gingham study run santos2002 --on dask://10.0.0.1:8786
     """
-    evidence, figure = measured(name, quick, folder, workers)
+    evidence, figure = measured(name, quick, folder, workers, on)
     sweeps = {
         sweep: str(evidence.path(sweep))
         for one in evidence.study.chosen(figure)
@@ -186,6 +183,7 @@ def check(
     quick: bool,
     folder: Path | None,
     workers: int,
+    on: str | None,
     as_json: bool,
     real: bool,
     daemon: Path | None,
@@ -212,9 +210,9 @@ def check(
     if daemon is not None and not real:
         raise click.UsageError("--daemon is that of --real")
     if real:
-        evidence, outcomes = both_ways(name, quick, folder, workers, daemon)
+        evidence, outcomes = both_ways(name, quick, folder, workers, on, daemon)
     else:
-        evidence, figure = measured(name, quick, folder, workers)
+        evidence, figure = measured(name, quick, folder, workers, on)
         outcomes = studies.check(evidence, figure)
     if as_json:
         claims = [claim_row(one) for one in outcomes]
@@ -238,6 +236,7 @@ def plot(
     quick: bool,
     folder: Path | None,
     workers: int,
+    on: str | None,
     as_json: bool,
     output: Path | None,
     ending: str,
@@ -260,14 +259,14 @@ def plot(
     plots.require_ending(target / f"picture.{ending}")
     files = picture_files(name, target, ending)
     for path in files.values():
-        refuse_existing(path, force=force)
-    evidence, _ = measured(name, quick, folder, workers)
+        refuse_existing(path, overwrite=force)
+    evidence, _ = measured(name, quick, folder, workers, on)
     make_folder(target)
     written = []
     for key, path in files.items():
         picture = draw(evidence, evidence.study.figure(key))
         assert picture is not None, "only figures with a picture have a file"
-        plots.save(picture, path, force=force)
+        plots.save(picture, path, overwrite=force)
         written.append({"figure": key, "file": str(path)})
     if as_json:
         print_json({"pictures": written})
@@ -297,7 +296,7 @@ def named(name: str) -> tuple[Study, str | None]:
 
 
 def measured(
-    name: str, quick: bool, folder: Path | None, workers: int
+    name: str, quick: bool, folder: Path | None, workers: int, on: str | None = None
 ) -> tuple[Evidence, str | None]:
     """Make the missing runs of KEY[/FIGURE]; return the evidence, and the figure if named."""
     from gingham import studies
@@ -305,20 +304,27 @@ def measured(
     one, figure = named(name)
     chosen = one.chosen(figure)
     place = folder or Path("studies") / one.key
-    with runs_shown(len(studies.sweeps_of(chosen)), place) as on_progress:
+    steps = len(studies.sweeps_of(chosen))
+    with workers_at(on, workers) as working, runs_shown(steps, place) as on_progress:
         evidence = studies.run(
             one,
             place,
             figure=figure,
             size="quick" if quick else "full",
-            workers=workers,
+            workers=working.count,
+            executor=working.executor,
             on_progress=on_progress,
         )
     return evidence, figure
 
 
 def both_ways(
-    name: str, quick: bool, folder: Path | None, workers: int, daemon: Path | None
+    name: str,
+    quick: bool,
+    folder: Path | None,
+    workers: int,
+    on: str | None,
+    daemon: Path | None,
 ) -> tuple[Evidence, list[ClaimOutcome]]:
     """Check KEY[/FIGURE] in virtual time and on real links, as far as there is the latter."""
     from gingham import studies
@@ -329,7 +335,7 @@ def both_ways(
     bench = studies.open_bench(one, daemon, quick=quick)
     outcomes: list[ClaimOutcome] = []
     for key in dict.fromkeys(claim.figure for claim in claims):
-        evidence, _ = measured(f"{one.key}/{key}", quick, folder, workers)
+        evidence, _ = measured(f"{one.key}/{key}", quick, folder, workers, on)
         outcomes += studies.check(evidence, key)
         of_figure = [claim for claim in claims if claim.figure == key]
         outcomes += studies.check_real(one, of_figure, bench)

@@ -19,6 +19,7 @@ from gingham.cli._output import (
     show,
 )
 from gingham.cli._study import band_row, measured_row, number, run_options, runs_shown, study
+from gingham.cli._workers import workers_at
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,7 +42,13 @@ HEADER = 12
 )
 @force_option
 def assumptions(
-    key: str, folder: Path | None, workers: int, as_json: bool, picture: Path | None, force: bool
+    key: str,
+    folder: Path | None,
+    workers: int,
+    on: str | None,
+    as_json: bool,
+    picture: Path | None,
+    force: bool,
 ) -> None:
     """Show which assumption of a study moves which claim, and by how much.
 
@@ -63,13 +70,21 @@ def assumptions(
     chosen = [one.assumption(wanted)] if slash else list(one.assumptions)
     if picture is not None:
         plots.require_ending(picture)
-        refuse_existing(picture, force=force)
+        refuse_existing(picture, overwrite=force)
     place = folder or Path("studies") / one.key
-    with runs_shown(len(studies.needed(one, place, chosen)), place) as on_progress:
-        studies.run_assumptions(one, place, chosen, workers=workers, on_progress=on_progress)
+    steps = len(studies.needed(one, place, chosen))
+    with workers_at(on, workers) as working, runs_shown(steps, place) as on_progress:
+        studies.run_assumptions(
+            one,
+            place,
+            chosen,
+            workers=working.count,
+            executor=working.executor,
+            on_progress=on_progress,
+        )
     rows = studies.moved(one, place, chosen)
     if picture is not None:
-        plots.save(studies.draw_moved(one, rows), picture, force=force)
+        plots.save(studies.draw_moved(one, rows), picture, overwrite=force)
     if as_json:
         print_json({"study": one.key, "moved": [facts(row) for row in rows]})
         return

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 FAILED = 5
 # Errors of failed runs that are shown.
 ERRORS_SHOWN = 3
-# How a run is told to take routes that can deadlock, and how a sweep is.
-ALLOW = "(--allow-deadlock)", "(allow_deadlock = true)"
+# How a run is told to take routes that can deadlock, and how a sweep file is.
+ALLOW = "(allow_deadlock=True)", "(allow_deadlock = true)"
 
 
 @click.command(epilog=exit_code_help(0, 2, 5, 6, 130))

@@ -22,6 +22,7 @@ from gingham._files import require_file
 from gingham.errors import InputError
 from gingham.kinds._fabric import Fabrics
 from gingham.kinds._kind import RUN_COLUMNS, Kind, Measured, Run, Runnable
+from gingham.kinds._laboratory import LaboratoryKind
 from gingham.kinds._stripe import Stripes
 
 if TYPE_CHECKING:
@@ -31,8 +32,9 @@ if TYPE_CHECKING:
 FABRIC, STRIPE = Fabrics(), Stripes()
 KINDS: tuple[Kind, ...] = (FABRIC, STRIPE)
 
-__all__ = ["FABRIC", "KINDS", "RUN_COLUMNS", "STRIPE", "Kind", "Measured", "Run"]
+__all__ = ["FABRIC", "KINDS", "RUN_COLUMNS", "STRIPE", "Kind", "LaboratoryKind", "Measured"]
 __all__ += [
+    "Run",
     "Runnable",
     "example",
     "kind_named",

@@ -38,6 +38,7 @@ class Fabrics(LaboratoryKind[Scenario, Result]):
     percentiles_of = "latency"
     marks = frozenset({"topology", "traffic"})
     switches = ("allow_deadlock",)
+    mean = "latency_mean_ns"
     parts = {"classes": "class"}  # noqa: RUF012  (never changes, as the base class says)
     aliases = {"mean_latency_ns": "latency_mean_ns", "load": "offered_load"}  # noqa: RUF012
 

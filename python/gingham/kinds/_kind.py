@@ -89,6 +89,8 @@ class Kind(ABC):
     switches: ClassVar[tuple[str, ...]] = ()
     # Tables with a row for each part of a run, and the column that names the part.
     parts: ClassVar[Mapping[str, str]] = {}
+    # The column of runs of which people ask for the mean first.
+    mean: ClassVar[str]
     # Second names of columns of runs.
     aliases: ClassVar[Mapping[str, str]] = {}
 

@@ -21,6 +21,7 @@ class Stripes(LaboratoryKind[StripeScenario, StripeResult]):
     scenario_class = StripeScenario
     percentiles_of = "delay"
     marks = frozenset({"channel", "stripe"})
+    mean = "goodput_bits_per_s"
     parts = {"channels": "channel", "sources": "source"}  # noqa: RUF012  (never changes)
 
     @cached_property

@@ -5,12 +5,14 @@ added.
 """
 
 from gingham.loads._axis import load_axis, load_values
+from gingham.loads._beside import beside
 from gingham.loads._curve import CONDITIONS, curve, curve_sweep
 from gingham.loads._saturation import Saturation, saturation
 
 __all__ = [
     "CONDITIONS",
     "Saturation",
+    "beside",
     "curve",
     "curve_sweep",
     "load_axis",

@@ -9,6 +9,7 @@ picture       what it shows
 `fabric`      the fabric, each channel coloured by its load
 `contention`  what hosts made of the network, and how many took alternative paths for it
 `followed`    what followed flows and channels did, step by step
+`heat`        the use of followed channels over time, a row a channel
 `tree`        congestion trees over the fabric, and how they grew and died
 `channels`    of a stripe: what each channel carried over the time of the run
 `rounds`      of a stripe: its first packets on their ways
@@ -31,23 +32,36 @@ byte.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeGuard, cast, get_args
 
 from gingham._files import unknown_ending, write_bytes
 from gingham.errors import InputError
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     import pyarrow as pa
     from matplotlib.figure import Figure
 
-__all__ = ["ENDINGS", "KINDS", "Drawable", "PictureKind", "channels", "contention", "curve", "draw"]
+    from gingham.plots._cables import CableLike, NodeLike
+
+__all__ = [
+    "ENDINGS",
+    "KINDS",
+    "Cabled",
+    "Drawable",
+    "PictureKind",
+    "channels",
+    "contention",
+    "curve",
+    "draw",
+]
 __all__ += [
     "STRIPE_KINDS",
     "fabric",
     "followed",
+    "heat",
     "latency",
     "links",
     "picture",
@@ -58,7 +72,16 @@ __all__ += [
 __all__ += ["save", "series", "tree", "usual"]
 
 PictureKind: TypeAlias = Literal[
-    "latency", "series", "links", "fabric", "contention", "followed", "tree", "channels", "rounds"
+    "latency",
+    "series",
+    "links",
+    "fabric",
+    "contention",
+    "followed",
+    "heat",
+    "tree",
+    "channels",
+    "rounds",
 ]
 # Those of a striping run, and those of a fabric's.
 STRIPE_KINDS: tuple[PictureKind, ...] = ("channels", "rounds")
@@ -76,6 +99,7 @@ MAIN_TABLES: dict[PictureKind, tuple[tuple[str, ...], str]] = {
     "fabric": (("links",), "the fabric has no cables"),
     "contention": (("contention",), "no packet chose its path by contention"),
     "followed": (("flow_series", "link_series"), "no flow or channel was followed"),
+    "heat": (("link_series",), "no channel was followed (measure.follow.links)"),
     "tree": (("tree_series",), "no congestion tree was found at any look"),
     "channels": (("pipe",), "no step of time was recorded"),
     "rounds": (("events",), "the scenario records no events (measure.events)"),
@@ -106,6 +130,18 @@ class Drawable(Protocol):
 
     def table(self, name: str) -> pa.Table:
         """Return one of its tables."""
+
+
+class Cabled(Protocol):
+    """What pictures need of a fabric."""
+
+    @property
+    def nodes(self) -> Sequence[NodeLike]:
+        """All nodes."""
+
+    @property
+    def cables(self) -> Sequence[CableLike]:
+        """All cables."""
 
 
 def latency(result: Drawable) -> Figure:
@@ -144,17 +180,29 @@ def links(result: Drawable) -> Figure:
     return _links.draw(*tables, title=result.title)
 
 
-def fabric(result: Drawable) -> Figure:
-    """Draw the fabric, each channel coloured by its utilisation.
+def fabric(shown: Drawable | Cabled, *, title: str | None = None) -> Figure:
+    """Draw the fabric of a result, each channel coloured by its utilisation; or a fabric alone.
 
     The half of a cable at a node is the channel that leaves it; its black core is as long as the
     share of time for which it was stopped. Clos networks stand in layers, grids as grids, rings
-    and dragonflies in circles; more than 200 hosts become their number.
+    and dragonflies in circles; more than 200 hosts become their number. Of a `gingham.Fabric`, on
+    which nothing ran, cables have the colour of their speed.
     """
+    if is_cabled(shown):
+        from gingham.plots import _cables
+
+        return _cables.draw(shown.nodes, shown.cables, title=title or "Fabric")
     from gingham.plots import _fabric
 
+    result = cast("Drawable", shown)
     tables = result.table("links"), result.table("nodes")
-    return _fabric.draw(*tables, title=result.title)
+    return _fabric.draw(*tables, title=title or result.title)
+
+
+def is_cabled(shown: Drawable | Cabled) -> TypeGuard[Cabled]:
+    """Whether it is a fabric, and no result."""
+    # Asked of the class: of a large fabric the cables themselves take a while.
+    return hasattr(type(shown), "cables")
 
 
 def contention(result: Drawable) -> Figure:
@@ -190,10 +238,20 @@ def followed(result: Drawable) -> Figure:
     return _followed.draw(*tables, result.summary, title=result.title)
 
 
-def follows(result: Drawable) -> bool:
-    """Return whether the scenario of a result has anything followed."""
+def follows(result: Drawable, *kinds: str) -> bool:
+    """Return whether the scenario of a result has anything followed, or any of these kinds."""
     follow = result.scenario.resolved().get("measure", {}).get("follow") or {}
-    return bool(follow.get("flows") or follow.get("links"))
+    return any(follow.get(kind) for kind in kinds or ("flows", "links"))
+
+
+def heat(result: Drawable) -> Figure:
+    """Draw the use of followed channels over time: a row a channel, the busiest first.
+
+    For runs with `measure.follow.links`; `["*"]` follows every channel.
+    """
+    from gingham.plots import _heat
+
+    return _heat.draw(result.table("link_series"), result.summary, title=result.title)
 
 
 def tree(result: Drawable) -> Figure:
@@ -220,19 +278,26 @@ def usual(result: Drawable) -> tuple[PictureKind, ...]:
     if "channel" in said:
         return STRIPE_KINDS if said["measure"]["events"] else STRIPE_KINDS[:1]
     has = {"contention": by_contention(result) is not None, "followed": follows(result)}
-    has["tree"] = looks(result)
+    has |= {"heat": follows(result, "links"), "tree": looks(result)}
     return tuple(kind for kind in KINDS if has.get(kind, True))
 
 
-def curve(table: pa.Table, *, title: str, note: str = "") -> Figure:
+def curve(
+    table: pa.Table,
+    *,
+    title: str,
+    note: str = "",
+    beside: Mapping[str, Sequence[dict[str, Any]]] | None = None,
+) -> Figure:
     """Draw latency against accepted load, a line a routing, with the intervals of both.
 
     Hollow points measured no steady state. `table` is that of `gingham.loads.curve`; `note` stands
-    small under the title.
+    small under the title. Lines of other simulators, as `gingham.loads.beside` reads them, are
+    dashed.
     """
     from gingham.plots import _curve
 
-    return _curve.draw(table, title=title, note=note)
+    return _curve.draw(table, title=title, note=note, beside=beside)
 
 
 def channels(result: Drawable) -> Figure:
@@ -258,8 +323,9 @@ def rounds(result: Drawable) -> Figure:
 
 def draw(kind: PictureKind, result: Drawable) -> Figure:
     """Draw the picture of this kind."""
-    drawings = {"latency": latency, "series": series, "links": links, "fabric": fabric}
-    drawings |= {"contention": contention, "followed": followed, "tree": tree}
+    drawings: dict[str, Callable[[Any], Figure]] = {"latency": latency, "series": series}
+    drawings |= {"links": links, "fabric": fabric}
+    drawings |= {"contention": contention, "followed": followed, "heat": heat, "tree": tree}
     return {**drawings, "channels": channels, "rounds": rounds}[kind](result)
 
 
@@ -279,13 +345,13 @@ def require_rows(kind: PictureKind, result: Drawable) -> None:
         raise InputError(f"{says} no rows: {why}", key=names[0])
 
 
-def save(figure: Figure, path: str | os.PathLike[str], *, force: bool = False) -> None:
+def save(figure: Figure, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
     """Write a figure to a file, whole or not at all; its ending decides on the format.
 
-    The endings are `.png`, `.svg` and `.pdf`. An existing file is replaced only with `force`.
+    The endings are `.png`, `.svg` and `.pdf`. An existing file is replaced only with `overwrite`.
     """
     ending = require_ending(Path(path))
-    write_bytes(Path(path), picture(figure, ending), force=force)
+    write_bytes(Path(path), picture(figure, ending), overwrite=overwrite)
 
 
 def require_ending(path: Path) -> str:

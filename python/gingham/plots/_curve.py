@@ -7,6 +7,8 @@
             │    ┼   ┼
             │ ┼                 bars: 95 % intervals over replications, both ways
             └──────────── accepted load
+
+Curves of others are dashed, with triangles, each in a colour of its own.
 """
 
 from __future__ import annotations
@@ -36,13 +38,25 @@ UNSTEADY = {
     "deadlocked": "deadlocked",
 }
 # Its mark: that of the worst of its replications, which stands last.
+OTHERS_MARK, OTHERS_DASHES = "^", (0, (4, 2))
 MARKS = {"not_converged": "o", "saturated": "s", "deadlocked": "D"}
 
 
 @style.styled
-def draw(curve: pa.Table, *, title: str, note: str = "") -> Figure:
-    """Return the picture of a table of `gingham.loads.curve`."""
+def draw(
+    curve: pa.Table,
+    *,
+    title: str,
+    note: str = "",
+    beside: Mapping[str, Sequence[Row]] | None = None,
+) -> Figure:
+    """Return the picture of a table of `gingham.loads.curve`, with lines of others `beside` it."""
     lines = rows_by_line(curve)
+    own = len(lines)
+    lines |= {
+        f"{name} (beside)" if name in lines else name: [*rows]
+        for name, rows in (beside or {}).items()
+    }
     measured = [row["latency_mean_ns"] for rows in lines.values() for row in rows]
     if not measured:
         figure = style.new_figure(7, 3, title)
@@ -53,8 +67,8 @@ def draw(curve: pa.Table, *, title: str, note: str = "") -> Figure:
     axes = figure.subplots()
     unit, unit_ps = style.unit_for(max(measured) * style.PS_PER_NS)
     shown = list(lines.items())[: style.CLASSES_MAX]
-    for colour, (_, rows) in zip(style.CLASS_COLOURS, shown, strict=False):
-        line(axes, rows, colour, style.PS_PER_NS / unit_ps)
+    for place, (colour, (_, rows)) in enumerate(zip(style.CLASS_COLOURS, shown, strict=False)):
+        line(axes, rows, colour, style.PS_PER_NS / unit_ps, others=place >= own)
     axes.set_xlabel("accepted load (share of the hosts' links)")
     axes.set_ylabel(f"mean latency ({unit})")
     axes.set_xlim(left=0)
@@ -67,7 +81,7 @@ def draw(curve: pa.Table, *, title: str, note: str = "") -> Figure:
         style.log_ticks(axes.yaxis)
     else:
         axes.set_ylim(bottom=0)
-    legend(axes, dict(shown))
+    legend(axes, dict(shown), own)
     return figure
 
 
@@ -91,16 +105,20 @@ def headline(curve: pa.Table) -> str:
     )
 
 
-def line(axes: Axes, rows: Sequence[Row], colour: str, scale: float) -> None:
-    """Draw the points of a routing, joined, with their intervals."""
+def line(
+    axes: Axes, rows: Sequence[Row], colour: str, scale: float, *, others: bool = False
+) -> None:
+    """Draw the points of a routing, joined, with their intervals; those of `others` as such."""
     loads = [row["accepted_load"] for row in rows]
     latencies = [row["latency_mean_ns"] * scale for row in rows]
-    axes.plot(loads, latencies, color=colour, lw=1.1, zorder=2, gid="curve")
+    gid, dashes = ("beside", OTHERS_DASHES) if others else ("curve", "solid")
+    axes.plot(loads, latencies, color=colour, lw=1.1, ls=dashes, zorder=2, gid=gid)
     for row, load, latency in zip(rows, loads, latencies, strict=True):
         why = unsteady(row)
         steady = not why
         wide = row["accepted_load_half_width"] or 0.0
         half = (row["latency_half_width_ns"] or 0.0) * scale
+        usual = OTHERS_MARK if others else "o"
         axes.errorbar(
             load,
             latency,
@@ -109,7 +127,7 @@ def line(axes: Axes, rows: Sequence[Row], colour: str, scale: float) -> None:
             yerr=[[min(half, 0.999 * latency)], [half]],
             capsize=2.5,
             capthick=0.9,
-            marker="o" if steady else MARKS[why[-1]],
+            marker=usual if steady else MARKS[why[-1]],
             ms=4.5,
             color=colour,
             mfc=colour if steady else "white",
@@ -121,16 +139,22 @@ def line(axes: Axes, rows: Sequence[Row], colour: str, scale: float) -> None:
 
 def unsteady(row: Row) -> list[str]:
     """Return what replications of a point are, if not in a steady state."""
-    return [name for name in UNSTEADY if row[name]]
+    return [name for name in UNSTEADY if row.get(name)]
 
 
-def legend(axes: Axes, lines: Mapping[str, Sequence[Row]]) -> None:
-    """Explain colours and hollow marks beside the axes."""
-    handles, labels = [], []
-    for colour, (name, rows) in zip(style.CLASS_COLOURS, lines.items(), strict=False):
-        if name:
-            handles.append(Line2D([], [], color=colour, marker="o", ms=4.5, lw=1.1))
-            labels.append(name if rows else f"{name}: no run could be made")
+def legend(axes: Axes, lines: Mapping[str, Sequence[Row]], own: int) -> None:
+    """Explain colours and hollow marks beside the axes; the first lines are our `own`."""
+    handles: list[Line2D] = []
+    labels: list[str] = []
+    several = len(lines) > own
+    for place, (name, rows) in enumerate(lines.items()):
+        mark, dashes = ("o", "solid") if place < own else (OTHERS_MARK, OTHERS_DASHES)
+        colour = style.CLASS_COLOURS[place]
+        if name or several:
+            looks: dict[str, Any] = {"color": colour, "marker": mark, "ms": 4.5, "lw": 1.1}
+            handles.append(Line2D([], [], ls=dashes, **looks))
+            called = name or "gingham"
+            labels.append(called if rows else f"{called}: no run could be made")
     shown = {name for rows in lines.values() for row in rows for name in unsteady(row)[-1:]}
     for name in (one for one in UNSTEADY if one in shown):
         mark = MARKS[name]

@@ -117,7 +117,7 @@ def canvas(
     points = style.POINTS_PER_INCH
     above = style.head(Figure(figsize=(width / points, 10)), title, subtitle)
     height = float(size[1]) + above + below
-    figure = Figure(figsize=(width / points, height / points), dpi=style.DPI)
+    figure = style.Picture(figsize=(width / points, height / points), dpi=style.DPI)
     style.head(figure, title, subtitle)
     axes = figure.add_axes((0, below / height, 1, float(size[1]) / height))
     axes.set_xlim(low[0] - aside, low[0] - aside + width)

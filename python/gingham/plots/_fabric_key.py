@@ -24,11 +24,17 @@ def key_lines(drawn: Scene, *, cores: bool) -> list[str]:
     lines = ["half at A: channel from A to B"]
     if cores:
         lines.append("black core: share of time it was stopped")
+    return [*lines, *marks(drawn, "; line: the busiest of them")]
+
+
+def marks(drawn: Scene, line: str = "") -> list[str]:
+    """Return what marks mean whatever ran; `line` says what the one line to many hosts is."""
+    lines = []
     if drawn.placement.around:
         lines.append("loose end: the cable goes round to the other side")
     if any(len(group.nodes) > 1 for group in drawn.groups):
         mark = "dot: all hosts of a switch" if tight(drawn.placement) else "number: so many hosts"
-        lines.append(f"{mark}; line: the busiest of them")
+        lines.append(f"{mark}{line}")
     if others := sorted({group.kind for group in drawn.groups} - {"host"}):
         lines.append(f"square: {', '.join(others)}")
     return lines

@@ -88,6 +88,16 @@ SUBDIVIDED_MAX = 500
 WORTH_CUTTING = 4
 
 
+class Picture(Figure):
+    """A figure that a notebook shows by itself, without a backend."""
+
+    def _repr_png_(self) -> bytes:
+        """Return it as a notebook shows it."""
+        from gingham.plots import _file
+
+        return _file.encoded(self, "png")
+
+
 def styled(draw: Callable[P, R]) -> Callable[P, R]:
     """Let a function draw with our settings, whatever the user's own are."""
 
@@ -103,7 +113,7 @@ def styled(draw: Callable[P, R]) -> Callable[P, R]:
 
 def new_figure(width: float, height: float, title: str, subtitle: str = "") -> Figure:
     """Return an empty figure of a size in inches, titled, with room below for axes."""
-    figure = Figure(figsize=(width, height), dpi=DPI, layout="constrained")
+    figure = Picture(figsize=(width, height), dpi=DPI, layout="constrained")
     room = head(figure, title, subtitle) / (height * POINTS_PER_INCH)
     engine = figure.get_layout_engine()
     assert isinstance(engine, ConstrainedLayoutEngine), "the figure was made with it"

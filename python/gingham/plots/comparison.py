@@ -16,14 +16,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
+
+from gingham.plots import _style as style
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 FREE, DEADLOCK = "#3d6a9e", "#b3282d"
 LINE_INCHES, PANEL_INCHES, MARGIN_INCHES = 0.32, 2.3, 1.6
@@ -88,7 +90,7 @@ def draw(
     """Return the picture as a figure."""
     width = MARGIN_INCHES + PANEL_INCHES * len(measures)
     height = MARGIN_INCHES + LINE_INCHES * len(lines)
-    figure = Figure(figsize=(width, height), layout="constrained", dpi=150)
+    figure = style.Picture(figsize=(width, height), layout="constrained", dpi=150)
     figure.suptitle(title)
     panels = figure.subplots(1, len(measures), sharey=True, squeeze=False)[0]
     places = {line.key: place for place, line in enumerate(lines)}

@@ -6,7 +6,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from gingham.errors import EnvironmentProblem, InputError, meant, nearest
+from gingham.errors import InputError, meant, nearest
+from gingham.extras import require
 from gingham.results._intervals import interval
 from gingham.results._notes import Note, notes_of
 from gingham.results._query import ask, columns_of, literal, quoted
@@ -81,6 +82,12 @@ class Results:
         return f"<Results of {self.title!r}: axes {axes}; {count:,} runs in {str(self.folder)!r}>"
 
     @property
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        from gingham import _html
+
+        return _html.of_results(self, self._kind.mean)
+
     def title(self) -> str:
         """What the sweep shows."""
         return str(self.manifest["sweep"]["title"])
@@ -312,11 +319,3 @@ def conditions(selection: Selection, where: str | None) -> list[str]:
     else:
         chosen = [f"{quoted(name)} = {literal(value)}" for name, value in selection.items()]
     return [*chosen, *([f"({where})"] if where else [])]
-
-
-def require(package: str) -> None:
-    """Raise `EnvironmentProblem` if a package of an extra of its name is not installed."""
-    from importlib.util import find_spec
-
-    if find_spec(package) is None:
-        raise EnvironmentProblem(f"{package} is not installed: pip install 'gingham[{package}]'")

@@ -29,7 +29,7 @@ MANIFEST, SPARE = "sweep.json", "sweep.spare.json"
 # The form of sweep folders, counted up when older readers could not read newer ones.
 FORM = 1
 LOCK = ".lock"
-CURE = "sweep into the folder again with --resume, which sets it aside and makes it again"
+CURE = "sweep into the folder again with resume=True, which sets it aside and makes it again"
 
 
 def is_sweep(path: Path) -> bool:
@@ -77,7 +77,7 @@ def write_manifest(path: Path, manifest: Mapping[str, Any], files: Mapping[str, 
     """Write the manifest of a folder with the digests of its files."""
     data = sealed(manifest, files)
     for name in (SPARE, MANIFEST):
-        write_bytes(path / name, data, force=True)
+        write_bytes(path / name, data, overwrite=True)
 
 
 def write_file(path: Path, name: str, data: bytes) -> None:
@@ -87,7 +87,7 @@ def write_file(path: Path, name: str, data: bytes) -> None:
         files = manifest.get(FILES, {})
         if files.pop(name, None):
             write_manifest(path, manifest, files)
-        write_bytes(path / name, data, force=True)
+        write_bytes(path / name, data, overwrite=True)
         write_manifest(path, manifest, {**files, name: entry_of(path / name)})
 
 
@@ -145,7 +145,7 @@ def refuse_existing(path: Path) -> None:
     """Raise `InputError` if there is something at `path` that a new sweep may not write into."""
     if is_sweep(path):
         raise InputError(
-            f"{path}: holds a sweep already; --resume goes on with it, -o names another folder",
+            f"{path}: holds a sweep already; resume=True goes on with it; or name another folder",
             file=str(path),
         )
     if path.is_dir():

@@ -33,6 +33,11 @@ class StripeResult(AnyResult):
         return {"channels.png": lambda: plots.picture(plots.channels(self), "png")}
 
     @property
+    def parts(self) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+        """The rows of the channels and of the sources."""
+        return {"channel": self.channels, "source": self.sources}
+
+    @property
     def channels(self) -> Sequence[Mapping[str, Any]]:
         """One row of numbers a channel."""
         rows: Sequence[Mapping[str, Any]] = self.summary["channels"]

@@ -63,14 +63,14 @@ def run(
     *,
     seed: int | None = None,
     output: str | os.PathLike[str] | None = None,
-    force: bool = False,
+    overwrite: bool = False,
     on_progress: Callable[[StripeProgress], object] | None = None,
 ) -> StripeResult:
     """Run a scenario to its end and return what was measured.
 
     It may be named by its file, or as an example that ships with the package.
 
-    With `output` the run folder is written there, and appears whole or not at all; `force` lets
+    With `output` the run folder is written there, and appears whole or not at all; `overwrite` lets
     it replace that of another run.
 
     An interruption (Ctrl-C) ends the run early; its verdict is then `interrupted`, and the
@@ -82,7 +82,7 @@ def run(
         scenario = StripeScenario.load(scenario)
     if seed is not None:
         scenario = scenario.with_(seed=seed)
-    with run_folder(output, force=force) as folder, interruptible(folder):
+    with run_folder(output, overwrite=overwrite) as folder, interruptible(folder):
         result = simulate(StripeSimulation(scenario), on_progress or ignore)
         if folder:
             save_into(folder, result)

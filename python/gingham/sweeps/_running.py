@@ -173,7 +173,8 @@ def runs_of(sweep: Sweep, *, many: bool = False) -> int:
     count = sweep.count(None if many else MANY)
     if count >= MANY and not many:
         raise InputError(
-            f"{sweep.name}: the sweep has {MANY:,} runs or more; is that meant? --yes starts them",
+            f"{sweep.name}: the sweep has {MANY:,} runs or more; is that meant? "
+            "many=True starts them",
             file=sweep.name,
         )
     if count == 0:
@@ -212,7 +213,7 @@ def workers_lost(error: BaseException) -> EnvironmentProblem:
     """Return what is said when workers or their scheduler are no more."""
     why = f": {error}" if str(error) else ""
     return EnvironmentProblem(
-        f"the workers are gone{why}\n  what was measured is kept, and --resume goes on"
+        f"the workers are gone{why}\n  what was measured is kept, and resume=True goes on"
     )
 
 

@@ -4,6 +4,7 @@
 //!   "data: h0 -> h5"                          class, source and destination
 //!   "video: h0 -> h5 #12"                     the same of one of several streams, by its number
 //!   "s0 -> s1", "s0[1] -> s1[2]"              the one channel from a node, or port, to another
+//!   "*", alone                                every channel
 //! ```
 //!
 //! Invariant: every flow that a plan follows may have messages, and a way to its destination.
@@ -25,6 +26,8 @@ const ROWS_MAX: u64 = 10_000_000;
 const FLOW: &str = "`class: source -> destination`, such as";
 /// What stands between the two ends of a flow or a link.
 const ARROW: &str = "->";
+/// What stands for every link.
+const ALL: &str = "*";
 
 /// Refuses steps and means that no run of this length has; what needs no fabric.
 pub(super) fn check(source: &ScenarioSource) -> Result<(), LabError> {
@@ -39,15 +42,8 @@ pub(super) fn check(source: &ScenarioSource) -> Result<(), LabError> {
         return refuse("", message.to_owned());
     }
     check_step(source, "measure.follow.step", *step)?;
+    check_rows(source, follow, followed)?;
     let time = source.scenario.stop.time;
-    let rows = followed * time.div_ceil(*step);
-    if rows > ROWS_MAX {
-        let message = format!(
-            "{followed} flows and links in steps of {step} have {rows} rows in a run of {time}, and {ROWS_MAX} are kept at \
-             the most: follow fewer, or make a step longer"
-        );
-        return refuse(".step", message);
-    }
     if *window < 1 || window % 2 == 0 {
         let message =
             format!("a centred mean goes over an odd number of steps, such as 5, not {window}");
@@ -62,12 +58,30 @@ pub(super) fn check(source: &ScenarioSource) -> Result<(), LabError> {
     Ok(())
 }
 
+/// Refuses more rows than are kept.
+fn check_rows(source: &ScenarioSource, follow: &Follow, followed: u64) -> Result<(), LabError> {
+    let (step, time) = (follow.step, source.scenario.stop.time);
+    let rows = followed * time.div_ceil(step);
+    if rows <= ROWS_MAX {
+        return Ok(());
+    }
+    let message = format!(
+        "{followed} flows and links in steps of {step} have {rows} rows in a run of {time}, and {ROWS_MAX} are kept at \
+         the most: follow fewer, or make a step longer"
+    );
+    Err(source.refuse("measure.follow.step", message).into())
+}
+
 /// What a scenario names.
 pub(super) fn plan(source: &ScenarioSource, plan: &Plan) -> Result<FollowPlan, LabError> {
     let Some(follow) = &source.scenario.measure.follow else { return Ok(FollowPlan::default()) };
     let reader = Reader { source, plan, hosts: Hosts::of(&plan.fabric) };
     let flows = reader.each("flows", &follow.flows, Reader::flow)?;
-    let channels = reader.each("links", &follow.links, Reader::channel)?;
+    let channels = match &follow.links[..] {
+        [all] if all == ALL => ChannelId::first(plan.fabric.channel_count()).collect(),
+        links => reader.each("links", links, Reader::channel)?,
+    };
+    check_rows(source, follow, (flows.len() + channels.len()) as u64)?;
     let window_steps = u32::try_from(follow.window).expect("checked");
     Ok(FollowPlan { flows, channels, step: follow.step, window_steps })
 }
@@ -215,7 +229,11 @@ impl Reader<'_> {
         let all = || ChannelId::first(fabric.channel_count());
         let (from, to) = ends(text).ok_or_else(|| {
             let example = fabric.channel_name(ChannelId::new(0));
-            let message = format!("a link is written as `{example}`, and not as `{text}`");
+            let message = if text == ALL {
+                "`*` stands for every link: name no other beside it".to_owned()
+            } else {
+                format!("a link is written as `{example}`, and not as `{text}`")
+            };
             self.source.refuse(key, message)
         })?;
         let leads = |channel: &ChannelId| {

@@ -85,7 +85,8 @@ pub struct Follow {
     /// with its number in the table of streams, `video: h0 -> h5 #12`.
     #[serde(default)]
     pub flows: Vec<String>,
-    /// Channels, each as `s0 -> s1`, or `s0[1] -> s1[2]` where several cables join two nodes.
+    /// Channels, each as `s0 -> s1`, or `s0[1] -> s1[2]` where several cables join two nodes; all of
+    /// them by `["*"]`.
     #[serde(default)]
     pub links: Vec<String>,
     /// Width of a step, at most 100,000 of them a run.

@@ -34,7 +34,7 @@ const KINDS: [Kind; 6] = [
     (
         |line| line.starts_with("Unicast lids [") || line.starts_with("Multicast mlids ["),
         "these are forwarding tables",
-        "give the output of `ibnetdiscover` here, and the tables as `--lfts`",
+        "give the output of `ibnetdiscover` here, and the tables to `Fabric.load_routes`",
     ),
     (
         |line| line.starts_with("SW ") || line.starts_with("CA ") && line.contains(" 0x"),

@@ -56,7 +56,7 @@ fn more_routes_than_memory_would_hold_are_refused() {
     for (form, needed, cure) in cases {
         let error = route_within(&fabric, &shortest_path(), form, 150_000_000).unwrap_err();
         let expected = format!(
-            "these routes would take about {needed}, and may take 150 MB: allow more (memory_max, --memory-max){cure}"
+            "these routes would take about {needed}, and may take 150 MB: allow more (memory_max){cure}"
         );
         assert_eq!(error.to_string(), expected);
     }

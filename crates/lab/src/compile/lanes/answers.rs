@@ -38,12 +38,12 @@ pub(in crate::compile) fn cure(
     let text = if by_tables {
         format!(
             "answers take part in this: on the service levels of their classes these routes are free of deadlock. Leave {keys} \
-             out, name another level there, or allow it (--allow-deadlock)"
+             out, name another level there, or allow it (allow_deadlock=True)"
         )
     } else {
         format!(
             "answers take part in this: on the lanes of their classes these routes are free of deadlock. Leave {keys} out, \
-             name at least two lanes there of which no class uses one, or allow it (--allow-deadlock)"
+             name at least two lanes there of which no class uses one, or allow it (allow_deadlock=True)"
         )
     };
     let first = culprits.first()?;

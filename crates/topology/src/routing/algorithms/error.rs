@@ -74,7 +74,7 @@ pub enum RouteError {
     },
     /// More routes than the memory allowed would hold.
     #[error(
-        "these routes would take {needed}, and may take {}: allow more (memory_max, --memory-max){}",
+        "these routes would take {needed}, and may take {}: allow more (memory_max){}",
         Rounded(*bytes_max),
         match form { Form::Source => ", or take the form \"table\"", Form::Table => "" }
     )]

@@ -215,12 +215,12 @@ mod tests {
         assert_eq!(
             tables,
             "these routes would take about 2 MB (1 MB for the ports of 500 switches toward 2000 hosts, 1 MB for the \
-             same by another way to balance, while the two are compared), and may take 1 MB: allow more (memory_max, --memory-max)"
+             same by another way to balance, while the two are compared), and may take 1 MB: allow more (memory_max)"
         );
         let paths = refused(&tree(), &Algorithm::ShortestPath(ShortestPath {}), Form::Source);
         assert!(paths.contains("400000 paths, each of 4 ports or so"), "{paths}");
         assert!(
-            paths.ends_with("allow more (memory_max, --memory-max), or take the form \"table\""),
+            paths.ends_with("allow more (memory_max), or take the form \"table\""),
             "{paths}"
         );
         let mesh = Mesh { dimensions: vec![32, 32], hosts_per_switch: 1 };

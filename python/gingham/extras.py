@@ -1,0 +1,20 @@
+"""Packages beside our own that some things take, as extras of the package name them.
+
+>>> require("pyarrow")
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from gingham.errors import EnvironmentProblem
+
+
+def require(*packages: str) -> None:
+    """Raise `EnvironmentProblem` if packages of extras of their names are not installed."""
+    missing = [package for package in packages if find_spec(package) is None]
+    if missing:
+        names = " and ".join(missing)
+        extras = ",".join(missing)
+        verb = "is" if len(missing) == 1 else "are"
+        raise EnvironmentProblem(f"{names} {verb} not installed: pip install 'gingham[{extras}]'")

@@ -1,0 +1,329 @@
+"""One function for each shape of fabrics, with its parameters and their units.
+
+Made from the catalogue of generators (`gingham.generators.source`) by `make pages`.
+
+>>> from gingham import fabrics
+>>> fabrics.torus(dimensions=[4, 4], hosts_per_switch=2)
+<Fabric: 16 switches, 32 other nodes>
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gingham.fabric import Fabric
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+__all__ = [
+    "dragonfly",
+    "fat_tree",
+    "folded_clos",
+    "hypercube",
+    "irregular",
+    "k_ary_n_tree",
+    "mesh",
+    "ring",
+    "star",
+    "torus",
+    "two_hosts",
+]
+
+
+def _made(kind: str, values: Mapping[str, Any], seed: int, speed: str | None) -> Fabric:
+    """Return the fabric of a generator; what is not given it chooses itself."""
+    given = {
+        name: value if isinstance(value, int) else list(value)
+        for name, value in values.items()
+        if value is not None
+    }
+    return Fabric.make(kind, seed=seed, speed=speed, **given)
+
+
+def two_hosts(
+    *,
+    switches: int = 1,
+    seed: int = 1,
+    speed: str | None = None,
+) -> Fabric:
+    """Make two hosts with a row of switches between them.
+
+    :param switches: Number of switches in a row between the two hosts, from 0 (a direct cable) to
+        999,998.
+    :param seed: Decides where chance does; shapes without chance do not depend on it.
+    :param speed: What every cable tells of itself, such as "4xNDR" or "10 GB/s"; nothing unless
+        given.
+
+    Source: Kwan et al. 1996, section 3.1.
+    """
+    return _made("two-hosts", {"switches": switches}, seed, speed)
+
+
+def star(
+    *,
+    hosts: int,
+    seed: int = 1,
+    speed: str | None = None,
+) -> Fabric:
+    """Make one switch with all hosts on it.
+
+    :param hosts: Number of hosts on the switch, from 1 to 65,535.
+    :param seed: Decides where chance does; shapes without chance do not depend on it.
+    :param speed: What every cable tells of itself, such as "4xNDR" or "10 GB/s"; nothing unless
+        given.
+
+    Source: textbook.
+    """
+    return _made("star", {"hosts": hosts}, seed, speed)
+
+
+def ring(
+    *,
+    switches: int,
+    hosts_per_switch: int = 1,
+    seed: int = 1,
+    speed: str | None = None,
+) -> Fabric:
+    """Make switches in a ring.
+
+    :param switches: Number of switches in the ring, from 1 (two are joined by one cable).
+    :param hosts_per_switch: Number of hosts on each switch, from 1.
+    :param seed: Decides where chance does; shapes without chance do not depend on it.
+    :param speed: What every cable tells of itself, such as "4xNDR" or "10 GB/s"; nothing unless
+        given.
+
+    Source: textbook.
+    """
+    return _made("ring", {"switches": switches, "hosts_per_switch": hosts_per_switch}, seed, speed)
+
+
+def mesh(
+    *,
+    dimensions: Sequence[int],
+    hosts_per_switch: int = 1,
+    seed: int = 1,
+    speed: str | None = None,
+) -> Fabric:
+    """Make a grid of switches with open edges.
+
+    :param dimensions: Number of switches in each of 1 to 32 dimensions, such as [8, 8], from 1.
+    :param hosts_per_switch: Number of hosts on each switch, from 1.
+    :param seed: Decides where chance does; shapes without chance do not depend on it.
+    :param speed: What every cable tells of itself, such as "4xNDR" or "10 GB/s"; nothing unless
+        given.
+
+    Source: Dally and Towles 2004, chapter 5.
+    """
+    return _made(
+        "mesh",
+        {
+            "dimensions": dimensions,
+            "hosts_per_switch": hosts_per_switch,
+        },
+        seed,
+        speed,
+    )
+
+
+def torus(
+    *,
+    dimensions: Sequence[int],
+    hosts_per_switch: int = 1,
+    seed: int = 1,
+    speed: str | None = None,
+) -> Fabric:
+    """Make a grid of switches whose edges are joined to the opposite ones.
+
+    :param dimensions: Number of switches in each of 1 to 32 dimensions, from 1 (2 are joined by one
+        cable).
+    :param hosts_per_switch: Number of hosts on each switch, from 1.
+    :param seed: Decides where chance does; shapes without chance do not depend on it.
+    :param speed: What every cable tells of itself, such as "4xNDR" or "10 GB/s"; nothing unless
+        given.
+
+    Source: Dally and Towles 2004, chapter 5.
+    """
+    return _made(
+        "torus",
+        {
+            "dimensions": dimensions,
+            "hosts_per_switch": hosts_per_switch,
+        },
+        seed,
+        speed,
+    )
+
+
+def hypercube(
+    *,
+    dimensions: int,
+    hosts_per_switch: int = 1,
+    seed: int = 1,
+    speed: str | None = None,
+) -> Fabric:
+    """Make a mesh of two switches in each dimension.
+
+    :param dimensions: Number of dimensions, from 1 to 18; each doubles the number of switches.
+    :param hosts_per_switch: Number of hosts on each switch, from 1.
+    :param seed: Decides where chance does; shapes without chance do not depend on it.
+    :param speed: What every cable tells of itself, such as "4xNDR" or "10 GB/s"; nothing unless
+        given.
+
+    Source: Dally and Towles 2004, chapter 5.
+    """
+    return _made(
+        "hypercube",
+        {
+            "dimensions": dimensions,
+            "hosts_per_switch": hosts_per_switch,
+        },
+        seed,
+        speed,
+    )
+
+
+def k_ary_n_tree(
+    *,
+    arity: int,
+    levels: int,
+    seed: int = 1,
+    speed: str | None = None,
+) -> Fabric:
+    """Make a fat tree of equal switches by Petrini and Vanneschi.
+
+    :param arity: Number of cables from each switch downwards (k), from 2.
+    :param levels: Number of levels of switches (n), from 1.
+    :param seed: Decides where chance does; shapes without chance do not depend on it.
+    :param speed: What every cable tells of itself, such as "4xNDR" or "10 GB/s"; nothing unless
+        given.
+
+    Source: Petrini and Vanneschi 1997.
+    """
+    return _made("k-ary-n-tree", {"arity": arity, "levels": levels}, seed, speed)
+
+
+def fat_tree(
+    *,
+    ports: int,
+    levels: int,
+    tapering: int = 1,
+    seed: int = 1,
+    speed: str | None = None,
+) -> Fabric:
+    """Make a fat tree of switches with equally many ports, tapered at the leaves if asked.
+
+    :param ports: Number of ports of each switch, even, from 2.
+    :param levels: Number of levels of switches, from 1.
+    :param tapering: Hosts on a leaf for each of its cables up, from 1: 2 is an oversubscription of
+        2 : 1.
+    :param seed: Decides where chance does; shapes without chance do not depend on it.
+    :param speed: What every cable tells of itself, such as "4xNDR" or "10 GB/s"; nothing unless
+        given.
+
+    Source: Lin, Chung and Huang 2004; Ohring et al. 1995.
+    """
+    return _made("fat-tree", {"ports": ports, "levels": levels, "tapering": tapering}, seed, speed)
+
+
+def folded_clos(
+    *,
+    leaves: int,
+    spines: int,
+    hosts_per_leaf: int,
+    cables_per_pair: int = 1,
+    seed: int = 1,
+    speed: str | None = None,
+) -> Fabric:
+    """Make leaf switches, each cabled to every spine switch.
+
+    :param leaves: Number of leaf switches, from 1.
+    :param spines: Number of spine switches, from 1.
+    :param hosts_per_leaf: Number of hosts on each leaf switch, from 1.
+    :param cables_per_pair: Number of parallel cables between each leaf and each spine, from 1.
+    :param seed: Decides where chance does; shapes without chance do not depend on it.
+    :param speed: What every cable tells of itself, such as "4xNDR" or "10 GB/s"; nothing unless
+        given.
+
+    Source: Leiserson 1985; Clos 1953.
+    """
+    return _made(
+        "folded-clos",
+        {
+            "leaves": leaves,
+            "spines": spines,
+            "hosts_per_leaf": hosts_per_leaf,
+            "cables_per_pair": cables_per_pair,
+        },
+        seed,
+        speed,
+    )
+
+
+def dragonfly(
+    *,
+    switches_per_group: int,
+    global_cables_per_switch: int,
+    hosts_per_switch: int = 1,
+    groups: int | None = None,
+    seed: int = 1,
+    speed: str | None = None,
+) -> Fabric:
+    """Make fully joined groups of switches that are fully joined to each other.
+
+    :param switches_per_group: Number of switches in each group (a), from 1.
+    :param global_cables_per_switch: Number of cables from each switch to other groups (h), from 0
+        (then there is one group).
+    :param hosts_per_switch: Number of hosts on each switch (p), from 1.
+    :param groups: Number of groups (g), from 1 to a h + 1, which is the default.
+    :param seed: Decides where chance does; shapes without chance do not depend on it.
+    :param speed: What every cable tells of itself, such as "4xNDR" or "10 GB/s"; nothing unless
+        given.
+
+    Source: Kim, Dally, Scott and Abts 2008.
+    """
+    return _made(
+        "dragonfly",
+        {
+            "switches_per_group": switches_per_group,
+            "global_cables_per_switch": global_cables_per_switch,
+            "hosts_per_switch": hosts_per_switch,
+            "groups": groups,
+        },
+        seed,
+        speed,
+    )
+
+
+def irregular(
+    *,
+    switches: int,
+    ports: int = 8,
+    hosts_per_switch: int = 4,
+    cables_per_pair_max: int = 1,
+    seed: int = 1,
+    speed: str | None = None,
+) -> Fabric:
+    """Make switches joined at random, as in the studies of Myrinet clusters.
+
+    :param switches: Number of switches, from 1.
+    :param ports: Number of ports of each switch, from 1 to 65,535.
+    :param hosts_per_switch: Number of hosts on each switch, from 1 to the number of its ports.
+    :param cables_per_pair_max: Largest number of parallel cables between two switches, from 1.
+    :param seed: Decides where chance does; shapes without chance do not depend on it.
+    :param speed: What every cable tells of itself, such as "4xNDR" or "10 GB/s"; nothing unless
+        given.
+
+    Source: Flich et al. 2001, section IV-A; the drawing of links is ours.
+    """
+    return _made(
+        "irregular",
+        {
+            "switches": switches,
+            "ports": ports,
+            "hosts_per_switch": hosts_per_switch,
+            "cables_per_pair_max": cables_per_pair_max,
+        },
+        seed,
+        speed,
+    )

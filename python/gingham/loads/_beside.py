@@ -1,0 +1,118 @@
+"""Curves of other simulators, to lie beside ours: a CSV file with a line a point.
+
+::
+
+    accepted_load,latency_mean_ns      load          instead, where only that is known
+    0.10,612                           routing       name of the line; otherwise the file's
+    0.20,655                           ..half_width  of either, where there is one
+
+Loads are shares of the hosts' links, latencies go from creation to delivery, in nanoseconds.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gingham._files import require_file
+from gingham.errors import InputError, meant, nearest
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping, Sequence
+
+# Columns by what they are called in our own tables.
+LATENCY, ACCEPTED, OFFERED, NAME = "latency_mean_ns", "accepted_load", "load", "routing"
+HALF_WIDTHS = ("accepted_load_half_width", "latency_half_width_ns")
+COMMENT = "#"
+Point = dict[str, Any]
+
+
+def beside(path: str | os.PathLike[str]) -> dict[str, list[Point]]:
+    """Return the points of each line in the CSV file at `path`, in order of their loads.
+
+    Columns are `latency_mean_ns` and `accepted_load`, or `load` in its place; there may be
+    `routing`, `accepted_load_half_width` and `latency_half_width_ns`, as in `curve.csv` of
+    `gingham curve`. `InputError` if a column is missing, or a value is no number.
+    """
+    file = Path(path)
+    require_file(file)
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{file}: is no text: {error.reason}", file=str(file)) from error
+    numbered = [
+        (number, row)
+        for number, row in enumerate(csv.reader(text.splitlines()), start=1)
+        if row and not row[0].lstrip().startswith(COMMENT)
+    ]
+    names = [name.strip() for name in numbered[0][1]] if numbered else []
+    across = ACCEPTED if ACCEPTED in names else OFFERED
+    require_columns(file, names, across)
+    lines: dict[str, list[Point]] = {}
+    for number, row in numbered[1:]:
+        values = dict(zip(names, (cell.strip() for cell in row), strict=False))
+        found = point(file, number, values, across)
+        if found[LATENCY] is not None:
+            lines.setdefault(values.get(NAME) or file.stem, []).append(found)
+    if not lines:
+        raise InputError(f"{file}: holds no point with a latency", file=str(file))
+    return {name: sorted(points, key=load_of) for name, points in lines.items()}
+
+
+def load_of(one: Point) -> float:
+    """Return the load of a point."""
+    return float(one[ACCEPTED] or 0.0)
+
+
+def require_columns(file: Path, names: Sequence[str], across: str) -> None:
+    """Raise `InputError` if a column is missing without which there is no curve."""
+    for column in (LATENCY, across):
+        if column not in names:
+            near = nearest(column, names)
+            has = ", ".join(names) or "none"
+            raise InputError(
+                f'{file}: has no column "{column}"{meant(near, ";")} its columns are {has}\n'
+                f"  a curve has {LATENCY} and {ACCEPTED}, or {OFFERED} in its place; {NAME} may "
+                "name lines",
+                file=str(file),
+                line=1,
+                key=column,
+                expected=[LATENCY, ACCEPTED],
+                nearest=near,
+            )
+
+
+def point(file: Path, number: int, values: Mapping[str, str], across: str) -> Point:
+    """Return the point of a line of the file; `None` stands for an empty cell."""
+    columns = {ACCEPTED: across, LATENCY: LATENCY, **{name: name for name in HALF_WIDTHS}}
+    found: Point = {
+        name: cell(file, number, column, values.get(column, "")) for name, column in columns.items()
+    }
+    if found[LATENCY] is not None and (found[ACCEPTED] is None or found[LATENCY] <= 0):
+        raise InputError(
+            f"{file}:{number}: a point has a load, and a latency above 0",
+            file=str(file),
+            line=number,
+        )
+    return found
+
+
+def cell(file: Path, number: int, column: str, text: str) -> float | None:
+    """Return the number in a cell; `InputError` says where there is none."""
+    if not text:
+        return None
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value) or value < 0:
+        raise InputError(
+            f'{file}:{number}: {column}: expected a number from 0, found "{text}"',
+            file=str(file),
+            line=number,
+            key=column,
+        )
+    return value

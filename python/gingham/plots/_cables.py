@@ -1,0 +1,152 @@
+"""The fabric as it is cabled, before anything runs on it.
+
+::
+
+    spine           ▐█▌     ▐█▌        colour of a line: what its cable tells of its speed
+                   ║ │ │   │ │ ║
+    leaf         ▐█▌    ▐█▌    ▐█▌
+    hosts        ···    ···    ···     or their number, with one line for all their cables
+
+Nodes stand where `_fabric` has them for a run, so that the two pictures can lie side by side.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+from matplotlib.collections import LineCollection
+
+from gingham.errors import counted
+from gingham.plots import _style as style
+from gingham.plots._fabric import canvas, draw_hosts, draw_label, draw_switches, extent
+from gingham.plots._fabric_key import LEFT, LINE, MARGIN, TEXT_SIZE, key_height, marks
+from gingham.plots._network import Network
+from gingham.plots._scene import Scene, scene
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# Of the width that a full channel has in the picture of a run; at least so wide, in points.
+WIDTH_SHARE, WIDTH_MIN = 0.4, 0.5
+# The two halves of a cable end so near each other, in points, unless it goes round.
+GAP = 8.0
+# The sample of a speed in the key, and where what is said of marks begins, in points.
+SAMPLE, MARKS_LEFT = 22.0, 250.0
+UNTOLD = "no speed told"
+SEVERAL = {"switch": "switches", "aggregation": "aggregation nodes"}
+
+
+class NodeLike(Protocol):
+    """A node, as far as the picture goes."""
+
+    @property
+    def name(self) -> str:
+        """Unique in its fabric."""
+
+    @property
+    def kind(self) -> str:
+        """Such as "switch"."""
+
+
+class CableLike(Protocol):
+    """A cable, as far as the picture goes."""
+
+    @property
+    def ends(self) -> tuple[tuple[str, int], tuple[str, int]]:
+        """Node and port at each end."""
+
+    @property
+    def speed(self) -> str | None:
+        """What it tells."""
+
+
+@style.styled
+def draw(nodes: Sequence[NodeLike], cables: Sequence[CableLike], *, title: str) -> Figure:
+    """Return the picture of nodes and cables."""
+    fabric = network(nodes, cables)
+    if not cables:
+        figure = style.new_figure(7, 3, title)
+        style.say_nothing_to_draw(figure.subplots(), "the fabric has no cables")
+        return figure
+    drawn = scene(fabric)
+    speeds = Counter(cable.speed or UNTOLD for cable in cables)
+    told = [speed for speed in speeds if speed != UNTOLD]
+    colours = dict(zip(told, style.CLASS_COLOURS, strict=False))
+    if told and UNTOLD in speeds:
+        colours[UNTOLD] = style.NODE_EDGE
+    low, high = extent(drawn)
+    said = marks(drawn)
+    lines = said if len(said) > len(colours) else [""] * len(colours)
+    below = headline(nodes, speeds)
+    figure, axes, key = canvas(high - low, low, key_height(lines), title, below)
+    draw_cables(axes, drawn, [colours.get(one.speed or UNTOLD, style.NODE_EDGE) for one in cables])
+    draw_switches(axes, drawn)
+    draw_hosts(axes, drawn)
+    for label in drawn.labels:
+        draw_label(axes, label)
+    draw_key(key, colours, said)
+    return figure
+
+
+def network(nodes: Sequence[NodeLike], cables: Sequence[CableLike]) -> Network:
+    """Return nodes and cables as the network of a run that carried nothing."""
+    number = {node.name: index for index, node in enumerate(nodes)}
+    ends = [[number[name] for name, _ in cable.ends] for cable in cables]
+    channels = [(*start, *end) for cable in cables for start, end in (cable.ends, cable.ends[::-1])]
+    unknown = np.full(len(channels), np.nan)
+    return Network(
+        names=[node.name for node in nodes],
+        kinds=[node.kind for node in nodes],
+        ends=np.asarray(ends, dtype=np.int64).reshape(-1, 2),
+        rows=np.arange(len(channels), dtype=np.int64).reshape(-1, 2),
+        utilisation=unknown,
+        utilisation_half_width=unknown,
+        stopped_share=unknown,
+        stopped_half_width=unknown,
+        fill=unknown,
+        fill_half_width=unknown,
+        channels=channels,
+    )
+
+
+def headline(nodes: Sequence[NodeLike], speeds: Mapping[str, int]) -> str:
+    """Return how many nodes and cables there are."""
+    kinds = Counter(node.kind for node in nodes)
+    told = [counted(count, kind, SEVERAL.get(kind, "")) for kind, count in kinds.items()]
+    cables = counted(sum(speeds.values()), "cable")
+    by_speed = ", ".join(f"{count:,} x {speed}" for speed, count in speeds.items())
+    speed = "; no cable tells a speed" if list(speeds) == [UNTOLD] else f": {by_speed}"
+    return f"{', '.join([*told, cables])}{speed}."
+
+
+def draw_cables(axes: Axes, drawn: Scene, colours: Sequence[str]) -> None:
+    """Draw each cable in the colour of its speed."""
+    paths, shades, widths = [], [], []
+    for index in range(0, len(drawn.strokes), 2):
+        here, there = drawn.strokes[index : index + 2]
+        halves = [here.path, there.path]
+        if np.hypot(*(here.path[-1] - there.path[-1])) <= GAP:
+            halves = [np.vstack([here.path, there.path[::-1]])]
+        paths += halves
+        # It may stand for several cables to hosts; rows are two a cable.
+        shades += [colours[here.rows[0] // 2]] * len(halves)
+        widths += [max(float(drawn.line_widths[index]) * WIDTH_SHARE, WIDTH_MIN)] * len(halves)
+    found = LineCollection(paths, gid="cables", colors=shades, linewidths=widths, zorder=2)
+    axes.add_collection(found, autolim=False)
+
+
+def draw_key(axes: Axes, colours: Mapping[str, str], said: Sequence[str]) -> None:
+    """Say which colour is which speed, and what the marks mean."""
+    top = axes.get_ylim()[1] - MARGIN
+    for line, (speed, colour) in enumerate(colours.items()):
+        level = top - LINE * line
+        axes.plot((LEFT, LEFT + SAMPLE), (level, level), color=colour, linewidth=2.0)
+        axes.text(LEFT + SAMPLE + 8, level, speed, size=TEXT_SIZE, va="center")
+    left = MARKS_LEFT if colours else LEFT
+    for line, text in enumerate(said):
+        axes.text(left, top - LINE * line, text, size=TEXT_SIZE, va="center")

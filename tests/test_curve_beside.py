@@ -1,0 +1,132 @@
+"""Curves of other simulators beside ours."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from matplotlib.colors import to_hex
+
+from gingham import InputError, plots
+from gingham.loads import beside
+from gingham.plots import _style as style
+from tests.conftest import Finished
+
+Gingham = Callable[..., Finished]
+POINTS = {
+    "load": [0.1, 0.2],
+    "replications": [2, 2],
+    "accepted_load": [0.1, 0.2],
+    "accepted_load_half_width": [0.01, 0.01],
+    "latency_mean_ns": [500.0, 900.0],
+    "latency_half_width_ns": [10.0, 20.0],
+    "not_converged": [0, 0],
+    "saturated": [0, 1],
+    "deadlocked": [0, 0],
+    "failed": [0, 0],
+}
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "booksim.csv"
+    path.write_text(text)
+    return path
+
+
+def test_a_curve_has_loads_and_latencies_in_the_order_of_its_loads(tmp_path: Path) -> None:
+    text = "# of another simulator\naccepted_load, latency_mean_ns\n0.2,900\n\n0.1,600\n0.3,\n"
+    [(name, points)] = beside(written(tmp_path, text)).items()
+    assert name == "booksim"
+    assert [(one["accepted_load"], one["latency_mean_ns"]) for one in points] == [
+        (0.1, 600),
+        (0.2, 900),
+    ]
+    # A spreadsheet puts a mark before the first name, and only the offered load may be known.
+    [points] = beside(written(tmp_path, "\ufeffload,latency_mean_ns\n0.4,7\n")).values()
+    assert points[0]["accepted_load"] == 0.4
+
+
+def test_a_column_names_lines_and_intervals_are_kept(tmp_path: Path) -> None:
+    text = (
+        "routing,load,accepted_load,latency_mean_ns,latency_half_width_ns\n"
+        "dor,0.1,0.11,600,5\nval,0.1,0.1,700,\n"
+    )
+    found = beside(written(tmp_path, text))
+    assert list(found) == ["dor", "val"]
+    assert found["dor"][0] == {
+        "accepted_load": 0.11,
+        "accepted_load_half_width": None,
+        "latency_mean_ns": 600.0,
+        "latency_half_width_ns": 5.0,
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", 'has no column "latency_mean_ns"; its columns are none'),
+        ("load,latency\n0.1,5\n", 'no column "latency_mean_ns"; did you mean "latency"'),
+        ("lod,latency_mean_ns\n0.1,5\n", 'no column "load"; did you mean "lod"'),
+        ("load,latency_mean_ns\n", "holds no point with a latency"),
+        ("load,latency_mean_ns\n0.1,\n", "holds no point with a latency"),
+        ("load,latency_mean_ns\n0.1,5\n0.2,five\n", r'csv:3: latency_mean_ns: .* found "five"'),
+        ("load,latency_mean_ns\nnan,5\n", r'csv:2: load: expected a number from 0, found "nan"'),
+        ("load,latency_mean_ns\n-1,5\n", "csv:2: load"),
+        ("load,latency_mean_ns\n,5\n", "csv:2: a point has a load"),
+        ("load,latency_mean_ns\n0.1,0\n", "csv:2: a point has a load, and a latency above 0"),
+    ],
+)
+def test_what_is_no_curve_is_refused_in_one_message(
+    tmp_path: Path, text: str, message: str
+) -> None:
+    with pytest.raises(InputError, match=message) as refused:
+        beside(written(tmp_path, text))
+    assert str(refused.value).startswith(str(tmp_path))
+
+
+def test_what_is_no_text_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_bytes(b"load\xff\xfe")
+    with pytest.raises(InputError, match="is no text"):
+        beside(tmp_path / "x.csv")
+    with pytest.raises(InputError, match="no such file"):
+        beside(tmp_path / "y.csv")
+
+
+def test_lines_of_others_are_dashed_in_a_colour_of_their_own() -> None:
+    others = {"booksim": [{"accepted_load": 0.1, "latency_mean_ns": 450.0}]}
+    others["booksim"][0] |= dict.fromkeys(["accepted_load_half_width", "latency_half_width_ns"], 0)
+    figure = plots.curve(pa.table(POINTS), title="Two", beside=others)
+    [axes] = figure.axes
+    lines = {line.get_gid(): line for line in axes.lines if line.get_gid() in {"curve", "beside"}}
+    assert [to_hex(lines[gid].get_color()) for gid in ("curve", "beside")] == [
+        *style.CLASS_COLOURS[:2]
+    ]
+    assert lines["curve"].get_linestyle() == "-"
+    assert lines["beside"].get_linestyle() == "--"
+    assert np.asarray(lines["beside"].get_ydata()).tolist() == [450.0]
+    legend = axes.get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()][:2] == ["gingham", "booksim"]
+    alone = plots.curve(pa.table(POINTS), title="Two").axes[0].get_legend()
+    assert alone is not None
+    assert [text.get_text()[:9] for text in alone.get_texts()] == ["saturated"]
+
+
+def test_the_command_draws_both_and_refuses_before_it_runs(
+    gingham: Gingham, tmp_path: Path
+) -> None:
+    written(tmp_path, "load,latency_mean_ns\n0.05,4100\n")
+    asked = ("curve", "torus", "--load", "0.05", "--replications", 1, "--set", "stop.time=50 us")
+    told = gingham(*asked, "-o", "out", "--beside", "booksim.csv", "--json")
+    assert told.code == 0, told.err
+    [(name, [point])] = json.loads(told.out)["beside"].items()
+    assert (name, point["accepted_load"], point["latency_mean_ns"]) == ("booksim", 0.05, 4100)
+    written(tmp_path, "load,delay\n0.05,4100\n")
+    refused = gingham(*asked, "-o", "other", "--beside", "booksim.csv")
+    assert refused.code == 2
+    assert 'booksim.csv: has no column "latency_mean_ns"' in refused.err
+    assert not (tmp_path / "other").exists()

@@ -1,0 +1,96 @@
+"""One typed function for each generator, and messages in the words of whoever asked."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+
+import gingham
+from gingham import Fabric, InputError, examples, fabrics
+from gingham._native import catalogue
+from gingham.cli._words import OPTIONS, in_options
+
+PACKAGE = Path(gingham.__file__).parent
+LINES = [line for line in catalogue() if line["concept"] == "generator"]
+
+
+@pytest.mark.parametrize("line", LINES, ids=lambda line: line["name"])
+def test_a_generator_has_a_function_with_its_parameters_and_their_units(
+    line: dict[str, dict[str, dict[str, dict[str, str]]]],
+) -> None:
+    made = getattr(fabrics, str(line["name"]).replace("-", "_"))
+    parameters = inspect.signature(made).parameters
+    known = line["parameters"]["properties"]
+    assert set(parameters) == {*known, "seed", "speed"}
+    told = " ".join((made.__doc__ or "").split())
+    for name, schema in known.items():
+        assert f":param {name}: {' '.join(schema['description'].split())}" in told
+        required = name in line["parameters"].get("required", [])
+        assert (parameters[name].default is inspect.Parameter.empty) == required
+        if "default" in schema:
+            assert parameters[name].default == schema["default"]
+
+
+def test_no_function_is_of_a_generator_that_is_no_more() -> None:
+    assert {name.replace("_", "-") for name in fabrics.__all__} == {one["name"] for one in LINES}
+
+
+def test_a_function_makes_what_the_generator_makes() -> None:
+    made = fabrics.folded_clos(leaves=3, spines=2, hosts_per_leaf=2, speed="4xNDR")
+    same = Fabric.make("folded-clos", leaves=3, spines=2, hosts_per_leaf=2, speed="4xNDR")
+    assert (made.nodes, made.cables) == (same.nodes, same.cables)
+    assert fabrics.mesh(dimensions=(2, 3)).cables == Fabric.make("mesh", dimensions=[2, 3]).cables
+    # What is not given, the generator chooses.
+    groups = fabrics.dragonfly(switches_per_group=2, hosts_per_switch=1, global_cables_per_switch=1)
+    assert len([node for node in groups.nodes if node.kind == "switch"]) == 2 * 3
+    other = fabrics.irregular(switches=8, ports=6, hosts_per_switch=2, seed=2)
+    assert other.cables != fabrics.irregular(switches=8, ports=6, hosts_per_switch=2).cables
+
+
+def test_errors_raised_in_a_program_name_what_a_program_can_write(tmp_path: Path) -> None:
+    ring = fabrics.ring(switches=4)
+    ring.save(tmp_path / "ring.toml")
+    with pytest.raises(InputError, match="exists already; overwrite=True replaces it"):
+        ring.save(tmp_path / "ring.toml")
+    ring.save(tmp_path / "ring.toml", overwrite=True)
+    torus = gingham.Scenario.example("torus").with_({"stop.time": "20 us"})
+    result = gingham.run(torus, output=tmp_path / "run")
+    with pytest.raises(InputError, match="run: exists already; overwrite=True replaces it"):
+        result.save(tmp_path / "run")
+    result.save(tmp_path / "run", overwrite=True)
+    with pytest.raises(gingham.DeadlockError, match=r"allow it \(allow_deadlock=True\)"):
+        gingham.run("ring-deadlock")
+    assert examples.path("ring-deadlock") is not None
+    with pytest.raises(InputError, match=r"name a run folder \(output=\.\.\.\)"):
+        gingham.run(torus.with_({"measure.messages": "all"}))
+
+
+def test_no_message_of_the_package_names_an_option_of_the_command_line() -> None:
+    """Messages are the texts of errors; doc strings and pages may tell of options."""
+    option = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
+    raised = ("Error", "Problem", "refuse", "damaged")
+    for path in PACKAGE.rglob("*.py"):
+        if {"cli", "opensm", "studies"} & set(path.parts):
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            if not isinstance(node, ast.Call):
+                continue
+            name = ast.unparse(node.func)
+            if not name.endswith(raised):
+                continue
+            # A scenario is run again from the command line, whoever draws.
+            found = option.findall(ast.unparse(node))
+            assert found == [] or path.parts[-2] == "plots", (path.name, node.lineno, found)
+
+
+def test_the_command_line_has_an_option_for_each_parameter_that_messages_name() -> None:
+    assert in_options("x: exists already; overwrite=True replaces it").endswith(
+        "--force replaces it"
+    )
+    sources = [path.read_text() for path in (PACKAGE / "cli").glob("*.py")]
+    for option in {one.split()[-1].strip("`()") for one in OPTIONS.values()}:
+        assert any(f'"{option}"' in source for source in sources), option
