@@ -86,6 +86,7 @@ _MODULES = {
     "old_names",
     "plots",
     "saving",
+    "schemas",
     "store",
     "stripe",
     "tables",

@@ -8,8 +8,7 @@ from typing import Any
 
 import click
 
-from gingham import glossary, meanings, mechanisms, pairs, reference
-from gingham._native import scenario_schema, stripe_schema
+from gingham import glossary, meanings, mechanisms, pairs, reference, schemas
 from gingham.cli import _completion, _explained, _pairs
 from gingham.cli._output import json_option, line_width, page, print_json
 from gingham.errors import InputError, meant, nearest
@@ -21,17 +20,24 @@ stripe_option = click.option("--stripe", is_flag=True, help="For striping scenar
 
 @click.command()
 @stripe_option
-def schema(stripe: bool) -> None:
+@click.option("--sweep", is_flag=True, help="Of sweep files.")
+@click.option("--error", is_flag=True, help="Of what a command with --json says when it fails.")
+def schema(stripe: bool, sweep: bool, error: bool) -> None:
     """Print the JSON Schema of scenarios, for editors that complete and check.
 
     \b
-    Example:
+    Examples:
       gingham schema > scenario.schema.json
       # first line of a scenario, for editors with taplo:
       #:schema ./scenario.schema.json
+      gingham schema --sweep > sweep.schema.json
     """
-    found = stripe_schema() if stripe else scenario_schema()
-    print_json({"$schema": "https://json-schema.org/draft/2020-12/schema", **found})
+    asked = {"--stripe": stripe, "--sweep": sweep, "--error": error}
+    names = [name for name, given in asked.items() if given]
+    if len(names) > 1:
+        raise click.UsageError(f"one schema at a time: {' or '.join(names)}")
+    makers = {"--stripe": schemas.stripe, "--sweep": schemas.sweep, "--error": schemas.error}
+    print_json(makers[names[0]]() if names else schemas.scenario())
 
 
 @click.command()
