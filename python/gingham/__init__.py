@@ -78,6 +78,7 @@ _NAMES = {
 _HOMES = {name: module for module, names in _NAMES.items() for name in names}
 # Modules that are there without an import of their own.
 _MODULES = {
+    "differences",
     "examples",
     "extras",
     "fabrics",

@@ -27,6 +27,10 @@ PLACES = {
             "example."
         ),
     ),
+    "diff": (
+        "_diff:diff",
+        "Say what the runs B measured differently from the runs A, and which links changed.",
+    ),
     "example": (
         "_example:example",
         "Print the example NAME, or write it to a file: a scenario, or the dump of a cluster.",
