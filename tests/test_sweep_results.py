@@ -6,11 +6,15 @@ whose means and intervals are worked out here.
 
 from __future__ import annotations
 
+import _thread
 import json
 import math
 import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import duckdb
@@ -20,11 +24,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from gingham import _signals
 from gingham.cli import _query
 from gingham.errors import EnvironmentProblem, InputError
 from gingham.results import Interval, Results, interval
+from gingham.results._asking import answered
 from gingham.store import SweepFolder, query_guard
-from tests.conftest import Finished
+from tests.conftest import TIMEOUT_S, Finished, wait_until
 
 Gingham = Callable[..., Finished]
 # Student's t: the 97.5 % point for two degrees of freedom is 0.95 sqrt(2 / (1 - 0.95²)).
@@ -306,6 +312,9 @@ class Pressed:
     def sql(self, _query: str) -> None:
         raise self.error
 
+    def interrupt(self) -> None:
+        raise AssertionError("the database has noticed itself")
+
 
 @pytest.mark.parametrize("error", INTERRUPTIONS)
 def test_an_interrupted_question_is_no_wrong_one(
@@ -322,6 +331,61 @@ def test_a_question_after_an_interruption_is_not_interrupted(results: Results) -
     except KeyboardInterrupt:
         with pytest.raises(InputError, match="nowhere"):
             results.query("from nowhere")
+
+
+def test_a_question_that_does_not_listen_is_left_behind() -> None:
+    """Ctrl-C comes while it works; what asks it to end is told, and it goes on all the same."""
+    asked, free = Event(), Event()
+    before = _signals.left_behind()
+
+    def deaf() -> None:
+        _thread.interrupt_main()
+        free.wait(TIMEOUT_S)
+
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            answered(deaf, asked.set)
+    finally:
+        free.set()
+    assert (before, asked.is_set(), _signals.left_behind()) == (False, True, True)
+    _signals._left.clear()
+
+
+def test_a_question_that_listens_ends_with_what_it_says() -> None:
+    with pytest.raises(ValueError, match="so"):
+        answered(lambda: int("so"), lambda: None)
+    assert answered(lambda: 3, lambda: None) == 3
+    free = Event()
+
+    def listening() -> None:
+        _thread.interrupt_main()
+        free.wait(TIMEOUT_S)
+
+    with pytest.raises(KeyboardInterrupt):
+        answered(listening, free.set)
+    assert not _signals.left_behind()
+
+
+def test_query_ends_at_once_on_ctrl_c_whatever_is_asked(folder: Path) -> None:
+    """DuckDB looks at this one only when it is done, in a minute or so."""
+    sql = "select string_agg(range::varchar) from range(500000000)"
+    start = "from gingham.cli import main; main()"
+    command = [sys.executable, "-c", start, "query", str(folder), sql]
+    asking = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    stat = Path(f"/proc/{asking.pid}/stat")
+
+    def has_begun() -> bool:
+        # Its processor time, in hundredths of a second: more than starting takes.
+        user = int(stat.read_text().rpartition(")")[2].split()[11])
+        return user > 300
+
+    try:
+        wait_until(has_begun)
+        asking.send_signal(signal.SIGINT)
+        _, told = asking.communicate(timeout=TIMEOUT_S)
+    finally:
+        asking.kill()
+    assert (asking.returncode, told) == (130, "gingham: interrupted; nothing was written\n")
 
 
 def test_another_fault_of_the_database_is_no_interruption() -> None:

@@ -155,3 +155,16 @@ def is_default(handler: object) -> bool:
     if isinstance(owner, HeldSignals):
         return is_default(owner.former(signal.SIGINT))
     return handler is signal.default_int_handler
+
+
+def leave_behind() -> None:
+    """Note that a thread works on which nobody waits for, and that cannot be ended."""
+    _left.append(True)
+
+
+def left_behind() -> bool:
+    """Whether there is such a thread: then a process ends without asking its threads."""
+    return bool(_left)
+
+
+_left: list[bool] = []

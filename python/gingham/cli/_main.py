@@ -6,7 +6,6 @@ import io
 import os
 import signal
 import sys
-import traceback
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ import click
 
 from gingham._files import reason
 from gingham._native import __version__
+from gingham._signals import left_behind
 from gingham.cli._commands import PLACES, LateGroup, Later
 from gingham.cli._output import INTERRUPTED, Interrupted, command_given, echo, for_programs, say
 from gingham.errors import GinghamError
@@ -77,7 +77,11 @@ for _name in PLACES:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and leave with its exit code."""
-    sys.exit(run(arguments))
+    code = run(arguments)
+    if left_behind():
+        sys.stdout.flush()
+        os._exit(code)
+    sys.exit(code)
 
 
 def run(arguments: list[str] | None = None) -> int:
@@ -161,6 +165,8 @@ def forget_output() -> None:
 
 def explain_own_fault(error: BaseException) -> int:
     """Say that we made a mistake, and where."""
+    import traceback
+
     if os.environ.get(TRACEBACK_VARIABLE):
         traceback.print_exception(error)
     frame = traceback.extract_tb(error.__traceback__)[-1]

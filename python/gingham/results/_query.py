@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from gingham.errors import InputError, meant, nearest
+from gingham.results._asking import answered
 from gingham.store import query_guard
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def ask(connection: duckdb.DuckDBPyConnection, sql: str, views: Mapping[str, obj
                 expected=list(views),
             )
         with query_guard():
-            return connection.sql(sql).to_arrow_table()
+            return answered(lambda: connection.sql(sql).to_arrow_table(), connection.interrupt)
     except duckdb.IOException:
         raise
     except duckdb.Error as error:
@@ -57,7 +58,7 @@ def with_place(connection: duckdb.DuckDBPyConnection, sql: str) -> str | None:
 
     try:
         with query_guard():
-            connection.execute(sql)
+            answered(lambda: connection.execute(sql), connection.interrupt)
     except duckdb.Error as error:
         return str(error)
     return None

@@ -56,6 +56,7 @@ class Results:
         """Wrap the views of a folder; use `load`."""
         self.folder = folder
         self._connection = connection
+        self._busy = False
         self.manifest = read_manifest(folder)
         self._kind = kind_in(self.manifest)
         # Each table, and the columns that put its rows into the order of the sweep.
@@ -81,13 +82,13 @@ class Results:
         axes = ", ".join(self.axes) or "none"
         return f"<Results of {self.title!r}: axes {axes}; {count:,} runs in {str(self.folder)!r}>"
 
-    @property
     def _repr_html_(self) -> str:
         """Return what a notebook shows."""
         from gingham import _html
 
         return _html.of_results(self, self._kind.mean)
 
+    @property
     def title(self) -> str:
         """What the sweep shows."""
         return str(self.manifest["sweep"]["title"])
@@ -143,8 +144,14 @@ class Results:
         """
         import duckdb
 
+        if self._busy:
+            self._connection, self._busy = reader(self.folder), False
         try:
             return self._ask(sql)
+        except KeyboardInterrupt:
+            # What was asked may go on, and would keep others waiting.
+            self._busy = True
+            raise
         except duckdb.IOException:
             # The sweep still runs, and has put files together since they were listed.
             self._connection = reader(self.folder)
