@@ -405,9 +405,9 @@ def test_progress_says_what_is_done_and_to_do(
         on_progress(now)
     # A moment is 5 s: the first line comes when 2 s have passed, the others 10 s apart.
     assert [said for said, _ in told] == [
-        "2 of 10 runs done; 8 to do",
-        "4 of 10 runs done; 6 to do, 1.0 runs/s, 6 s left",
-        "6 of 10 runs done; 4 to do, 2.0 runs/s, 2 s left, 1 failed",
+        "making runs: 2 of 10 done; 8 to do",
+        "making runs: 4 of 10 done; 6 to do, 1.0 runs/s, 6 s left",
+        "making runs: 6 of 10 done; 4 to do, 2.0 runs/s, 2 s left, 1 failed",
     ]
     assert told[1][1]["seconds_left"] == 6.0
 

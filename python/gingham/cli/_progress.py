@@ -1,12 +1,16 @@
-"""Progress of a long run: a bar on a terminal, plain lines elsewhere."""
+"""Progress of a long run: a bar on a terminal, plain lines elsewhere.
+
+Both say first what is done, then how far it is.
+"""
 
 from __future__ import annotations
 
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from contextvars import copy_context
 from dataclasses import dataclass
-from functools import partial
+from threading import Timer
 from typing import TYPE_CHECKING, TypeVar
 
 from gingham.cli._output import for_programs, say
@@ -29,30 +33,53 @@ class Work:
     """What a run does, in words."""
 
     doing: str
+    # And before the first of it is done.
+    before: str
     # What it counts, and the field of its progress that says how many there are.
     counted: str
     field: str
 
 
-FLITS = Work("following flits", "messages", "messages_delivered")
-STRIPES = Work("sending packets", "packets", "packets_delivered")
+FLITS = Work(
+    "following flits",
+    "making the fabric, its routes and their proof",
+    "messages",
+    "messages_delivered",
+)
+STRIPES = Work("sending packets", "making the channels", "packets", "packets_delivered")
 
 
 @contextmanager
-def shown(bar: AbstractContextManager[T], lines: Callable[[], T]) -> Iterator[T]:
+def shown(bar: AbstractContextManager[T], lines: AbstractContextManager[T]) -> Iterator[T]:
     """Show progress on the standard error: as a bar if that is a terminal, as lines elsewhere."""
-    if sys.stderr.isatty() and not for_programs.get():
-        with bar as on_progress:
-            yield on_progress
-    else:
-        yield lines()
+    with bar if sys.stderr.isatty() and not for_programs.get() else lines as on_progress:
+        yield on_progress
 
 
 def progress_shown(
     work: Work = FLITS,
 ) -> AbstractContextManager[Callable[[AnyProgress], None]]:
-    """Show the progress of what runs in the block."""
-    return shown(bar(work), partial(lines, work))
+    """Show the progress of what runs in the block, beginning with what comes before it."""
+    return shown(bar(work), announced(work))
+
+
+@contextmanager
+def announced(work: Work) -> Iterator[Callable[[AnyProgress], None]]:
+    """Give what prints a line now and then; one says what is done where nothing is far yet."""
+    context = copy_context()
+    timer = Timer(QUIET_SECONDS, lambda: context.run(say, work.before, doing=work.before))
+    timer.daemon = True
+    tell = lines(work)
+
+    def on_progress(now: AnyProgress) -> None:
+        timer.cancel()
+        tell(now)
+
+    timer.start()
+    try:
+        yield on_progress
+    finally:
+        timer.cancel()
 
 
 @contextmanager
@@ -69,11 +96,12 @@ def bar(work: Work) -> Iterator[Callable[[AnyProgress], None]]:
         rich.TimeRemainingColumn(),
     ]
     display = rich.Progress(*columns, console=Console(stderr=True), transient=True)
-    task = display.add_task(work.doing, total=1.0, count=0)
+    task = display.add_task(work.before, total=1.0, count=0)
     with display:
 
         def on_progress(now: AnyProgress) -> None:
-            display.update(task, completed=now.fraction, count=getattr(now, work.field))
+            count = getattr(now, work.field)
+            display.update(task, completed=now.fraction, count=count, description=work.doing)
 
         yield on_progress
 
@@ -91,10 +119,11 @@ def lines(work: Work) -> Callable[[AnyProgress], None]:
         last = moment
         delivered = getattr(now, work.field)
         share = 100 * now.fraction
-        said = f"{share:.{0 if share >= 1 else 4}f} %, {delivered:,} {work.counted} delivered"
+        far = f"{share:.{0 if share >= 1 else 4}f} %"
+        said = f"{work.doing}: {far}, {delivered:,} {work.counted} delivered"
         if 0 < now.fraction < 1:
             said += f", {left_text((moment - start) * (1 / now.fraction - 1))} left"
-        say(said, progress=now.fraction, **{work.field: delivered})
+        say(said, doing=work.doing, progress=now.fraction, **{work.field: delivered})
 
     return on_progress
 
@@ -109,7 +138,7 @@ def left_text(seconds: float) -> str:
 
 def steps_shown(count: int) -> AbstractContextManager[Callable[[str, str], None]]:
     """Show how far a work of `count` steps is; told of a step's name and what is done in it."""
-    return shown(steps_bar(count), partial(steps_lines, count))
+    return shown(steps_bar(count), nullcontext(steps_lines(count)))
 
 
 @contextmanager

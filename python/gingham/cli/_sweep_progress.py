@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -19,12 +19,13 @@ if TYPE_CHECKING:
 # The first line comes after the first of these, then one every LINE_SECONDS.
 QUIET_SECONDS = 2.0
 LINE_SECONDS = 10.0
+DOING = "making runs"
 MINUTE, HOUR, DAY = 60, 3600, 86400
 
 
 def sweep_shown() -> AbstractContextManager[Callable[[SweepProgress], None]]:
     """Show how far a sweep is."""
-    return shown(bar(), lines)
+    return shown(bar(), nullcontext(lines()))
 
 
 @contextmanager
@@ -40,7 +41,7 @@ def bar() -> Iterator[Callable[[SweepProgress], None]]:
         rich.TextColumn("{task.fields[pace]}", markup=False),
     ]
     display = rich.Progress(*columns, console=Console(stderr=True), transient=True)
-    task = display.add_task("sweeping", total=None, pace="")
+    task = display.add_task(DOING, total=None, pace="")
     with display:
 
         def on_progress(now: SweepProgress) -> None:
@@ -61,7 +62,7 @@ def lines() -> Callable[[SweepProgress], None]:
             return
         last = moment
         done = now.resumed + now.done
-        say(f"{done:,} of {now.total:,} runs done; {pace(now)}", **numbers(now))
+        say(f"{DOING}: {done:,} of {now.total:,} done; {pace(now)}", doing=DOING, **numbers(now))
 
     return on_progress
 
