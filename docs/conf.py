@@ -23,10 +23,19 @@ ROOT = Path(__file__).parent.parent
 project = "Gingham"
 author = "the Gingham authors"
 version = release = gingham.__version__
-extensions = ["myst_parser", "sphinx.ext.autodoc"]
+# Notebooks are executed as the site is built; Markdown is read by the same parser.
+extensions = ["myst_nb", "sphinx.ext.autodoc"]
+nb_execution_mode = "force"
+nb_execution_in_temp = True
+nb_execution_raise_on_error = True
+nb_execution_timeout = 600
 
 # The sources are the clone, so that links between pages hold here as they do there.
-include_patterns = ["docs/**.md", *(path.name for path in sorted(ROOT.glob("*.md")))]
+include_patterns = [
+    "docs/**.md",
+    "docs/notebooks/*.ipynb",
+    *(path.name for path in sorted(ROOT.glob("*.md"))),
+]
 exclude_patterns = [".*", "crates", "target", "runs", "tests", "python", "benches"]
 root_doc = "docs/index"
 myst_heading_anchors = 3
@@ -47,7 +56,7 @@ html_show_copyright = False
 INDEX = "docs/index"
 LISTS = {INDEX, "docs/adr/README"}
 SECTION = re.compile(r"^##? (.+?)\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
-LINK = re.compile(r"\]\(([^)#:]+\.md)\)")
+LINK = re.compile(r"\]\(([^)#:]+\.(?:md|ipynb))\)")
 
 
 def with_navigation(_app: Sphinx, page: str, source: list[str]) -> None:

@@ -11,15 +11,16 @@ changed makes only the runs that are new.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from gingham.studies._evidence import Evidence
 from gingham.sweeps import run_sweep
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Sequence
     from concurrent.futures import Executor
-    from pathlib import Path
 
     from gingham.studies._study import Figure, Size, Study
     from gingham.sweeps import SweepProgress
@@ -48,7 +49,7 @@ def sweeps_of(figures: Sequence[Figure]) -> list[str]:
 
 def run(
     study: Study,
-    folder: Path,
+    folder: str | os.PathLike[str],
     *,
     figure: str | None = None,
     size: Size = "full",
@@ -57,7 +58,7 @@ def run(
     on_progress: OnProgress = ignore,
 ) -> Evidence:
     """Make what is missing of the sweeps of one figure, or of all, and return the evidence."""
-    evidence = Evidence(study, folder, size)
+    evidence = Evidence(study, Path(folder), size)
     for name in sweeps_of(study.chosen(figure)):
         fill(evidence, name, executor=executor, workers=workers, on_progress=on_progress)
     return evidence
