@@ -114,8 +114,7 @@ def drawn(figure: Figure, what: str) -> str:
     """Return a figure within the text."""
     from gingham import plots
 
-    figure.set_dpi(DPI)
-    return image(plots.picture(figure, "png"), what)
+    return image(plots.picture(figure, "png", dpi=DPI), what)
 
 
 def of_fabric(fabric: Fabric) -> str:

@@ -363,8 +363,11 @@ def require_ending(path: Path) -> str:
     return ending
 
 
-def picture(figure: Figure, ending: str) -> bytes:
-    """Return a figure as a file of this ending; the same figure gives the same bytes."""
+def picture(figure: Figure, ending: str, *, dpi: float | None = None) -> bytes:
+    """Return a figure as a file of this ending; the same figure gives the same bytes.
+
+    A `png` has 150 points an inch unless `dpi` says otherwise.
+    """
     from gingham.plots import _file
 
-    return _file.encoded(figure, ending)
+    return _file.encoded(figure, ending, dpi)

@@ -25,13 +25,16 @@ SALT = "gingham"
 
 
 @styled
-def encoded(figure: Figure, ending: str) -> bytes:
-    """Return a figure as a file with this ending, one of `png`, `svg` and `pdf`."""
+def encoded(figure: Figure, ending: str, dpi: float | None = None) -> bytes:
+    """Return a figure as a file with this ending, one of `png`, `svg` and `pdf`.
+
+    A `png` has so many points an inch as the figure says, or else `dpi`.
+    """
     FigureCanvasAgg(figure)
     handle = io.BytesIO()
     mpl.rcParams["svg.hashsalt"] = SALT
     with warnings.catch_warnings():
         # Names in a script that the font lacks become boxes; that is seen without being told.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
-        figure.savefig(handle, format=ending, metadata=METADATA[ending])
+        figure.savefig(handle, format=ending, metadata=METADATA[ending], dpi=dpi or "figure")
     return handle.getvalue()
