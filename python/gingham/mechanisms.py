@@ -26,6 +26,8 @@ TITLES = {
     "preset": "Presets of networks",
     "arbitration": "Arbitration at switches",
     "crossbar": "Crossbars of switches with virtual lanes",
+    "allocator": "Allocators of crossbars",
+    "reallocation": "Reallocation of lanes",
     "forwarding": "Forwarding of packets on a lane",
     "read": "Reading of inputs, with whole packets",
     "flow-control": "Flow control of whole packets",

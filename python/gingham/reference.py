@@ -26,6 +26,8 @@ CONCEPTS = {
     "network.arbitration": "arbitration",
     "network.lanes.crossbar": "crossbar",
     "network.lanes.forwarding": "forwarding",
+    "network.lanes.reallocation": "reallocation",
+    "network.lanes.allocator": "allocator",
     "network.packets.read": "read",
     "network.packets.flow_control": "flow-control",
     "network.packets.overtaking.among": "overtaking",

@@ -227,6 +227,8 @@ LEFT_OUT = {
     "length": "traffic",
     "destinations": "traffic",
     "crossbar": "of switches with virtual lanes",
+    "allocator": "of switches with virtual lanes",
+    "reallocation": "of switches with virtual lanes",
     "read": "of switches with whole packets",
     "placement": "of streams",
     "spread": "of streams",

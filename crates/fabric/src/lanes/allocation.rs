@@ -17,7 +17,7 @@ use crate::lanes::layout::{NONE, SHIFT, bit_of, lanes_of, number_of, round_robin
 use crate::lanes::links::TO_HOST;
 use crate::lanes::network::Network;
 use gingham_kernel::Time;
-use gingham_model::PipelinePlan;
+use gingham_model::{PipelinePlan, Reallocation};
 
 impl Network {
     /// Heads whose routing is over make their requests.
@@ -101,6 +101,7 @@ impl Network {
                 while self.grant_lane(port, &context.lanes) {}
             }
         }
+        self.links.end_release(&mut self.switches.allocating);
     }
 
     /// An output grants a lane to a head, if it can.
@@ -123,14 +124,28 @@ impl Network {
     #[inline]
     fn grantable_lanes(&self, port: usize, from: usize, plan: &PipelinePlan) -> u16 {
         let lanes = self.requests.lanes_of(from) & !self.links.port(port).held;
-        if plan.cut_through.is_empty() || self.links.port(port).is(TO_HOST) {
+        if self.gives_at_once {
             return lanes;
         }
-        let flits = self.buffers.lane(from).left;
-        let is_short =
-            |lane: &usize| u32::from(self.links.lane(port << SHIFT | *lane).unpromised) < flits;
-        let cut_through = lanes_of(lanes & plan.cut_through.bits());
-        lanes & !cut_through.filter(is_short).fold(0, |lanes, lane| lanes | 1 << lane)
+        self.ready_lanes(port, lanes, self.buffers.lane(from).left, plan)
+    }
+
+    /// Of some lanes of an output that nobody holds, those that could be given to a packet of so many
+    /// flits.
+    fn ready_lanes(&self, port: usize, lanes: u16, flits: u32, plan: &PipelinePlan) -> u16 {
+        let takes_all = self.links.port(port).is(TO_HOST);
+        let is_ready = |lane: &usize| {
+            let (place, cut) = (port << SHIFT | lane, plan.cut_through.bits() >> lane & 1 == 1);
+            let has_room =
+                !cut || takes_all || u32::from(self.links.lane(place).unpromised) >= flits;
+            let is_free = match plan.reallocation {
+                Reallocation::Tail => true,
+                Reallocation::AfterTail => self.links.is_released(port, *lane),
+                Reallocation::TailCredit => self.links.is_at_rest(place, plan.depths_flits[*lane]),
+            };
+            has_room && is_free
+        };
+        lanes_of(lanes).filter(is_ready).fold(0, |lanes, lane| lanes | 1 << lane)
     }
 
     /// An input lane holds a lane of an output from now on.

@@ -120,7 +120,7 @@ impl Hosts {
         let may_hold_back = endpoints.adapters.iter().any(Adapter::may_hold_back);
         Self {
             first_port: layout.first_host,
-            is_plain: arbiters.are_default && !may_hold_back && lanes.cut_through.is_empty(),
+            is_plain: arbiters.are_default && !may_hold_back && !lanes.counts_credits(),
             arbiters,
             ports,
             may_hold_back,
@@ -336,14 +336,12 @@ impl Hosts {
         links: &mut Links,
         context: &Context,
     ) -> u16 {
-        let cut_through = context.lanes.cut_through.bits();
-        let whole = if self.arbiters.are_by_packet { u16::MAX } else { cut_through };
-        let whole = if links.port(port).is(TO_HOST) { 0 } else { whole };
+        let takes_all = links.port(port).is(TO_HOST);
         let head = self.arbiters.head(next.flits, next.arrival_ps);
         let mut fitting = 0;
         for lane in lanes_of(idle) {
             let credit = u32::from(links.lane(port << SHIFT | lane).credit);
-            if whole >> lane & 1 == 1 && credit < next.flits {
+            if !takes_all && credit < self.credits_to_begin(lane, next.flits, context) {
                 continue;
             }
             fitting |= 1 << lane;

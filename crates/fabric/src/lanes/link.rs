@@ -48,13 +48,16 @@ impl Network {
 
     #[inline(never)]
     fn make_room(&mut self, port: usize, lane: usize) {
-        self.switches.make_room(port, self.links.lane(port << SHIFT | lane).holder);
+        let place = port << SHIFT | lane;
+        if !self.links.is_unpaid(place) {
+            self.switches.make_room(port, self.links.lane(place).holder);
+        }
     }
 
     #[inline(never)]
     fn traverse_uncommon(&mut self, port: usize, context: &mut Context, tick: u64) {
         let links = &mut self.links;
-        let lanes = links.port(port).can_send();
+        let lanes = links.without_awaiting(port, links.port(port).can_send());
         if lanes == 0 {
             return;
         }
@@ -62,13 +65,14 @@ impl Network {
             return links.ready.insert(port);
         };
         let Some(lane) = links.serve(port, lanes) else { return };
-        if links.take(port, lane) {
-            self.make_room(port, lane);
-        }
+        let is_waited_for = links.take(port, lane);
         if self.is_tracked {
             self.links.track_departure(port, lane);
         }
         self.traverse_channel(port, lane, began, context);
+        if is_waited_for {
+            self.make_room(port, lane);
+        }
     }
 
     /// A flit begins on a channel of any kind.
@@ -87,7 +91,8 @@ impl Network {
             return self.eject(port, lane, began, context);
         }
         let arrived = began + (timing.flit + timing.delay).as_ps();
-        let pipeline_cycles = self.links.port(port).pipeline_cycles();
+        let at_switch = self.links.port(port).ends_at_switch();
+        let pipeline_cycles = if at_switch { context.lanes.pipeline_cycles } else { 0 };
         let there = arrived.div_ceil(context.clock.cycle_ps()) + u64::from(pipeline_cycles);
         self.links.launch(port, lane, there);
     }

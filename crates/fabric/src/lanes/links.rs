@@ -9,17 +9,20 @@
 //! packet), `credited` those with credits, `held` those that an input lane holds; of each lane,
 //! credits, credits and flits on the wire, and flits in the buffer at the other end are its depth.
 
+mod reallocation;
+mod serving;
 mod settled;
 mod tracking;
 
 use crate::bits::Bits;
 use crate::lanes::arbiters::Arbiters;
 use crate::lanes::clock::Clock;
-use crate::lanes::layout::{LANES, Layout, NONE, SHIFT, bit_of, lanes_of, number_of, round_robin};
+use crate::lanes::layout::{LANES, Layout, NONE, SHIFT, bit_of, number_of, round_robin};
 use crate::lanes::ring::Ring;
+use crate::lanes::switches::Switches;
 use crate::lanes::watched::Watched;
-use gingham_fairq::Head;
-use gingham_model::{PipelinePlan, Plan, Scheduler};
+use gingham_model::{PipelinePlan, Plan, Reallocation, Scheduler};
+use reallocation::{Atomic, Released};
 use std::collections::VecDeque;
 
 /// The channel ends at a host that takes in all that comes.
@@ -30,6 +33,8 @@ pub(crate) const SLOW: u8 = 2;
 const BACKPRESSURED_EJECTION: u8 = 4;
 /// Its arbiter is not the default one, round robin by the flit.
 const NON_DEFAULT_ARBITER: u8 = 8;
+/// A head is sent only when the lane buffer at the other end is empty.
+const ATOMIC: u8 = 16;
 
 /// The start of every channel.
 #[derive(Clone, Debug)]
@@ -49,8 +54,15 @@ pub(crate) struct Links {
     pub(crate) ejections: Ring,
     /// Credits on their way to an output lane.
     credits: Ring,
-    /// Whether credits are promised to whole packets.
-    has_cut_through: bool,
+    /// Whether a flit takes its credit as it crosses: an output lane then holds the flit that goes on
+    /// the link in the next tick, and nothing else.
+    pays_at_crossing: bool,
+    /// Whether anything waits for more credits of a lane than one.
+    counts_credits: bool,
+    /// What is known of lanes that hold flits of one packet only, if they do.
+    atomic: Option<Atomic>,
+    /// Lanes that were released in this tick, where they are given from the next one on.
+    released: Option<Released>,
     /// By port, if any channel is slow: when it is free, in picoseconds.
     free_ps: Vec<u64>,
     /// Those of link outputs.
@@ -69,8 +81,8 @@ pub(crate) struct LinkPort {
     pub(crate) flits: u64,
     /// The port at the other end of the cable.
     pub(crate) peer: u32,
-    /// Ticks from that at which the channel takes a flit to that at which it is there; of a slow one
-    /// what is beyond those of a credit counts.
+    /// Ticks from that at which the channel takes a flit to that at which it is there, if it is not
+    /// slow.
     pub(crate) latency: u32,
     /// Ticks from that at which a flit leaves its lane buffer to that at which its credit counts.
     pub(crate) credit_latency: u32,
@@ -129,21 +141,22 @@ impl LinkPort {
         let to_lanes = !to_host && !is_switch;
         let has_arbiter =
             plan.is_switch(ends.source.node) && plan.lanes.link_output != Scheduler::default();
+        let is_atomic = lanes.is_atomic && plan.is_switch(ends.source.node);
         let pipeline_cycles = if is_switch { lanes.pipeline_cycles } else { 0 };
-        let credit_latency = u32::try_from(1 + timing.delay.div_ceil(lanes.cycle));
-        let credit_latency = credit_latency.expect("a delay has fewer than 2^32 cycles");
+        let ticks = |cycles| u32::try_from(cycles).expect("a delay has fewer than 2^32 cycles");
         let peer = layout.port(gingham_topology::Fabric::reverse(channel));
         let count = gingham_topology::routing::LaneSet::first_n(plan.lanes.count);
         let flag = |flag: u8, is_set: bool| if is_set { flag } else { 0 };
         Self {
             peer: u32::try_from(peer).expect("ports have 32 bits"),
-            latency: credit_latency + pipeline_cycles,
-            credit_latency,
+            latency: ticks(1 + timing.delay.div_ceil(lanes.cycle)) + pipeline_cycles,
+            credit_latency: ticks(lanes.credit_cycles(timing)),
             credited: if to_host { u16::MAX } else { count.bits() },
             flags: flag(TO_HOST, to_host)
                 | flag(SLOW, timing.flit > lanes.cycle)
                 | flag(BACKPRESSURED_EJECTION, to_lanes)
-                | flag(NON_DEFAULT_ARBITER, has_arbiter),
+                | flag(NON_DEFAULT_ARBITER, has_arbiter)
+                | flag(ATOMIC, is_atomic),
             ..empty
         }
     }
@@ -175,9 +188,9 @@ impl LinkPort {
         self.flags & !TO_HOST == 0
     }
 
-    /// Ticks that flits take at the other end from their arrival to the lane buffer.
-    pub(crate) const fn pipeline_cycles(&self) -> u32 {
-        self.latency - self.credit_latency
+    /// Whether it ends at a switch.
+    pub(crate) const fn ends_at_switch(&self) -> bool {
+        self.flags & (TO_HOST | BACKPRESSURED_EJECTION) == 0
     }
 
     /// The input lane at the other end of a lane.
@@ -201,17 +214,22 @@ impl Links {
         };
         let slow = plan.channels.iter().any(|channel| channel.flit > lanes.cycle);
         let arbiters = Arbiters::new(&plan.lanes.link_output, plan, lanes, layout.first_host);
-        let tracked = if arbiters.are_default { 0 } else { layout.first_host << SHIFT };
+        let is_tracked = !arbiters.are_default || lanes.is_atomic;
+        let tracked = if is_tracked { layout.first_host << SHIFT } else { 0 };
         Self {
             ports: (0..count).map(|port| LinkPort::new(plan, lanes, layout, port)).collect(),
             lanes: (0..count << SHIFT).map(lane).collect(),
-            depths: lanes.output_depths_flits.map(narrow),
+            depths: lanes.output_depths_flits.map(|depth| narrow(depth.max(1))),
+            pays_at_crossing: lanes.pays_at_crossing(),
             ready: Bits::new(count),
             active: Bits::new(count),
             arrivals: Ring::new(ticks_ahead),
             ejections: Ring::new(ticks_ahead),
             credits: Ring::new(ticks_ahead),
-            has_cut_through: !lanes.cut_through.is_empty(),
+            counts_credits: lanes.counts_credits(),
+            atomic: lanes.is_atomic.then(|| Atomic::new(layout.first_host, &lanes.depths_flits)),
+            released: (lanes.reallocation == Reallocation::AfterTail)
+                .then(|| Released::new(layout.first_host)),
             free_ps: vec![0; if slow { count } else { 0 }],
             arbiters,
             packets: vec![VecDeque::new(); tracked],
@@ -240,7 +258,7 @@ impl Links {
 
     /// What every link does flit by flit in the order of its flits is looked at.
     pub(crate) fn are_tracked(&self) -> bool {
-        !self.arbiters.are_default
+        !self.arbiters.are_default || self.atomic.is_some()
     }
 
     /// The first tick from `tick` on at which a flit or a credit is due.
@@ -258,17 +276,21 @@ impl Links {
 
     // Credits, and output lanes.
 
-    /// Credits that are due count; where whole packets may wait for one, its port is to allocate.
-    pub(crate) fn receive_credits(&mut self, tick: u64, allocating: &mut Bits) {
+    /// Credits that are due count; where several may be waited for, its port is to allocate.
+    pub(crate) fn receive_credits(&mut self, tick: u64, switches: &mut Switches) {
         let due = self.credits.take(tick);
         for &lane in &due {
             let lane = lane as usize;
+            let was_unpaid = self.is_unpaid(lane);
             self.return_credit(lane);
-            if self.has_cut_through {
+            if was_unpaid && self.ports[lane >> SHIFT].held & bit_of(lane) != 0 {
+                switches.make_room(lane >> SHIFT, self.lanes[lane].holder);
+            }
+            if self.counts_credits {
                 // Nobody promises those of an adapter, nor those of a wormhole lane.
                 let unpromised = &mut self.lanes[lane].unpromised;
                 *unpromised = unpromised.saturating_add(1);
-                allocating.insert(lane >> SHIFT);
+                switches.allocating.insert(lane >> SHIFT);
                 self.ready.insert(lane >> SHIFT);
             }
         }
@@ -301,6 +323,9 @@ impl Links {
     #[inline]
     pub(crate) fn release(&mut self, lane: usize) {
         self.ports[lane >> SHIFT].held &= !bit_of(lane);
+        if let Some(released) = &mut self.released {
+            released.insert(lane);
+        }
         if let Some(watched) = &mut self.watched {
             watched.note(lane >> SHIFT);
         }
@@ -309,7 +334,12 @@ impl Links {
     /// Whether an output lane has no room.
     #[inline]
     pub(crate) fn is_full(&self, lane: usize) -> bool {
-        self.lanes[lane].fill == self.depths[number_of(lane)]
+        self.lanes[lane].fill == self.depths[number_of(lane)] || self.is_unpaid(lane)
+    }
+
+    /// Whether a flit cannot cross for want of a credit.
+    pub(crate) fn is_unpaid(&self, lane: usize) -> bool {
+        self.pays_at_crossing && self.ports[lane >> SHIFT].credited & bit_of(lane) == 0
     }
 
     /// A flit comes into an output lane. Returns whether there is no room for another.
@@ -423,57 +453,7 @@ impl Links {
         self.credits.iter()
     }
 
-    // Arbiters: that of the adapter itself is with the host.
-
-    /// The first lane, round robin, of some.
-    #[inline]
-    pub(crate) fn serve_round_robin(&mut self, port: usize, lanes: u16) -> usize {
-        round_robin(lanes, &mut self.ports[port].after)
-    }
-
-    /// The same, but nothing changes if it does not suit.
-    #[inline]
-    pub(crate) fn serve_round_robin_if(
-        &mut self,
-        port: usize,
-        lanes: u16,
-        suits: impl FnOnce(usize) -> bool,
-    ) -> Option<usize> {
-        let mut after = self.ports[port].after;
-        let lane = round_robin(lanes, &mut after);
-        suits(lane).then(|| {
-            self.ports[port].after = after;
-            lane
-        })
-    }
-
-    /// The lane that an output of a switch sends on, of some that could.
-    pub(crate) fn serve(&mut self, port: usize, lanes: u16) -> Option<usize> {
-        if self.arbiters.are_default {
-            return Some(self.serve_round_robin(port, lanes));
-        }
-        let is_by_packet = self.arbiters.are_by_packet;
-        if is_by_packet && !self.ports[port].is_open() {
-            // It is in the middle of a packet.
-            return Some(lanes.trailing_zeros() as usize);
-        }
-        let mut heads = [Head::default(); LANES];
-        let mut able = 0;
-        for lane in lanes_of(lanes) {
-            let place = port << SHIFT | lane;
-            let flits = *self.packets[place].front().expect("a flit is of a packet");
-            let is_short = is_by_packet && u32::from(self.lanes[place].credit) < flits;
-            if !is_short || self.ports[port].is(TO_HOST) {
-                able |= 1 << lane;
-            }
-            heads[lane] = self.arbiters.head(flits, self.arbiters.arrival_ps(place));
-        }
-        let lane = self.arbiters.serve(port, able, &heads)?;
-        if is_by_packet {
-            self.keep_to(port, lane);
-        }
-        Some(lane)
-    }
+    // Packets.
 
     /// A packet begins: none but its lane is sent until it ends.
     pub(crate) fn keep_to(&mut self, port: usize, lane: usize) {

@@ -54,6 +54,7 @@ mod switches;
 mod waiters;
 mod waits;
 mod watched;
+mod ways;
 mod wide;
 mod worms;
 

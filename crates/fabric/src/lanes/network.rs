@@ -8,7 +8,7 @@ use crate::lanes::links::Links;
 use crate::lanes::matching::Matching;
 use crate::lanes::requests::Requests;
 use crate::lanes::switches::Switches;
-use gingham_model::{Endpoints, PipelinePlan, Plan, SteppedBy};
+use gingham_model::{Endpoints, PipelinePlan, Plan, Reallocation, SteppedBy};
 use gingham_topology::routing::LaneSet;
 
 /// What moves flits between hosts.
@@ -24,6 +24,8 @@ pub(crate) struct Network {
     pub(crate) requests: Requests,
     /// The lanes of every channel.
     pub(crate) all_lanes: u16,
+    /// Whether an output lane that nobody holds can be given to any head.
+    pub(crate) gives_at_once: bool,
     /// Switch allocation.
     pub(crate) matching: Matching,
     /// What is between hosts, where switches are stepped 64 at a time.
@@ -50,6 +52,7 @@ impl Network {
         Self {
             columns,
             all_lanes: LaneSet::first_n(plan.lanes.count).bits(),
+            gives_at_once: lanes.cut_through.is_empty() && lanes.reallocation == Reallocation::Tail,
             buffers: Buffers::new(links.lane_count()),
             requests: Requests::new(plan, lanes, switches.ports()),
             matching: Matching::new(switches.ports(), layout),
@@ -77,7 +80,7 @@ impl Network {
         if self.columns.is_some() {
             return self.receive_credits_by_columns(tick);
         }
-        self.links.receive_credits(tick, &mut self.switches.allocating);
+        self.links.receive_credits(tick, &mut self.switches);
     }
 
     /// Flits that are due are in the buffers of switches: how many.
@@ -117,5 +120,7 @@ fn ticks_ahead(plan: &Plan, lanes: &PipelinePlan) -> u64 {
         // A slow channel may begin a flit up to a cycle after the tick.
         2 + (channel.flit.as_ps() + channel.delay.as_ps()).div_ceil(cycle)
     });
-    ahead.max().unwrap_or(1) + u64::from(lanes.pipeline_cycles)
+    let flits = ahead.max().unwrap_or(1) + u64::from(lanes.pipeline_cycles);
+    let credits = plan.channels.iter().map(|channel| lanes.credit_cycles(channel)).max();
+    flits.max(credits.unwrap_or(1))
 }

@@ -10,6 +10,7 @@ use crate::lanes::layout::{LANES, Layout, NONE, SHIFT, bit_of, lanes_of, round_r
 use crate::lanes::links::Links;
 use crate::lanes::outputs::OutputArbiters;
 use crate::lanes::ring::Ring;
+use crate::lanes::ways::Ways;
 use gingham_fairq::Head;
 use gingham_model::{PipelinePlan, Plan};
 
@@ -29,6 +30,8 @@ pub(crate) struct Switches {
     pub(crate) arbiters: Arbiters,
     /// Those of crossbar outputs, where they choose by lane.
     pub(crate) outputs: Option<OutputArbiters>,
+    /// Ways through crossbars, where they are taken in turn.
+    pub(crate) ways: Option<Ways>,
 }
 
 /// A port of a switch.
@@ -105,6 +108,7 @@ impl Switches {
             routing_cycles: lanes.routing_cycles.into(),
             arbiters: Arbiters::new(&lanes.crossbar_input, plan, lanes, ports.len()),
             outputs: OutputArbiters::new(plan, lanes, ports.len()),
+            ways: Ways::new(lanes, ports.len()),
             ports,
         }
     }

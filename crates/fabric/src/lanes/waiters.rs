@@ -66,7 +66,7 @@ impl Waits<'_> {
             let channel = context.layout.channel(output >> SHIFT);
             return Some(self.held(channel, LaneSet::one(lane_number(output)), |_| 1));
         }
-        let needed = |choice| if self.is_cut_through(choice) { state.left } else { 1 };
+        let needed = |choice| self.credits_to_be_given(choice, state.left).max(1);
         if let Some(port) = requested.get(&lane) {
             let lanes = LaneSet::from_bits(network.requests.lanes_of(lane));
             return Some(self.asked(context.layout.channel(*port), lanes, needed));
@@ -102,9 +102,7 @@ impl Waits<'_> {
         let (first, links) = (self.context.layout.port(output) << SHIFT, &self.network.links);
         Onward::by(output, lanes, |lane| {
             let lane = first | usize::from(lane);
-            let state = links.lane(lane);
-            let free = if self.is_cut_through(lane) { state.unpromised } else { state.credit };
-            !links.port(first >> SHIFT).is(TO_HOST) && u32::from(free) < needed(lane)
+            !links.port(first >> SHIFT).is(TO_HOST) && self.free_credits(lane) < needed(lane)
         })
     }
 }

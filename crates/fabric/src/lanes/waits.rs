@@ -5,7 +5,7 @@
 
 use crate::lanes::context::Context;
 use crate::lanes::hosts::Hosts;
-use crate::lanes::layout::{NONE, SHIFT, lanes_of, number_of};
+use crate::lanes::layout::{NONE, SHIFT, bit_of, lanes_of, number_of};
 use crate::lanes::links::{Links, TO_HOST};
 use crate::lanes::network::Network;
 use gingham_model::{EjectionHead, Wait, WaitCycle};
@@ -90,16 +90,32 @@ impl Waits<'_> {
         self.buffer(self.network.links.opposite(output))
     }
 
-    pub(crate) fn is_cut_through(self, lane: usize) -> bool {
-        self.context.lanes.cut_through.bits() >> number_of(lane) & 1 == 1
+    /// The credits that a lane must have to be given to a packet of so many flits.
+    pub(crate) fn credits_to_be_given(self, lane: usize, flits: u32) -> u32 {
+        let lane = u8::try_from(number_of(lane)).expect("lanes are few");
+        let credits = self.context.lanes.credits_to_be_given(lane, flits.into());
+        u32::try_from(credits).expect("a lane is of fewer than 2^32 flits")
+    }
+
+    /// Credits of an output lane that were promised to nobody.
+    pub(crate) fn free_credits(self, output: usize) -> u32 {
+        let state = self.network.links.lane(output);
+        let is_cut = self.context.lanes.cut_through.bits() & bit_of(output) != 0;
+        if is_cut { state.unpromised.into() } else { state.credit.into() }
     }
 
     /// The wait of an input lane whose output lane has no room: for the buffer behind that, if it is
-    /// full too.
+    /// full too, or if a head waits for it to be empty and it is not.
     fn wait_for_room(self, lane: usize) -> Option<Wait> {
         let base = self.network.switches.port(lane >> SHIFT).base as usize;
         let output = base + usize::from(self.network.buffers.lane(lane).out);
-        self.is_full_behind(output).then(|| Wait::one(self.buffer_behind(output)))
+        let Network { links, buffers, .. } = self.network;
+        let is_stuck = if links.awaits_rest(output) {
+            buffers.lane(links.opposite(output)).present > 0
+        } else {
+            self.is_full_behind(output)
+        };
+        is_stuck.then(|| Wait::one(self.buffer_behind(output)))
     }
 
     /// The wait of an input lane whose head requests a port.
@@ -111,11 +127,12 @@ impl Waits<'_> {
             if links.port(requested).held >> choice & 1 == 1 {
                 return Some(self.buffer(base + usize::from(links.lane(output).holder)));
             }
-            if !self.is_cut_through(choice) || links.port(requested).is(TO_HOST) {
+            let needed = self.credits_to_be_given(choice, buffers.lane(lane).left);
+            if needed == 0 || links.port(requested).is(TO_HOST) {
                 return None;
             }
-            let unpromised = u32::from(links.lane(output).unpromised) + returning.to(output);
-            (unpromised < buffers.lane(lane).left).then(|| self.buffer_behind(output))
+            let credits = self.free_credits(output) + returning.to(output);
+            (credits < needed).then(|| self.buffer_behind(output))
         };
         let waits: Option<Vec<_>> = lanes_of(requests.lanes_of(lane)).map(wait).collect();
         waits.map(Wait::Any)
@@ -143,9 +160,9 @@ impl Waits<'_> {
             let may_take = self.hosts.lanes_of_group(port, taken.group);
             for choice in lanes_of(on.map_or(may_take, |on| 1 << on)) {
                 let output = port << SHIFT | choice;
-                let needs_all = on.is_none() && self.hosts.begins_whole(choice, self.context);
+                let needed = self.hosts.credits_to_begin(choice, flits, self.context);
                 let credit = u32::from(links.lane(output).credit) + returning.to(output);
-                let is_short = needs_all && !links.port(port).is(TO_HOST) && credit < flits;
+                let is_short = on.is_none() && !links.port(port).is(TO_HOST) && credit < needed;
                 if !is_short && !self.is_full_behind(output) {
                     return None;
                 }
@@ -181,7 +198,7 @@ impl Waits<'_> {
         let Network { links, buffers, .. } = self.network;
         let (port, lane) = (output >> SHIFT, number_of(output));
         let (state, fill) = (links.port(port), links.lane(output).fill);
-        let depth = self.context.lanes.output_depths_flits[lane];
+        let depth = self.context.lanes.output_depths_flits[lane].max(1);
         assert!(u32::from(fill) <= depth, "an output lane holds {fill} flits");
         if !state.is(TO_HOST) {
             let credit = links.lane(output).credit;

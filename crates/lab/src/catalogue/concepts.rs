@@ -21,7 +21,8 @@ use crate::scenario::{
 };
 use gingham_model::traffic::{Arrivals, Destinations, Lengths, Spread};
 use gingham_model::{
-    Among, Arbitration, Choose, Crossbar, Marking, Read, Response, Scheduler, Segmentation,
+    Allocator, Among, Arbitration, Choose, Crossbar, Marking, Read, Reallocation, Response,
+    Scheduler, Segmentation,
 };
 use gingham_results::schema_of;
 use gingham_topology::generate::Generator;
@@ -40,13 +41,15 @@ pub(super) struct Concept {
 
 /// Every concept, in the order in which help shows them.
 #[rustfmt::skip]
-pub(super) const CONCEPTS: [Concept; 28] = [
+pub(super) const CONCEPTS: [Concept; 30] = [
     concept::<Generator>("generator", by_any, "topology.generate.{}"),
     concept::<Algorithm>("routing", by_hosts_on_the_way, "routing.algorithm = {}"),
     concept::<Choose>("path-choice", by_halts, r#"routing.alternative = { algorithm = "up-down", choose = {} }"#),
     concept::<Preset>("preset", by_its_own, "network.preset = {}"),
     concept::<Arbitration>("arbitration", by_ages, "network.arbitration = {}"),
     concept::<Crossbar>("crossbar", by_five_stages, "network.lanes.crossbar = {}"),
+    concept::<Allocator>("allocator", by_five_stages, "network.lanes.allocator = {}"),
+    concept::<Reallocation>("reallocation", by_five_stages, "network.lanes.reallocation = {}"),
     concept::<Forwarding>("forwarding", by_room, "network.lanes.forwarding = {}"),
     concept::<Read>("read", by_whole_packets, "network.packets.read = {}"),
     concept::<FlowControl>("flow-control", by_whole_packets, "network.packets.flow_control = {}"),

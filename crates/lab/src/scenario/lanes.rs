@@ -2,7 +2,7 @@
 
 use super::datelines::DatelineChoice;
 use gingham_kernel::Bytes;
-use gingham_model::{Crossbar, Scheduler};
+use gingham_model::{Allocator, Crossbar, Reallocation, Scheduler};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::SeqAccessDeserializer;
 use serde::de::{self, IntoDeserializer, SeqAccess, Visitor};
@@ -27,7 +27,8 @@ pub struct Lanes {
     /// unless given.
     pub forwarding: Option<PerLane<Forwarding>>,
     /// Flits that wait for the link at the output of a switch, for all lanes or as a list of one a
-    /// lane; as many as the lane buffers hold unless given.
+    /// lane; as many as the lane buffers hold unless given. With 0 for all none waits there: a flit
+    /// crosses only if there is a credit for it, and takes it then.
     pub output_depth: Option<PerLane<i64>>,
     /// Cycles from the arrival of a flit at a switch to its lane buffer, a pipeline that takes in a
     /// flit a cycle: so switches are slower that carry no less; the preset's unless given.
@@ -35,8 +36,27 @@ pub struct Lanes {
     /// Cycles in which a switch finds the output of a packet, before it asks for it; the next packet
     /// of the lane has its own after those. The preset's unless given.
     pub routing_cycles: Option<i64>,
+    /// Cycles that a credit takes back to its sender; those of the cable unless given.
+    #[schemars(extend("x-source" = "Jiang et al. 2013, credit_delay"))]
+    pub credit_delay: Option<i64>,
+    /// When a lane of an output can be given to another packet; the preset's unless given.
+    pub reallocation: Option<Reallocation>,
+    /// Whether a lane buffer holds flits of one packet only: the head of the next one is sent once all
+    /// credits of the lane are back. The preset's unless given.
+    #[schemars(extend("x-source" = "Dally and Towles 2004, section 16.4"))]
+    pub atomic: Option<bool>,
     /// How many flits cross a switch in a cycle; the preset's unless given.
     pub crossbar: Option<Crossbar>,
+    /// How inputs and outputs of a multiplexed crossbar are matched; the preset's unless given.
+    pub allocator: Option<Allocator>,
+    /// How many lanes of an input port cross a multiplexed crossbar in a cycle, each by the way into
+    /// it that its number gives; the preset's unless given.
+    #[schemars(extend("x-source" = "Dally and Towles 2004, section 17.2; Jiang et al. 2013, input_speedup"))]
+    pub input_speedup: Option<i64>,
+    /// How many flits an output port takes from a multiplexed crossbar in a cycle, for different lanes;
+    /// the preset's unless given.
+    #[schemars(extend("x-source" = "Dally and Towles 2004, section 17.2; Jiang et al. 2013, output_speedup; by output lane is ours"))]
+    pub output_speedup: Option<i64>,
     /// Whether the lanes of a class are shared out among dateline classes, so that rings of switches
     /// are free of deadlock. With `true` or `"by-hop"` a packet takes a higher one when it crosses a
     /// dateline. With `"by-wrap"` it has the higher one in all of a dimension whose dateline it is
@@ -115,8 +135,20 @@ pub struct PipelineParameters {
     pub pipeline_cycles: i64,
     /// Cycles in which a switch finds the output of a packet.
     pub routing_cycles: i64,
+    /// Cycles that a credit takes back; those of the cable unless given.
+    pub credit_delay: Option<i64>,
+    /// When a lane of an output can be given to another packet.
+    pub reallocation: Reallocation,
+    /// Whether a lane buffer holds flits of one packet only.
+    pub atomic: bool,
     /// How many flits cross a switch in a cycle.
     pub crossbar: Crossbar,
+    /// How inputs and outputs of a multiplexed crossbar are matched.
+    pub allocator: Allocator,
+    /// Ways of an input port into a multiplexed crossbar.
+    pub input_speedup: i64,
+    /// Ways out of it to an output port.
+    pub output_speedup: i64,
     /// How an input port of a switch chooses among its lanes.
     pub crossbar_input: Scheduler,
     /// How an output port of the crossbar chooses among its lanes; it grants input ports in turn
@@ -140,7 +172,13 @@ impl Default for PipelineParameters {
             output_depth: None,
             pipeline_cycles: 0,
             routing_cycles: 1,
+            credit_delay: None,
+            reallocation: Reallocation::default(),
+            atomic: false,
             crossbar: Crossbar::Multiplexed,
+            allocator: Allocator::default(),
+            input_speedup: 1,
+            output_speedup: 1,
             crossbar_input: Scheduler::default(),
             crossbar_output: None,
         }
@@ -167,7 +205,13 @@ impl Lanes {
             output_depth: self.output_depth.clone().or_else(|| preset.output_depth.clone()),
             pipeline_cycles: self.pipeline_cycles.unwrap_or(preset.pipeline_cycles),
             routing_cycles: self.routing_cycles.unwrap_or(preset.routing_cycles),
+            credit_delay: self.credit_delay.or(preset.credit_delay),
+            reallocation: self.reallocation.unwrap_or(preset.reallocation),
+            atomic: self.atomic.unwrap_or(preset.atomic),
             crossbar: self.crossbar.unwrap_or(preset.crossbar),
+            allocator: self.allocator.unwrap_or(preset.allocator),
+            input_speedup: self.input_speedup.unwrap_or(preset.input_speedup),
+            output_speedup: self.output_speedup.unwrap_or(preset.output_speedup),
             crossbar_input: self.crossbar_input.as_ref().unwrap_or(&preset.crossbar_input).clone(),
             crossbar_output: self
                 .crossbar_output

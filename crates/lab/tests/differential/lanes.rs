@@ -13,6 +13,8 @@ use std::fmt::Write as _;
 const DEPTHS: [u64; 5] = [12, 40, 150, 500, 2_500];
 /// A pool in which every packet finds room.
 const ROOM: &str = "in_transit.pool = \"100 MiB\"";
+/// Where no flit may wait for its link, so that all cables have one rate.
+const NO_OUTPUT_BUFFER: &str = "lanes.output_depth = 0";
 /// Keys of `network.lanes` that give way to others.
 const GIVING_WAY: [&str; 5] =
     ["datelines", "crossbar_input", "crossbar_output", "link_output", "adapter_port"];
@@ -64,6 +66,10 @@ impl Case {
     fn bind(&mut self, draw: &mut Stream, network: Network) {
         let Network { count, flit_bytes, lines, has_cut_through } = network;
         self.network = lines;
+        if self.network.iter().any(|line| line == NO_OUTPUT_BUFFER) {
+            let rate = self.cables[0].2;
+            self.cables.iter_mut().for_each(|cable| cable.2 = rate);
+        }
         // Some hundred cycles, however long these are.
         let fastest = self.cables.iter().map(|(_, _, rate, _)| *rate).max().unwrap_or(1);
         let cycle_ps = 1_000_000_000_000 * flit_bytes / fastest;
@@ -218,7 +224,45 @@ fn random_network(draw: &mut Stream, flits: &[u64]) -> Network {
     if draw.below(3) == 0 {
         lines.push(format!("lanes.pipeline_cycles = {}", pick(draw, &[1, 4, 9])));
     }
+    draw_router(&mut draw.clone(), count, &mut lines);
     Network { count, flit_bytes, has_cut_through: forwarding.contains("cut"), lines }
+}
+
+/// Figures of routers that not all have, from a copy of the draws, so that they move no others.
+fn draw_router(draw: &mut Stream, count: u64, lines: &mut Vec<String>) {
+    if draw.below(3) == 0 {
+        lines.push(format!("lanes.credit_delay = {}", pick(draw, &[0, 1, 4, 30])));
+    }
+    if draw.below(3) == 0 {
+        let reallocation = pick(draw, &["after-tail", "tail-credit"]);
+        lines.push(format!("lanes.reallocation = \"{reallocation}\""));
+    }
+    if draw.below(5) == 0 {
+        lines.push("lanes.atomic = true".to_owned());
+    }
+    if draw.below(3) == 0 {
+        // Turns go with no other arbiter, and with none where nothing is matched.
+        lines.retain(|line| !line.starts_with("lanes.crossbar"));
+        let allocators = [
+            "\"maximal\"",
+            "\"islip\"",
+            "{ islip = { iterations = 2 } }",
+            "\"separable-input-first\"",
+            "\"separable-output-first\"",
+        ];
+        lines.push(format!("lanes.allocator = {}", pick(draw, &allocators)));
+        for side in ["input", "output"] {
+            let speedup = pick(draw, &[1, 1, 2, 3, 16]).min(count);
+            lines.push(format!("lanes.{side}_speedup = {speedup}"));
+        }
+    }
+    if draw.below(4) == 0 {
+        let keeps_waiting =
+            ["output_depth", "link_output", "atomic", "output_speedup", "crossbar ="];
+        lines
+            .retain(|line| !keeps_waiting.iter().any(|key| line.contains(&format!("lanes.{key}"))));
+        lines.push(NO_OUTPUT_BUFFER.to_owned());
+    }
 }
 
 fn list(draw: &mut Stream, count: u64, mut one: impl FnMut(&mut Stream) -> String) -> String {

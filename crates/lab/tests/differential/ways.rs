@@ -84,6 +84,12 @@ fn plain(plan: &Plan, seed: u64) -> Plan {
     let Switching::VirtualLanes(pipeline) = &plan.switching else { panic!("virtual lanes") };
     let mut lanes = (**pipeline).clone();
     lanes.cut_through = LaneSet::EMPTY;
+    lanes.is_atomic = false;
+    lanes.allocator = gingham_model::Allocator::Maximal;
+    (lanes.input_speedup, lanes.output_speedup) = (1, 1);
+    if seed % 8 > 0 {
+        lanes.reallocation = gingham_model::Reallocation::Tail;
+    }
     lanes.crossbar = gingham_model::Crossbar::Multiplexed;
     lanes.crossbar_output = None;
     lanes.crossbar_input = Scheduler::default();
@@ -96,6 +102,9 @@ fn plain(plan: &Plan, seed: u64) -> Plan {
     }
     for channel in &mut plan.channels {
         channel.flit = lanes.cycle;
+    }
+    if draw.below(8) == 0 {
+        lanes.output_depths_flits = [0; 16];
     }
     plan.switching = Switching::VirtualLanes(Arc::new(lanes));
     plan

@@ -22,6 +22,7 @@ fn weighed(seed: u64) -> Plan {
     give_weights(&mut plan.lanes.adapter_port, lanes, seed / 2);
     if let Switching::VirtualLanes(pipeline) = &mut plan.switching
         && pipeline.crossbar == Crossbar::Multiplexed
+        && !pipeline.takes_turns()
     {
         let pipeline = Arc::make_mut(pipeline);
         give_weights(&mut pipeline.crossbar_input, lanes, seed / 3);

@@ -127,7 +127,6 @@ const WRONG: &[&str] = &[
     "lanes.forwarding = \"cut-through\"",
     "lanes.forwarding = [\"wormhole\"]",
     "lanes.forwarding = \"virtual-cut-through\"",
-    "lanes.output_depth = 0",
     "lanes.pipeline_cycles = 70000",
     "lanes.routing_cycles = -1",
     "lanes.crossbar = \"half\"",

@@ -17,6 +17,7 @@ mod pauses;
 mod policing;
 mod presets;
 mod replies;
+mod routers;
 mod run;
 mod segments;
 mod stepping;

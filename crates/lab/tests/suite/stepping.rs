@@ -67,8 +67,14 @@ fn what_columns_do_not_step_is_told_with_its_key() {
         ("network.lanes.crossbar_input", "first-come-first-served"),
         ("network.lanes.link_output", "{ round-robin = { by = \"packet\" } }"),
         ("network.lanes.forwarding", "virtual-cut-through"),
+        ("network.lanes.allocator", "islip"),
+        ("network.lanes.input_speedup", "2"),
+        ("network.lanes.output_speedup", "2"),
+        ("network.lanes.reallocation", "tail-credit"),
+        ("network.lanes.atomic", "true"),
         ("network.lanes.depth", "16"),
         ("network.lanes.output_depth", "16"),
+        ("network.lanes.output_depth", "0"),
     ];
     for (key, value) in cases {
         let mut settings = vec![(key, value)];

@@ -11,12 +11,16 @@
 //! Source: Yum, Kim, Das, Yousif and Duato 2002, section 3. `docs/concepts/timing.md` says when
 //! what happens.
 
+mod allocator;
 mod arbiter;
 mod place;
 mod plan;
+mod reallocation;
 pub mod scheduler;
 
+pub use allocator::{Allocator, Islip};
 pub use arbiter::LaneArbiter;
 pub use place::{ArbiterPlace, Weighing};
 pub use plan::{Crossbar, LanePlan, PipelinePlan};
+pub use reallocation::Reallocation;
 pub use scheduler::{Granularity, Scheduler};

@@ -1,7 +1,7 @@
 //! What lanes are in any network, and the switch of five stages that moves flits over them, in
 //! integers.
 
-use crate::{Arbitration, Scheduler};
+use crate::{Allocator, Arbitration, ChannelPlan, Reallocation, Scheduler};
 use gingham_kernel::Span;
 use gingham_topology::EndpointId;
 use gingham_topology::routing::{LANES_MAX, LaneSet, Lanes};
@@ -64,7 +64,8 @@ pub struct PipelinePlan {
     pub cycle: Span,
     /// By lane: what a lane buffer holds.
     pub depths_flits: [u32; LANES_MAX as usize],
-    /// By lane: what an output lane holds.
+    /// By lane: what an output lane holds; nothing on all of them where a flit takes its credit as it
+    /// crosses.
     pub output_depths_flits: [u32; LANES_MAX as usize],
     /// Lanes with virtual cut-through; the others are wormhole.
     pub cut_through: LaneSet,
@@ -73,8 +74,21 @@ pub struct PipelinePlan {
     pub pipeline_cycles: u32,
     /// Cycles of routing, stage 2.
     pub routing_cycles: u32,
+    /// Cycles that a credit takes to its sender, where they are not those of the cable.
+    pub credit_delay_cycles: Option<u32>,
+    /// When an output lane can be given again.
+    pub reallocation: Reallocation,
+    /// Whether a head is sent only when the lane buffer at the other end is empty.
+    pub is_atomic: bool,
     /// How lanes share the crossbar.
     pub crossbar: Crossbar,
+    /// How inputs and outputs of a multiplexed crossbar are matched.
+    pub allocator: Allocator,
+    /// Ways of an input port into a multiplexed crossbar, each a flit a cycle: lane `l` goes by way
+    /// `l mod input_speedup`.
+    pub input_speedup: u8,
+    /// Ways out of it to an output port, by output lane in the same manner.
+    pub output_speedup: u8,
     /// Which heads that ask for an output are given lanes first.
     pub arbitration: Arbitration,
     /// How an input port chooses among its lanes at a multiplexed crossbar: stage 4.
@@ -88,6 +102,57 @@ impl PipelinePlan {
     /// Flits of a packet with so much payload.
     pub const fn packet_flits(&self, payload_bytes: u32) -> u64 {
         (payload_bytes as u64 + self.overhead_bytes as u64).div_ceil(self.flit_bytes as u64)
+    }
+
+    /// Cycles from that in which a flit leaves a lane buffer to that in which its credit counts at the
+    /// start of the channel.
+    pub fn credit_cycles(&self, channel: &ChannelPlan) -> u64 {
+        let delay_cycles = channel.delay.div_ceil(self.cycle);
+        1 + self.credit_delay_cycles.map_or(delay_cycles, u64::from)
+    }
+
+    /// The credits that a lane must have to be given to a packet of so many flits; 0 where it needs
+    /// none.
+    pub const fn credits_to_be_given(&self, lane: u8, flits: u64) -> u64 {
+        match self.reallocation {
+            Reallocation::TailCredit => self.depth_flits(lane),
+            _ if self.cut_through.contains(lane) => flits,
+            _ => 0,
+        }
+    }
+
+    /// The same of a lane of an adapter, for the packet to begin; 0 where one for its first flit is
+    /// enough.
+    pub const fn credits_to_begin(&self, lane: u8, flits: u64, is_by_packet: bool) -> u64 {
+        if self.is_atomic || matches!(self.reallocation, Reallocation::TailCredit) {
+            self.depth_flits(lane)
+        } else if is_by_packet || self.cut_through.contains(lane) {
+            flits
+        } else {
+            0
+        }
+    }
+
+    /// Whether flits take their credits as they cross, and go on the link in the next cycle.
+    pub const fn pays_at_crossing(&self) -> bool {
+        self.output_depths_flits[0] == 0
+    }
+
+    /// Whether ways through a multiplexed crossbar are taken in turn, whatever their arbiters: by
+    /// another allocator than the maximal one, or where a port has several.
+    pub fn takes_turns(&self) -> bool {
+        self.allocator != Allocator::Maximal || self.input_speedup > 1 || self.output_speedup > 1
+    }
+
+    /// Whether anything waits for more credits of a lane than one.
+    pub fn counts_credits(&self) -> bool {
+        !self.cut_through.is_empty()
+            || self.is_atomic
+            || self.reallocation == Reallocation::TailCredit
+    }
+
+    const fn depth_flits(&self, lane: u8) -> u64 {
+        self.depths_flits[lane as usize] as u64
     }
 
     /// Bytes of so many flits on a cable.

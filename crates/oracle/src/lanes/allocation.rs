@@ -5,6 +5,7 @@ use crate::lanes::clock::Tick;
 use crate::lanes::event::Flit;
 use crate::lanes::ports::Hold;
 use crate::lanes::simulation::Simulation;
+use gingham_model::Reallocation;
 use gingham_topology::routing::{DatelineClass, LaneSet};
 use gingham_topology::{ChannelId, NodeId};
 use std::collections::BTreeSet;
@@ -78,7 +79,7 @@ impl Simulation {
     /// Grants a lane of an output to one of these heads that request it, if any of them could be
     /// granted one: which it is.
     fn grant_lane(&mut self, output: ChannelId, requests: &[Request], tick: Tick) -> Option<usize> {
-        let could_be_granted = |request: &&Request| !self.lanes_to_grant(request).is_empty();
+        let could_be_granted = |request: &&Request| !self.lanes_to_grant(request, tick).is_empty();
         let requests: Vec<Request> = requests.iter().filter(could_be_granted).copied().collect();
         let highest = requests.iter().map(|request| request.level).max()?;
         let numbered = |number| {
@@ -91,7 +92,7 @@ impl Simulation {
         let winner = winner.expect("a head is of the highest level");
         let request = *numbered(winner).expect("the winner made a request");
         self.outputs[output.index()].head_pointers[highest].won(winner);
-        self.hold(request, self.lanes_to_grant(&request), tick);
+        self.hold(request, self.lanes_to_grant(&request, tick), tick);
         Some(winner)
     }
 
@@ -125,14 +126,19 @@ impl Simulation {
         self.journeys.get(request.head.packet).flits
     }
 
-    /// The lanes that a head may take and that can be granted to it.
-    fn lanes_to_grant(&self, request: &Request) -> LaneSet {
+    /// The lanes that a head may take and that can be granted to it at a tick.
+    fn lanes_to_grant(&self, request: &Request, tick: Tick) -> LaneSet {
         let flits = self.flits_of(request);
         let output = &self.outputs[request.output.index()];
         let can_be_granted = |lane: &u8| {
-            let is_free = output.lane(*lane).holder.is_none();
-            let cuts_through = self.lane_plan.cut_through.contains(*lane);
-            is_free && (!cuts_through || output.lane(*lane).has_credits(flits))
+            let (plan, state) = (&self.lane_plan, output.lane(*lane));
+            let is_ready = match plan.reallocation {
+                Reallocation::Tail => true,
+                Reallocation::AfterTail => state.released < Some(tick),
+                Reallocation::TailCredit => state.is_at_rest(),
+            };
+            let needed = plan.credits_to_be_given(*lane, flits);
+            state.holder.is_none() && is_ready && state.has_credits(needed)
         };
         request.lanes.lanes().filter(can_be_granted).collect()
     }

@@ -37,9 +37,4 @@ impl Clock {
     pub(crate) fn first_after(self, time: Time) -> Tick {
         self.last_until(time) + 1
     }
-
-    /// The cycles in which a span has passed: `D` of a delay.
-    pub(crate) fn cycles(self, span: Span) -> u64 {
-        span.as_ps().div_ceil(self.cycle.as_ps())
-    }
 }

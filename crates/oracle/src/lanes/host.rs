@@ -55,9 +55,9 @@ impl Simulation {
 
     fn weigh(&mut self, Weighing { channel, place, lane, weight }: Weighing) {
         let arbiter = match place {
-            ArbiterPlace::CrossbarInput => &mut self.input_mut(channel).chooser,
+            ArbiterPlace::CrossbarInput => &mut self.input_mut(channel).way_of(lane).chooser,
             ArbiterPlace::CrossbarOutput => {
-                let granting = &mut self.outputs[channel.index()].granting;
+                let granting = self.outputs[channel.index()].way_of(lane);
                 let Granting::Lanes(chooser) = granting else { panic!("it has no weights") };
                 chooser
             }

@@ -40,8 +40,19 @@ impl Simulation {
     fn can_leave(&self, channel: ChannelId, lane: u8, tick: Tick) -> Option<Head> {
         let output = &self.outputs[channel.index()];
         let first = output.lane(lane).buffer.front().filter(|first| first.since < tick)?;
+        if self.awaits_rest(channel, lane, first.flit) {
+            return None;
+        }
         let by_packet = output.chooser.is_by_packet();
         output.lane(lane).has_credit().then(|| self.head_of(first, by_packet))
+    }
+
+    /// Whether a flit is a head that is not sent yet, because flits of another packet may be in the
+    /// lane buffer at the other end.
+    pub(crate) fn awaits_rest(&self, channel: ChannelId, lane: u8, flit: Flit) -> bool {
+        let has_all = |credits: Credits| credits.here == credits.depth;
+        let credits = self.outputs[channel.index()].lane(lane).credits;
+        self.lane_plan.is_atomic && flit.index == 0 && !credits.is_none_or(has_all)
     }
 
     /// What an arbiter sees of a flit, or of the packet that begins with it.
@@ -109,8 +120,8 @@ impl Simulation {
 
     /// A flit has left a lane buffer at this tick: its credit goes back.
     pub(crate) fn return_credit(&mut self, channel: ChannelId, lane: u8) {
-        let delay_cycles = self.clock.cycles(self.plan.channel(channel).delay);
-        let counts = self.clock.instant(self.tick() + 1 + delay_cycles);
+        let cycles = self.lane_plan.credit_cycles(self.plan.channel(channel));
+        let counts = self.clock.instant(self.tick() + cycles);
         self.credits_mut(channel, lane).on_their_way += 1;
         self.timeline.cause(counts, Event::Credit { channel, lane });
     }

@@ -6,7 +6,7 @@
 //!              └──────────────── Credit ◄─────────────┘ when a flit leaves the lane buffer
 //! ```
 //!
-//! The stages of a tick are in a file each: `link`, `crossbar`, `allocation`; what an adapter does
+//! The stages of a tick are in a file each: `link`, `crossbar` (with `matching`), `allocation`; what an adapter does
 //! is in `send`, and what a host does with what comes in is in `host` and `in_transit`. A switch
 //! that holds a flit, and an adapter that has something to send, act at every tick; the others have
 //! nothing to do.
@@ -27,6 +27,7 @@ mod host_state;
 mod in_transit;
 mod journey;
 mod link;
+mod matching;
 mod ports;
 mod round_robin;
 mod send;

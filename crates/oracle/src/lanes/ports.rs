@@ -27,11 +27,20 @@ pub(crate) struct BufferedFlit {
 #[derive(Clone, Debug)]
 pub(crate) struct Input {
     pub(crate) lanes: Vec<InputLane>,
-    /// Which lane crosses, at a multiplexed crossbar.
-    pub(crate) chooser: Chooser,
+    /// Its ways into a multiplexed crossbar.
+    pub(crate) ways: Vec<WayIn>,
     /// Fill of all lanes times time, from the start of the run to the last change of it.
     occupancy_flit_ps: u128,
     changed: Time,
+}
+
+/// A way of an input port into a multiplexed crossbar.
+#[derive(Clone, Debug)]
+pub(crate) struct WayIn {
+    /// Which of its lanes crosses.
+    pub(crate) chooser: Chooser,
+    /// The way out that it was matched with last, where these are taken in turn.
+    pub(crate) outputs: RoundRobin,
 }
 
 /// A lane buffer, and what its first packet has been granted.
@@ -78,10 +87,11 @@ impl InputLane {
 }
 
 impl Input {
-    pub(crate) fn new(lanes: u8, arbiter: &Scheduler) -> Self {
+    pub(crate) fn new(lanes: u8, ways: u8, arbiter: &Scheduler) -> Self {
+        let way = WayIn { chooser: Chooser::new(arbiter, lanes), outputs: RoundRobin::default() };
         Self {
             lanes: vec![InputLane::default(); lanes.into()],
-            chooser: Chooser::new(arbiter, lanes),
+            ways: vec![way; ways.into()],
             occupancy_flit_ps: 0,
             changed: Time::ZERO,
         }
@@ -89,6 +99,12 @@ impl Input {
 
     pub(crate) fn lane(&self, lane: u8) -> &InputLane {
         &self.lanes[usize::from(lane)]
+    }
+
+    /// The way of a lane into the crossbar.
+    pub(crate) fn way_of(&mut self, lane: u8) -> &mut WayIn {
+        let ways = self.ways.len();
+        &mut self.ways[usize::from(lane) % ways]
     }
 
     pub(crate) fn lane_mut(&mut self, lane: u8) -> &mut InputLane {
@@ -143,14 +159,14 @@ pub(crate) struct Output {
     pub(crate) head_pointers: Vec<RoundRobin>,
     /// Virtual-channel allocation: which lane is granted.
     pub(crate) lane_pointer: RoundRobin,
-    /// Switch allocation: whom the output grants.
-    pub(crate) granting: Granting,
+    /// Switch allocation: whom each way out of a multiplexed crossbar to it grants.
+    pub(crate) ways: Vec<Granting>,
 }
 
-/// How an output of a multiplexed crossbar grants.
+/// How a way out of a multiplexed crossbar grants.
 #[derive(Clone, Debug)]
 pub(crate) enum Granting {
-    /// Input ports in turn: the last that was matched.
+    /// Ways in, in turn: the last that was matched.
     Inputs(RoundRobin),
     /// Output lanes, by an arbiter.
     Lanes(Chooser),
@@ -158,7 +174,7 @@ pub(crate) enum Granting {
 
 impl Granting {
     /// Whether it could grant the holder of an output lane.
-    fn is_open_to(&self, lane: u8) -> bool {
+    pub(crate) fn is_open_to(&self, lane: u8) -> bool {
         match self {
             Self::Inputs(_) => true,
             Self::Lanes(chooser) => chooser.is_open_to(lane),
@@ -172,6 +188,8 @@ pub(crate) struct OutputLane {
     pub(crate) buffer: VecDeque<BufferedFlit>,
     /// The input lane that holds it.
     pub(crate) holder: Option<(ChannelId, u8)>,
+    /// When a tail crossed into it last.
+    pub(crate) released: Option<Tick>,
     /// None where the other end takes in all that comes.
     pub(crate) credits: Option<Credits>,
 }
@@ -179,6 +197,8 @@ pub(crate) struct OutputLane {
 /// Free places of the lane buffer at the other end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Credits {
+    /// All of them.
+    pub(crate) depth: u64,
     /// Those that count.
     pub(crate) here: u64,
     /// Of these, those that are promised to packets.
@@ -188,6 +208,12 @@ pub(crate) struct Credits {
 }
 
 impl OutputLane {
+    /// Whether all that was sent has left the lane buffer at the other end, as far as is known
+    /// here, and nothing is to be sent: always where there is none.
+    pub(crate) fn is_at_rest(&self) -> bool {
+        self.credits.is_none_or(|credits| credits.here == credits.depth && self.buffer.is_empty())
+    }
+
     /// Whether there is a credit for so many flits, promised to nobody.
     pub(crate) fn has_credits(&self, flits: u64) -> bool {
         self.credits.is_none_or(|credits| credits.here - credits.promised >= flits)
@@ -223,25 +249,32 @@ impl Output {
     /// `crossbar` is how it grants, if by lane; `depths` are those of the lane buffers at the other
     /// end, if it has any.
     pub(crate) fn new(
-        lanes: u8,
+        (lanes, ways): (u8, u8),
         levels: usize,
         (arbiter, crossbar): (&Scheduler, Option<&Scheduler>),
         depths: Option<&[u32]>,
     ) -> Self {
         let by_lane = |crossbar| Granting::Lanes(Chooser::new(crossbar, lanes));
         let credits = |lane: u8| {
-            let here = u64::from(depths?[usize::from(lane)]);
-            Some(Credits { here, promised: 0, on_their_way: 0 })
+            let depth = u64::from(depths?[usize::from(lane)]);
+            Some(Credits { depth, here: depth, promised: 0, on_their_way: 0 })
         };
-        let lane =
-            |lane| OutputLane { buffer: VecDeque::new(), holder: None, credits: credits(lane) };
+        let lane = |lane| OutputLane {
+            buffer: VecDeque::new(),
+            holder: None,
+            released: None,
+            credits: credits(lane),
+        };
         Self {
             free: Time::ZERO,
             lanes: (0..lanes).map(lane).collect(),
             chooser: Chooser::new(arbiter, lanes),
             head_pointers: vec![RoundRobin::default(); levels],
             lane_pointer: RoundRobin::default(),
-            granting: crossbar.map_or(Granting::Inputs(RoundRobin::default()), by_lane),
+            ways: vec![
+                crossbar.map_or(Granting::Inputs(RoundRobin::default()), by_lane);
+                ways.into()
+            ],
         }
     }
 
@@ -253,10 +286,10 @@ impl Output {
         &mut self.lanes[usize::from(lane)]
     }
 
-    /// Whether a multiplexed crossbar could pass a flit to an output lane: not while another is in
-    /// the middle of a packet there, by the packet.
-    pub(crate) fn is_open_to(&self, lane: u8) -> bool {
-        self.granting.is_open_to(lane)
+    /// The way out of the crossbar to an output lane.
+    pub(crate) fn way_of(&mut self, lane: u8) -> &mut Granting {
+        let ways = self.ways.len();
+        &mut self.ways[usize::from(lane) % ways]
     }
 
     /// Flits in the output lanes.

@@ -132,12 +132,12 @@ impl Simulation {
         queue.lanes().filter(is_idle).collect()
     }
 
-    /// Whether there are the credits to begin a packet: for all of it under virtual cut-through or
-    /// by the packet.
+    /// Whether there are the credits to begin a packet.
     fn can_begin(&self, channel: ChannelId, lane: u8, flits: u64) -> bool {
         let output = &self.outputs[channel.index()];
-        let whole = self.lane_plan.cut_through.contains(lane) || output.chooser.is_by_packet();
-        output.lane(lane).has_credits(if whole { flits } else { 1 })
+        let is_by_packet = output.chooser.is_by_packet();
+        let needed = self.lane_plan.credits_to_begin(lane, flits, is_by_packet);
+        output.lane(lane).has_credits(needed.max(1))
     }
 
     /// The next packet of a group, if it may begin now: one in transit before those of the host's

@@ -95,14 +95,16 @@ impl Simulation {
         let levels = lane_plan.arbitration.level(plan.highest_priority()) + 1;
         let endpoint_of = |channel| plan.fabric.endpoint_at(plan.ends(channel).source);
         let input = |channel| {
-            plan.has_buffer(channel).then(|| Input::new(lanes.count, &lane_plan.crossbar_input))
+            plan.has_buffer(channel).then(|| {
+                Input::new(lanes.count, lane_plan.input_speedup, &lane_plan.crossbar_input)
+            })
         };
         let output = |channel| {
             let is_host = endpoint_of(channel).is_some();
             let arbiter = if is_host { &lanes.adapter_port } else { &lanes.link_output };
             let depths = plan.has_buffer(channel).then_some(&lane_plan.depths_flits[..]);
             let arbiters = (arbiter, lane_plan.crossbar_output.as_ref());
-            Output::new(lanes.count, levels, arbiters, depths)
+            Output::new((lanes.count, lane_plan.output_speedup), levels, arbiters, depths)
         };
         let endpoints = Endpoints::new(Arc::clone(&plan));
         let in_transit = endpoints
@@ -183,9 +185,8 @@ impl Simulation {
         let Some(credits) = self.outputs[channel.index()].lane(lane).credits else { return };
         assert!(credits.promised <= credits.here, "what is promised is there");
         let places = on_wire + self.input(channel).lane(lane).fill();
-        let depth = u64::from(self.lane_plan.depths_flits[usize::from(lane)]);
         let accounted = credits.here + credits.on_their_way + places as u64;
-        assert_eq!(accounted, depth, "credits are conserved at {:?}", self.timeline.now);
+        assert_eq!(accounted, credits.depth, "credits are conserved at {:?}", self.timeline.now);
     }
 
     fn step(&mut self) {
@@ -296,12 +297,6 @@ impl Simulation {
     /// One more than the highest port of a node.
     pub(crate) fn ports(&self, node: NodeId) -> usize {
         usize::from(self.plan.fabric.node(node).ports) + 1
-    }
-
-    /// The channel that comes into a node by a port.
-    pub(crate) fn input_at(&self, node: NodeId, port: usize) -> Option<ChannelId> {
-        let port = u16::try_from(port).expect("a port fits 16 bits");
-        self.plan.fabric.outgoing(node, port).map(Fabric::reverse)
     }
 
     pub(crate) fn input(&self, channel: ChannelId) -> &Input {

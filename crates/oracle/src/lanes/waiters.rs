@@ -65,8 +65,8 @@ impl Simulation {
         let request = self.request(at.channel, at.lane, u64::MAX)?;
         let flits = self.journeys.get(first.packet).flits;
         let is_blocked = |lane| {
-            let needs_all = self.lane_plan.cut_through.contains(lane);
-            !self.has_credits(request.output, lane, if needs_all { flits } else { 1 })
+            let needed = self.lane_plan.credits_to_be_given(lane, flits).max(1);
+            !self.has_credits(request.output, lane, needed)
         };
         Some(Onward::by(request.output, request.lanes, is_blocked))
     }
@@ -91,8 +91,8 @@ impl Simulation {
         let flits = self.lane_plan.packet_flits(queued.payload_bytes);
         let is_by_packet = self.outputs[channel.index()].chooser.is_by_packet();
         Onward::by(channel, lanes, |lane| {
-            let needs_all = is_by_packet || self.lane_plan.cut_through.contains(lane);
-            !self.has_credits(channel, lane, if needs_all { flits } else { 1 })
+            let needed = self.lane_plan.credits_to_begin(lane, flits, is_by_packet);
+            !self.has_credits(channel, lane, needed.max(1))
         })
     }
 

@@ -47,11 +47,23 @@ fn waits_for(simulation: &Simulation, of: Buffer, tick: Tick) -> Option<Wait> {
     Some(Wait::Any(waits.collect::<Option<Vec<Buffer>>>()?))
 }
 
-/// The input lane at the end of an output lane without room, if that is full.
+/// The input lane at the end of an output lane without room, if that is full; if the next to go
+/// there is a head that waits for it to be empty, if it is not.
 fn full_behind(simulation: &Simulation, hold: Hold) -> Option<Buffer> {
     let Hold { output: channel, lane, .. } = hold;
     let behind = Buffer { channel, lane };
-    (!simulation.has_room(channel, lane) && is_full(simulation, behind)).then_some(behind)
+    if simulation.has_room(channel, lane) {
+        return None;
+    }
+    let first = simulation.outputs[channel.index()].lane(lane).buffer.front();
+    let awaits_rest = first.is_some_and(|of| simulation.awaits_rest(channel, lane, of.flit));
+    let is_stuck = if awaits_rest { is_in_use } else { is_full };
+    is_stuck(simulation, behind).then_some(behind)
+}
+
+fn is_in_use(simulation: &Simulation, of: Buffer) -> bool {
+    let input = simulation.inputs[of.channel.index()].as_ref();
+    input.is_some_and(|input| input.lane(of.lane).fill() > 0)
 }
 
 fn is_full(simulation: &Simulation, of: Buffer) -> bool {
@@ -67,9 +79,9 @@ fn blocker(simulation: &Simulation, request: &Request, lane: u8) -> Option<Buffe
     if let Some((channel, lane)) = output_lane.holder {
         return Some(Buffer { channel, lane });
     }
-    let cuts_through = simulation.lane_plan.cut_through.contains(lane);
-    let is_short = cuts_through && output_lane.stays_short_of(simulation.flits_of(request));
-    is_short.then_some(Buffer { channel: request.output, lane })
+    let flits = simulation.flits_of(request);
+    let needed = simulation.lane_plan.credits_to_be_given(lane, flits);
+    output_lane.stays_short_of(needed).then_some(Buffer { channel: request.output, lane })
 }
 
 /// A packet that waits at a host for room in the pool waits for any packet of the pool to leave:
@@ -97,10 +109,10 @@ fn waits_at_host(simulation: &Simulation, of: Buffer) -> Option<Wait> {
         let queue = adapter.groups().nth(packet.taken.group).expect("the group is one of these");
         for lane in on.map_or(queue, LaneSet::one).lanes() {
             let behind = Buffer { channel, lane };
-            let cuts_through = simulation.lane_plan.cut_through.contains(lane);
             let flits = simulation.journeys.get(packet.packet).flits;
-            let needs_all = on.is_none() && (cuts_through || output.chooser.is_by_packet());
-            let is_short = needs_all && output.lane(lane).stays_short_of(flits);
+            let is_by_packet = output.chooser.is_by_packet();
+            let needed = simulation.lane_plan.credits_to_begin(lane, flits, is_by_packet);
+            let is_short = on.is_none() && output.lane(lane).stays_short_of(needed);
             if !is_short && !is_full(simulation, behind) {
                 return None;
             }

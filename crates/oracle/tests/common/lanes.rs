@@ -4,7 +4,8 @@ use super::{FLIT, quiet_plan, scheduled};
 use gingham_kernel::Span;
 use gingham_model::scheduler::{RoundRobin, StrictPriority};
 use gingham_model::{
-    Arbitration, Crossbar, Granularity, LanePlan, PipelinePlan, Plan, Scheduler, Switching,
+    Allocator, Arbitration, Crossbar, Granularity, LanePlan, PipelinePlan, Plan, Reallocation,
+    Scheduler, Switching,
 };
 use gingham_topology::Fabric;
 use gingham_topology::routing::{LaneSet, Lanes, VcClass};
@@ -26,7 +27,13 @@ pub(crate) fn lane_plan(fabric: Fabric, count: u8) -> Plan {
         cut_through: LaneSet::EMPTY,
         pipeline_cycles: 0,
         routing_cycles: 1,
+        credit_delay_cycles: None,
+        reallocation: Reallocation::Tail,
+        is_atomic: false,
         crossbar: Crossbar::Multiplexed,
+        allocator: Allocator::Maximal,
+        input_speedup: 1,
+        output_speedup: 1,
         arbitration: Arbitration::RoundRobin,
         crossbar_input: Scheduler::default(),
         crossbar_output: None,

@@ -92,6 +92,28 @@ fn an_output_lane_without_room_holds_the_crossbar() {
 }
 
 #[test]
+fn without_a_buffer_at_outputs_a_flit_takes_its_credit_as_it_crosses() {
+    // Lanes of three flits over two switches. Flits 0, 1, 2 cross s0 at 7, 8, 9 and are there at s1 at
+    // 12, 13, 14; they cross that at 15, 16, 17, so that credits count at s0 at 19, 20, 21. Flits 3,
+    // 4, 5 were sent at 11, 12, 13, when credits counted at h0, and are there at s0 at 15, 16, 17.
+    let story_of = |output_depth: u32| {
+        let mut plan = lane_plan(row(2, &[0, 1]), 1);
+        lanes(&mut plan, |lanes| {
+            lanes.depths_flits[0] = 3;
+            lanes.output_depths_flits = [output_depth; 16];
+        });
+        packets(&mut plan, 0, 1, &[(0, 7)]);
+        story(&deliveries(plan, 1)[0])
+    };
+    // They cross s0 at 19, 20, 21, and s1 at 25, 26, 27. Flit 6 is sent at 19 + 4 = 23, there at 27,
+    // and crosses when the credit of flit 3 counts, at 29; s1 at 35: on the last cable at 36.
+    assert_eq!(story_of(0), (0, 0, 195, 395));
+    // With a buffer they cross s0 at 16, 17, 18, wait there, and are on the link at 19: they cross s1
+    // at 24. Flit 6 is sent at 20, crosses s0 at 25, and is on the link at 28: on the last at 34.
+    assert_eq!(story_of(3), (0, 0, 195, 375));
+}
+
+#[test]
 fn lane_buffers_are_as_full_as_told() {
     let mut plan = lane_plan(row(1, &[0, 0]), 2);
     packets(&mut plan, 0, 1, &[(0, 3)]);

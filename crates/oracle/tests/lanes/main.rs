@@ -13,6 +13,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod allocators;
 mod credits;
 mod deadlock;
 mod ends;
@@ -22,5 +23,6 @@ mod lone;
 mod outputs;
 mod packets;
 mod random;
+mod reallocation;
 
 pub(crate) use common::lanes::{in_turn, lane_plan, lanes, on_lanes, packets, strict};

@@ -3,7 +3,7 @@
 //! large the calls are.
 
 use crate::common::{in_transit, spilling, stop_at, story};
-use crate::lane_plan;
+use crate::{lane_plan, lanes};
 use gingham_kernel::{Bytes, Purpose, Rate, Span, Stream, Time};
 use gingham_model::scheduler::{
     DeficitRoundRobin, FirstComeFirstServed, LaneRate, RoundRobin, SurplusRoundRobin, VirtualClock,
@@ -11,8 +11,8 @@ use gingham_model::scheduler::{
 };
 use gingham_model::traffic::{ArrivalPlan, DestinationPlan, LengthPlan, OtherHosts, SourcePlan};
 use gingham_model::{
-    Arbitration, ClassPlan, Crossbar, Excess, Granularity, Plan, PolicingPlan, Priority,
-    REFILL_BYTES, Scheduler, SegmentationPlan, Status, Switching, WhenFull,
+    Allocator, Arbitration, ClassPlan, Crossbar, Excess, Granularity, Islip, Plan, PolicingPlan,
+    Priority, REFILL_BYTES, Reallocation, Scheduler, SegmentationPlan, Status, Switching, WhenFull,
 };
 use gingham_oracle::{Simulation, start};
 use gingham_topology::EndpointId;
@@ -62,6 +62,12 @@ fn draw_switches(draw: &mut Stream, plan: &mut Plan) {
     }
     pipeline.pipeline_cycles = u32::try_from(draw.below(3)).unwrap();
     pipeline.routing_cycles = u32::try_from(draw.below(3)).unwrap();
+    // From a copy of the draws, so that it moves no others.
+    let mut own = draw.clone();
+    pipeline.credit_delay_cycles = one_of(&mut own, &[None, None, Some(0), Some(11)]);
+    pipeline.reallocation =
+        one_of(&mut own, &[Reallocation::Tail, Reallocation::AfterTail, Reallocation::TailCredit]);
+    pipeline.is_atomic = own.below(3) == 0;
     pipeline.overhead_bytes = u32::try_from(draw.below(20)).unwrap();
     pipeline.crossbar = one_of(draw, &[Crossbar::Full, Crossbar::Multiplexed]);
     pipeline.arbitration = one_of(draw, &[Arbitration::RoundRobin, Arbitration::StrictPriority]);
@@ -71,9 +77,27 @@ fn draw_switches(draw: &mut Stream, plan: &mut Plan) {
         let granularity = if by_packet { one_of(draw, &kinds) } else { Granularity::Flit };
         arbiter(draw, granularity)
     };
+    // Arbiters other than turns go with the plain crossbar alone.
+    let has_turns = pipeline.crossbar == Crossbar::Multiplexed && own.below(2) == 0;
+    if has_turns {
+        pipeline.allocator = one_of(
+            &mut own,
+            &[
+                Allocator::Maximal,
+                Allocator::Islip(Islip { iterations: 2 }),
+                Allocator::SeparableInputFirst,
+                Allocator::SeparableOutputFirst,
+            ],
+        );
+        [pipeline.input_speedup, pipeline.output_speedup] =
+            [0; 2].map(|_| one_of(&mut own, &[1, 1, 2, 3, LANES]));
+    }
     pipeline.crossbar_input = place();
     pipeline.crossbar_output =
         (pipeline.crossbar == Crossbar::Multiplexed).then(&mut place).filter(|_| by_lane);
+    if has_turns {
+        (pipeline.crossbar_input, pipeline.crossbar_output) = (Scheduler::default(), None);
+    }
     plan.lanes.link_output = place();
     plan.lanes.adapter_port = place();
     plan.lanes.allowed = Lanes::free(&[LaneSet::first_n(2), LaneSet::from_bits(0b1110)]);
@@ -205,4 +229,29 @@ fn the_order_of_scheduling_changes_no_bit_over_in_transit_hosts() {
         }
     }
     assert!(reinjected > 100 && spilled > 50, "{reinjected} sent on, {spilled} spilled");
+}
+
+/// A way into the crossbar and out of it for every lane is a full crossbar.
+#[test]
+fn a_way_for_every_lane_is_a_full_crossbar() {
+    for seed in 0..8 {
+        let mut full = random_plan(seed, 3);
+        lanes(&mut full, |lanes| {
+            (lanes.crossbar, lanes.allocator) = (Crossbar::Full, Allocator::Maximal);
+            (lanes.crossbar_input, lanes.crossbar_output) = (Scheduler::default(), None);
+            [lanes.input_speedup, lanes.output_speedup] = [1; 2];
+        });
+        let expected = outcome(&mut *start(Arc::new(full.clone())), u64::MAX);
+        let allocators =
+            [Allocator::Maximal, Allocator::SeparableOutputFirst, Allocator::SeparableInputFirst];
+        for allocator in allocators {
+            let mut plan = full.clone();
+            lanes(&mut plan, |lanes| {
+                (lanes.crossbar, lanes.allocator) = (Crossbar::Multiplexed, allocator);
+                [lanes.input_speedup, lanes.output_speedup] = [LANES; 2];
+            });
+            let found = outcome(&mut *start(Arc::new(plan)), u64::MAX);
+            assert_eq!(found, expected, "seed {seed}, {allocator:?}");
+        }
+    }
 }

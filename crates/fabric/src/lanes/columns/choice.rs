@@ -4,7 +4,8 @@ use super::count::COUNT_MAX;
 use super::expected::{Moves, moves};
 use super::group::RADIX_MAX;
 use gingham_model::{
-    Crossbar, Endpoints, PipelinePlan, Plan, Scheduler, SteppedBy, Stepping, WhenFull,
+    Allocator, Crossbar, Endpoints, PipelinePlan, Plan, Reallocation, Scheduler, SteppedBy,
+    Stepping, WhenFull,
 };
 
 /// Why a run is not stepped by columns, if it is not: the key that keeps it from that, and what of
@@ -20,6 +21,9 @@ pub(crate) fn refusal(
     let radix = |node| plan.fabric.channels_from(node).count();
     let refusals = [
         (lanes.crossbar == Crossbar::Full, "network.lanes.crossbar is \"full\""),
+        (lanes.allocator != Allocator::Maximal, "network.lanes.allocator is other than maximal"),
+        (lanes.input_speedup > 1, "network.lanes.input_speedup is more than 1"),
+        (lanes.output_speedup > 1, "network.lanes.output_speedup is more than 1"),
         (lanes.crossbar_output.is_some(), "network.lanes.crossbar_output chooses by lane"),
         (
             lanes.crossbar_input != round_robin,
@@ -30,6 +34,15 @@ pub(crate) fn refusal(
             "network.lanes.link_output is other than round robin by the flit",
         ),
         (!lanes.cut_through.is_empty(), "network.lanes.forwarding has virtual cut-through"),
+        (
+            lanes.pays_at_crossing(),
+            "network.lanes.output_depth is 0, so that credits are paid to cross",
+        ),
+        (
+            lanes.reallocation != Reallocation::Tail,
+            "network.lanes.reallocation gives lanes later than with tails",
+        ),
+        (lanes.is_atomic, "network.lanes.atomic has heads wait for empty buffers"),
         (
             plan.in_transit.when_full == WhenFull::Stop,
             "network.in_transit.when_full lets hosts stop their senders",

@@ -31,8 +31,7 @@ impl Hosts {
                 let flits = u32::try_from(flits).expect("a packet has fewer than 2^32 bytes");
                 let Group { lanes, .. } = host.groups[queued.group];
                 let onward = Onward::by(host.channel, LaneSet::from_bits(lanes), |lane| {
-                    let needs_all = self.begins_whole(lane.into(), context);
-                    is_short_of(lane, if needs_all { flits } else { 1 })
+                    is_short_of(lane, self.credits_to_begin(lane.into(), flits, context).max(1))
                 });
                 found.push(Waiter::queued(&queued, onward));
             }
@@ -51,8 +50,12 @@ impl Hosts {
         self.host(port).groups[group].lanes
     }
 
-    /// Whether a packet of a host begins on a lane only when there are credits for all of it.
-    pub(crate) fn begins_whole(&self, lane: usize, context: &Context) -> bool {
-        self.arbiters.are_by_packet || context.lanes.cut_through.bits() >> lane & 1 == 1
+    /// The credits that a lane of a host must have for a packet of so many flits to begin; 0 where
+    /// one for its first flit is enough.
+    pub(crate) fn credits_to_begin(&self, lane: usize, flits: u32, context: &Context) -> u32 {
+        let lane = u8::try_from(lane).expect("lanes are few");
+        let is_by_packet = self.arbiters.are_by_packet;
+        let credits = context.lanes.credits_to_begin(lane, flits.into(), is_by_packet);
+        u32::try_from(credits).expect("a lane is of fewer than 2^32 flits")
     }
 }

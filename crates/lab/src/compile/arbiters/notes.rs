@@ -35,6 +35,7 @@ pub(in crate::compile) fn note_idle_link(
     let is_as_fast = |channel: ChannelId| plan.channel(channel).flit <= pipeline.cycle;
     let is_idle = is_told
         && pipeline.crossbar == Crossbar::Multiplexed
+        && pipeline.output_speedup == 1
         && channels(plan, true).all(is_as_fast);
     if is_idle {
         let note = "behind a multiplexed crossbar `network.lanes.link_output` has nothing to choose from while there are \

@@ -3,8 +3,7 @@
 
 use crate::error::LabError;
 use crate::scenario::ScenarioSource;
-use gingham_kernel::Span;
-use gingham_model::Plan;
+use gingham_model::{PipelinePlan, Plan};
 use gingham_topology::ChannelId;
 
 /// The lanes of a switch are counted in 16 bits, those of each port as a power of two.
@@ -15,7 +14,12 @@ const FLIT_CYCLES_MAX: u64 = 1 << 12;
 const DELAY_CYCLES_MAX: u64 = 1 << 20;
 
 /// Refuses what is beyond these limits.
-pub(super) fn check(source: &ScenarioSource, plan: &Plan, cycle: Span) -> Result<(), LabError> {
+pub(super) fn check(
+    source: &ScenarioSource,
+    plan: &Plan,
+    pipeline: &PipelinePlan,
+) -> Result<(), LabError> {
+    let cycle = pipeline.cycle;
     let refuse = |key: &str, message: String| -> LabError { source.refuse(key, message).into() };
     let of_port = usize::from(plan.lanes.count).next_power_of_two();
     for switch in plan.fabric.switches() {
@@ -33,6 +37,14 @@ pub(super) fn check(source: &ScenarioSource, plan: &Plan, cycle: Span) -> Result
     for channel in ChannelId::first(plan.channels.len()) {
         let of = plan.channel(channel);
         let name = || plan.fabric.channel_name(channel);
+        if pipeline.pays_at_crossing() && of.flit > cycle {
+            let message = format!(
+                "on {} a flit takes longer than a cycle, so that flits wait for the link, and an output lane holds none: let \
+                 all cables be of one rate, or say a depth of 1 at least",
+                name()
+            );
+            return Err(refuse("network.lanes.output_depth", message));
+        }
         let cycles = of.flit.div_ceil(cycle);
         if cycles > FLIT_CYCLES_MAX {
             let message = format!(

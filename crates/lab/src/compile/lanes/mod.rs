@@ -17,6 +17,7 @@ mod limits;
 mod notes;
 mod pipeline;
 mod rooms;
+mod router;
 mod section;
 mod users;
 

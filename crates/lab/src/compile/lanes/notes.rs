@@ -34,11 +34,14 @@ pub(in crate::compile) fn note_unused(plan: &Plan, gathered: &mut Gathered) {
 
 /// The flits that a lane must hold so that by itself it carries the full rate of a channel within a
 /// packet; between two packets on one lane a switch always takes some cycles.
-fn full_rate_depth(channel: &ChannelPlan, cycle: Span, pipeline_cycles: u64) -> u64 {
-    let delay_cycles = channel.delay.div_ceil(cycle);
+fn full_rate_depth(
+    channel: &ChannelPlan,
+    cycle: Span,
+    pipeline_cycles: u64,
+    credit_cycles: u64,
+) -> u64 {
     let there = (channel.flit + channel.delay).div_ceil(cycle) + pipeline_cycles;
-    let cycles = there + 2 + delay_cycles;
-    (cycle * cycles).div_ceil(channel.flit)
+    (cycle * (there + 1 + credit_cycles)).div_ceil(channel.flit)
 }
 
 /// Says where lanes of one kind are too shallow: those that are wormhole, or those with virtual
@@ -57,7 +60,9 @@ fn shallow(
     let round_trip = |channel| {
         let is_switch = plan.is_switch(plan.ends(channel).target.node);
         let pipeline_cycles = if is_switch { pipeline.pipeline_cycles } else { 0 };
-        full_rate_depth(plan.channel(channel), pipeline.cycle, pipeline_cycles.into())
+        let (channel, cycle) = (plan.channel(channel), pipeline.cycle);
+        let credit_cycles = pipeline.credit_cycles(channel);
+        full_rate_depth(channel, cycle, pipeline_cycles.into(), credit_cycles)
     };
     // Flits behind a head that waits for a lane wait as long, so that one place more is in use when
     // the next head asks.
@@ -114,11 +119,13 @@ mod tests {
         let cycle = Span::from_ps(80);
         // 2 D + 3 with D of 0, 1 and 3 cycles.
         for (delay, depth) in [(0, 3), (1, 5), (80, 5), (81, 7), (240, 9)] {
-            assert_eq!(full_rate_depth(&channel(80, delay), cycle, 0), depth);
-            assert_eq!(full_rate_depth(&channel(80, delay), cycle, 9), depth + 9);
+            let (channel, back) = (channel(80, delay), 1 + delay.div_ceil(80));
+            assert_eq!(full_rate_depth(&channel, cycle, 0, back), depth);
+            assert_eq!(full_rate_depth(&channel, cycle, 9, back), depth + 9);
+            assert_eq!(full_rate_depth(&channel, cycle, 0, back + 4), depth + 4);
         }
         // Half the rate, D = 3: there 5 ticks later, 2 + 3 more for the credit; ten cycles are five
         // flits.
-        assert_eq!(full_rate_depth(&channel(160, 240), cycle, 0), 5);
+        assert_eq!(full_rate_depth(&channel(160, 240), cycle, 0, 1 + 3), 5);
     }
 }

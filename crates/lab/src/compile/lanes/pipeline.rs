@@ -22,10 +22,10 @@ pub(in crate::compile) fn plan(
 ) -> Result<(PipelinePlan, LaneFigures), LabError> {
     let of = Section { source };
     let count = count_of_lanes(source, &switch.lanes)?;
-    let depths_flits = of.depths("depth", &switch.depth, count)?;
-    let output = switch.output_depth.as_ref();
-    let output = output.map(|output| of.depths("output_depth", output, count)).transpose()?;
+    let depths_flits = of.depths("depth", &switch.depth, count, 1)?;
+    let output = of.output_depths(switch, count)?;
     let (flit_bytes, cut_through) = (of.flit_bytes(switch)?, of.cut_through(switch, count)?);
+    let (allocator, [input_speedup, output_speedup]) = of.allocator(switch, count)?;
     let among = Among { count, flit_bytes, cut_through };
     let (crossbar_input, crossbar_output) = arbiters::crossbar(source, switch, among, gathered)?;
     let ports = arbiters::ports(source, &switch.lanes, among, gathered)?;
@@ -38,7 +38,13 @@ pub(in crate::compile) fn plan(
         cut_through,
         pipeline_cycles: of.pipeline_cycles(switch)?,
         routing_cycles: of.routing_cycles(switch)?,
+        credit_delay_cycles: of.credit_delay(switch)?,
+        reallocation: switch.reallocation,
+        is_atomic: switch.atomic,
         crossbar: switch.crossbar,
+        allocator,
+        input_speedup,
+        output_speedup,
         arbitration: parameters.arbitration,
         crossbar_input,
         crossbar_output,
@@ -60,7 +66,7 @@ pub(in crate::compile) fn check(
     pipeline: &PipelinePlan,
     gathered: &mut Gathered,
 ) -> Result<(), LabError> {
-    limits::check(source, plan, pipeline.cycle)?;
+    limits::check(source, plan, pipeline)?;
     let room = Room {
         lanes: pipeline.cut_through,
         holds: &pipeline.depths_flits,

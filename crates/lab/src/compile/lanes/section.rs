@@ -43,11 +43,11 @@ pub(super) struct Section<'a> {
 }
 
 impl Section<'_> {
-    fn refuse(&self, key: &str, message: impl std::fmt::Display) -> LabError {
+    pub(super) fn refuse(&self, key: &str, message: impl std::fmt::Display) -> LabError {
         self.source.refuse(&format!("network.lanes.{key}"), message).into()
     }
 
-    fn number(
+    pub(super) fn number(
         &self,
         key: &str,
         value: i64,
@@ -73,8 +73,9 @@ impl Section<'_> {
         key: &str,
         written: &PerLane<i64>,
         count: u8,
+        least: i64,
     ) -> Result<[u32; LANES_MAX as usize], LabError> {
-        let rule = format!("a lane holds from 1 to {DEPTH_MAX} flits");
+        let rule = format!("a lane holds from {least} to {DEPTH_MAX} flits");
         let mut depths = [0; LANES_MAX as usize];
         let values = self.by_lane(key, written, count)?;
         for (lane, value) in values.into_iter().enumerate() {
@@ -82,7 +83,7 @@ impl Section<'_> {
                 PerLane::All(_) => key.to_owned(),
                 PerLane::Each(_) => format!("{key}.{lane}"),
             };
-            depths[lane] = self.number(&key, value, 1..=DEPTH_MAX, &rule)?;
+            depths[lane] = self.number(&key, value, least..=DEPTH_MAX, &rule)?;
         }
         Ok(depths)
     }

@@ -1,0 +1,123 @@
+//! The numbers of `network.lanes` in which routers differ: credits, outputs, allocators.
+//!
+//! What does not go together is refused with the key that asks for it: flits that would wait at an
+//! output without a buffer, and arbiters of a crossbar that is taken in turn.
+
+use super::section::Section;
+use crate::error::LabError;
+use crate::scenario::PipelineParameters;
+use gingham_model::{Allocator, Crossbar, Islip, Scheduler};
+use gingham_topology::routing::LANES_MAX;
+
+/// The most cycles of a credit on its way.
+const CREDIT_DELAY_MAX: i64 = 65_535;
+/// The most iterations of an allocator.
+const ITERATIONS_MAX: i64 = 1_000;
+
+impl Section<'_> {
+    /// Cycles of a credit on its way, where they are said.
+    pub(super) fn credit_delay(
+        &self,
+        switch: &PipelineParameters,
+    ) -> Result<Option<u32>, LabError> {
+        let rule = format!("a credit takes from 0 to {CREDIT_DELAY_MAX} cycles back to its sender");
+        let number = |cycles| self.number("credit_delay", cycles, 0..=CREDIT_DELAY_MAX, &rule);
+        switch.credit_delay.map(number).transpose()
+    }
+
+    /// What output lanes hold; refuses what goes with none that hold nothing.
+    pub(super) fn output_depths(
+        &self,
+        switch: &PipelineParameters,
+        count: u8,
+    ) -> Result<Option<[u32; LANES_MAX as usize]>, LabError> {
+        let Some(written) = &switch.output_depth else { return Ok(None) };
+        let depths = self.depths("output_depth", written, count, 0)?;
+        let of_lanes = &depths[..usize::from(count)];
+        if of_lanes.iter().all(|depth| *depth > 0) {
+            return Ok(Some(depths));
+        }
+        let waits = [
+            (of_lanes.iter().any(|depth| *depth > 0), "output_depth of other lanes is more than 0"),
+            (switch.crossbar == Crossbar::Full, "crossbar is \"full\""),
+            (switch.output_speedup > 1, "output_speedup is more than 1"),
+            (switch.atomic, "atomic has heads wait for an empty buffer"),
+            (
+                switch.lanes.link_output != Scheduler::default(),
+                "link_output chooses otherwise than in turn by the flit",
+            ),
+        ];
+        match waits.into_iter().find(|(is_so, _)| *is_so) {
+            None => Ok(Some(depths)),
+            Some((_, why)) => Err(self.refuse(
+                "output_depth",
+                format!(
+                    "at an output without a buffer no flit waits for the link, and here some would: network.lanes.{why}. Give \
+                     all lanes a depth of 1 at least, or leave that out"
+                ),
+            )),
+        }
+    }
+
+    /// How a multiplexed crossbar is allocated, and the ways of a port into it and out of it.
+    pub(super) fn allocator(
+        &self,
+        switch: &PipelineParameters,
+        count: u8,
+    ) -> Result<(Allocator, [u8; 2]), LabError> {
+        let allocator = switch.allocator;
+        if let Allocator::Islip(Islip { iterations }) = allocator {
+            let rule = format!("iSLIP iterates from 1 to {ITERATIONS_MAX} times a cycle");
+            self.number(
+                "allocator.islip.iterations",
+                iterations.into(),
+                1..=ITERATIONS_MAX,
+                &rule,
+            )?;
+        }
+        let ways = [
+            ("input_speedup", switch.input_speedup, "into"),
+            ("output_speedup", switch.output_speedup, "out of"),
+        ];
+        let mut speedups = [1; 2];
+        for (speedup, (key, value, way)) in speedups.iter_mut().zip(ways) {
+            let rule = format!(
+                "a port has from 1 to {count} ways {way} the crossbar, at most as many as lanes (network.lanes.count)"
+            );
+            let value = self.number(key, value, 1..=count.into(), &rule)?;
+            *speedup = u8::try_from(value).expect("as many as lanes");
+        }
+        let said = [
+            ("allocator", allocator != Allocator::default()),
+            ("input_speedup", speedups[0] > 1),
+            ("output_speedup", speedups[1] > 1),
+        ];
+        if let Some((key, _)) = said.into_iter().find(|(_, is_said)| *is_said) {
+            self.check_turns(switch, key)?;
+        }
+        Ok((allocator, speedups))
+    }
+
+    /// Refuses what does not go with a crossbar of which this key is said.
+    fn check_turns(&self, switch: &PipelineParameters, key: &str) -> Result<(), LabError> {
+        if switch.crossbar == Crossbar::Full {
+            let message = "every lane has its own way through a full crossbar, so that nothing is matched there: leave the \
+                           key out, or say crossbar = \"multiplexed\"";
+            return Err(self.refuse(key, message));
+        }
+        let arbiter = [
+            (switch.crossbar_input != Scheduler::default(), "crossbar_input"),
+            (switch.crossbar_output.is_some(), "crossbar_output"),
+        ];
+        match arbiter.into_iter().find(|(is_said, _)| *is_said) {
+            None => Ok(()),
+            Some((_, arbiter)) => Err(self.refuse(
+                key,
+                format!(
+                    "it takes inputs, outputs and lanes in turn, flit by flit, and network.lanes.{arbiter} chooses otherwise: \
+                     leave one of the two out"
+                ),
+            )),
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! Routers of the literature from a scenario to deliveries, on which both engines agree.
+
+#![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
+
+use gingham_lab::compile;
+use gingham_lab::scenario::{Overrides, ScenarioSource};
+use gingham_model::{Delivery, SteppedBy};
+use std::fmt::Write as _;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Two hosts with switches between them, cables of one cycle, lanes as told, and packets of so many
+/// flits without end.
+fn two_hosts(switches: u64, flits: u64, lanes: &str) -> String {
+    format!(
+        r#"
+        topology.generate.two-hosts.switches = {switches}
+        network = {{ preset = "yum-1600", lanes = {{ {lanes} }} }}
+        measure.messages = "all"
+        stop = {{ time = "400 us", warm_up = "0 ps" }}
+        [[traffic]]
+        hosts = ["h0"]
+        arrivals = "backlogged"
+        length = {{ fixed = "{} B" }}
+        "#,
+        16 * flits
+    )
+}
+
+/// The deliveries of a scenario, on which the oracle and every way of stepping agree.
+fn deliveries(text: &str) -> Vec<Delivery> {
+    let source = ScenarioSource::parse("r.toml", text, Path::new("."), &Overrides::default());
+    let plan = compile(&source.unwrap(), false).unwrap_or_else(|error| panic!("{error}")).plan;
+    let mut oracle = gingham_oracle::start(Arc::clone(&plan));
+    oracle.advance(u64::MAX);
+    let found = oracle.take_messages();
+    for by in [SteppedBy::Ports, SteppedBy::Columns] {
+        let Ok(mut engine) = gingham_fabric::start_by(Arc::clone(&plan), by) else { continue };
+        engine.advance(u64::MAX);
+        engine.assert_invariants();
+        assert_eq!(engine.take_messages(), found, "{by:?}");
+    }
+    found
+}
+
+/// The cycles in which one packet follows another, after the first few.
+fn period(text: &str) -> u64 {
+    let found = deliveries(text);
+    let at = |index: usize| found[index].delivered.as_ps();
+    let last = found.len() - 1;
+    assert!(last > 20, "{last} packets");
+    assert_eq!((at(last) - at(10)) % (last as u64 - 10), 0, "packets follow each other evenly");
+    (at(last) - at(10)) / (last as u64 - 10) / 80_000
+}
+
+/// `docs/concepts/routers.md`: one lane, packets of 6 flits, D = 1, R = 1, P = 2.
+#[test]
+fn packets_of_one_lane_follow_each_other_as_told() {
+    let of = |switches, keys: &str| {
+        period(&two_hosts(
+            switches,
+            6,
+            &format!("count = 1, depth = 40, pipeline_cycles = 2{keys}"),
+        ))
+    };
+    assert_eq!(of(2, ""), 6 + 1 + 1);
+    assert_eq!(of(2, ", reallocation = \"after-tail\""), 6 + 1 + 1);
+    // R + P + D + C = 1 + 2 + 1 + 1.
+    assert_eq!(of(2, ", reallocation = \"tail-credit\""), 6 + 5 + 5);
+    assert_eq!(of(1, ", reallocation = \"tail-credit\""), 6 + 3 + 5);
+    assert_eq!(of(2, ", atomic = true"), 6 + 3 + 5);
+    assert_eq!(of(2, ", reallocation = \"tail-credit\", credit_delay = 9"), 6 + 5 + 13);
+}
+
+/// A lane of four flits carries four in `D + P + C + 3` cycles, and in one more where flits take
+/// their credits as they cross.
+#[test]
+fn a_lane_carries_its_depth_a_turnaround() {
+    for (keys, turnaround) in [
+        ("", 5),
+        (", credit_delay = 0", 4),
+        (", credit_delay = 12", 1 + 12 + 3),
+        (", credit_delay = 12, pipeline_cycles = 5", 1 + 5 + 12 + 3),
+        (", credit_delay = 12, output_depth = 0", 1 + 12 + 4),
+    ] {
+        // Packets that are longer than the run would not be delivered: 800 flits are 200 turnarounds.
+        let text = two_hosts(2, 800, &format!("count = 1, depth = 4{keys}"));
+        let found = deliveries(&text.replace("400 us", "2 ms"));
+        let first = found[0].delivered.as_ps() - found[0].head_arrived.as_ps();
+        assert_eq!(first, (turnaround * 199 + 3) * 80_000, "{keys}");
+    }
+}
+
+/// Every key that is wrong, alone or with others.
+const WRONG: &[&str] = &[
+    "credit_delay = -1",
+    "credit_delay = 65536",
+    "credit_delay = \"2 ns\"",
+    "reallocation = \"credit\"",
+    "atomic = \"yes\"",
+    "atomic = true, forwarding = \"virtual-cut-through\"",
+    "allocator = \"wavefront\"",
+    "allocator = { islip = { iterations = 0 } }",
+    "allocator = { islip = { iterations = -1 } }",
+    "allocator = { islip = { iterations = 1001 } }",
+    "allocator = { islip = { rounds = 2 } }",
+    "allocator = { separable-input-first = { iterations = 2 } }",
+    "allocator = \"islip\", crossbar = \"full\"",
+    "allocator = \"islip\", crossbar_input = \"first-come-first-served\"",
+    "input_speedup = 0",
+    "input_speedup = 3, count = 2",
+    "output_speedup = 2, crossbar_output = \"round-robin\"",
+    "output_depth = -1",
+    "output_depth = [0, 4], count = 2",
+    "output_depth = 0, atomic = true",
+    "output_depth = 0, crossbar = \"full\"",
+    "output_depth = 0, output_speedup = 2",
+];
+
+#[test]
+fn what_routers_cannot_be_is_refused_with_key_and_cure() {
+    let slow = r#"
+topology.inline = """
+switch = [{ name = "s" }]
+host = [{ name = "a" }, { name = "b" }]
+cable = [{ ends = ["s", "a"], speed = "200 MB/s" }, { ends = ["s", "b"], speed = "100 MB/s" }]
+"""
+network = { preset = "yum-1600", lanes = { output_depth = 0 } }
+traffic = [{ load = 0.1, length = { fixed = "640 B" } }]
+stop.time = "60 us"
+"#;
+    let texts = WRONG.iter().map(|keys| (*keys, two_hosts(1, 40, keys)));
+    let mut messages = String::new();
+    for (keys, text) in texts.chain([("flits that wait for a slow cable", slow.to_owned())]) {
+        let source = ScenarioSource::parse("r.toml", &text, Path::new("."), &Overrides::default());
+        let refused = source.map_err(Into::into).and_then(|source| compile(&source, true));
+        let message = refused.err().unwrap_or_else(|| panic!("{keys} is taken"));
+        writeln!(messages, "{keys}\n  => {message}\n").unwrap();
+    }
+    insta::assert_snapshot!(messages);
+}

@@ -1,0 +1,80 @@
+//! Switch allocation at a multiplexed crossbar: which inputs are matched with which outputs in a
+//! cycle.
+//!
+//! ```text
+//!   one mechanism     first a side proposes, then the other accepts; again, with those not matched
+//!   maximal           outputs propose, inputs accept     until nobody can be matched   who is matched moves its pointers
+//!   iSLIP             outputs propose, inputs accept     n times                       in the first iteration alone
+//!   separable         either side proposes               once
+//! ```
+//!
+//! Sources: McKeown 1999, section III (iSLIP); Dally and Towles 2004, section 19.3 (separable
+//! allocators). `docs/concepts/routers.md` says what each does to the last pointer.
+
+use crate::bare_names::accept_bare_names;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How inputs and outputs of a multiplexed crossbar are matched.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(transform = accept_bare_names)]
+pub enum Allocator {
+    /// Outputs grant inputs, each of which chooses among its lanes that were granted; again, until
+    /// nobody can be matched any more.
+    #[default]
+    #[schemars(extend("x-source" = "Yum et al. 2002, section 3.1; until nothing is left is ours"))]
+    Maximal,
+    /// Outputs grant inputs, and inputs accept outputs, in turn; so many times, and turns go on in the
+    /// first iteration alone, so that pointers part under load.
+    #[schemars(extend("x-source" = "McKeown 1999, section III"))]
+    #[schemars(extend("x-example" = "{ islip = { iterations = 2 } }"))]
+    Islip(Islip),
+    /// Inputs propose themselves to one output each, and outputs accept one; once.
+    #[schemars(extend("x-source" = "Dally and Towles 2004, section 19.3"))]
+    SeparableInputFirst,
+    /// Outputs grant one input each, and inputs accept one; once, as iSLIP does in one iteration.
+    #[schemars(extend("x-source" = "Dally and Towles 2004, section 19.3"))]
+    SeparableOutputFirst,
+}
+
+/// Parameters of `islip`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Islip {
+    /// How many times grants and choices are made in a cycle.
+    pub iterations: u32,
+}
+
+impl Default for Islip {
+    fn default() -> Self {
+        Self { iterations: 1 }
+    }
+}
+
+impl Allocator {
+    /// The most iterations of a cycle.
+    pub const fn iterations(self) -> u32 {
+        match self {
+            Self::Maximal => u32::MAX,
+            Self::Islip(Islip { iterations }) => iterations,
+            Self::SeparableInputFirst | Self::SeparableOutputFirst => 1,
+        }
+    }
+
+    /// Whether pointers move for what is matched in an iteration, counted from 0.
+    pub const fn moves_in(self, iteration: u32) -> bool {
+        matches!(self, Self::Maximal) || iteration == 0
+    }
+
+    /// Whether inputs propose and outputs accept, and not the other way round.
+    pub const fn is_input_first(self) -> bool {
+        matches!(self, Self::SeparableInputFirst)
+    }
+
+    /// Whether an input chooses an output in turn, and then among its lanes there, and not at once
+    /// among all its lanes that were granted.
+    pub const fn takes_outputs_in_turn(self) -> bool {
+        !matches!(self, Self::Maximal)
+    }
+}
