@@ -92,6 +92,7 @@ impl Paths {
                 worm.dateline_class,
                 incoming,
                 outgoing,
+                worm.packet.destination,
             );
             debug_assert!(!lanes.is_empty(), "a packet has a lane wherever it goes");
             let input = layout.port(Fabric::reverse(incoming));
