@@ -16,45 +16,46 @@ use std::marker::PhantomData;
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Lanes {
-    /// Lanes of every channel, from 1 to 16; the preset's unless given.
+    /// Lanes of every channel, from 1 to 16. Default: the preset's.
     pub count: Option<i64>,
     /// Flits that the buffer of a lane holds at the end of a channel, for all lanes or as a list of
-    /// one a lane; the preset's unless given.
+    /// one a lane. Default: the preset's.
     pub depth: Option<PerLane<i64>>,
-    /// What one flit carries; the preset's unless given.
+    /// What one flit carries. Default: the preset's.
     pub flit: Option<Bytes>,
-    /// How packets go on to the next switch, for all lanes or as a list of one a lane; the preset's
-    /// unless given.
+    /// How packets are forwarded to the next switch, for all lanes or as a list of one a lane.
+    /// Default: the preset's.
     pub forwarding: Option<PerLane<Forwarding>>,
     /// Flits that wait for the link at the output of a switch, for all lanes or as a list of one a
-    /// lane; as many as the lane buffers hold unless given. With 0 for all none waits there: a flit
-    /// crosses only if there is a credit for it, and takes it then.
+    /// lane. Default: as many as the lane buffers hold. With 0 for all lanes none waits there: a
+    /// flit crosses only if there is a credit for it, and takes it then.
     pub output_depth: Option<PerLane<i64>>,
-    /// Cycles from the arrival of a flit at a switch to its lane buffer, a pipeline that takes in a
-    /// flit a cycle: so switches are slower that carry no less; the preset's unless given.
+    /// Cycles from the arrival of a flit at a switch to its lane buffer. This is a pipeline that
+    /// accepts a flit a cycle: it models switches that are slower and carry no less. Default: the
+    /// preset's.
     pub pipeline_cycles: Option<i64>,
-    /// Cycles in which a switch finds the output of a packet, before it asks for it; the next packet
-    /// of the lane has its own after those. The preset's unless given.
+    /// Cycles in which a switch computes the route of a packet, before it requests the output. The
+    /// next packet of the lane is routed after that. Default: the preset's.
     pub routing_cycles: Option<i64>,
-    /// Cycles that a credit takes back to its sender; those of the cable unless given.
+    /// Cycles that a credit takes back to its sender. Default: those of the cable.
     #[schemars(extend("x-source" = "Jiang et al. 2013, credit_delay"))]
     pub credit_delay: Option<i64>,
-    /// When a lane of an output can be given to another packet; the preset's unless given.
+    /// When an output lane can be granted to another packet. Default: the preset's.
     pub reallocation: Option<Reallocation>,
-    /// Whether a lane buffer holds flits of one packet only: the head of the next one is sent once all
-    /// credits of the lane are back. The preset's unless given.
+    /// Whether a lane buffer holds flits of one packet only. The head of the next packet is then
+    /// sent once all credits of the lane are back. Default: the preset's.
     #[schemars(extend("x-source" = "Dally and Towles 2004, section 16.4"))]
     pub atomic: Option<bool>,
-    /// How many flits cross a switch in a cycle; the preset's unless given.
+    /// How many flits cross a switch in a cycle. Default: the preset's.
     pub crossbar: Option<Crossbar>,
-    /// How inputs and outputs of a multiplexed crossbar are matched; the preset's unless given.
+    /// How inputs and outputs of a multiplexed crossbar are matched. Default: the preset's.
     pub allocator: Option<Allocator>,
-    /// How many lanes of an input port cross a multiplexed crossbar in a cycle, each by the way into
-    /// it that its number gives; the preset's unless given.
+    /// Crossbar inputs of an input port: how many of its lanes cross a multiplexed crossbar in a
+    /// cycle. The number of a lane decides on its crossbar input. Default: the preset's.
     #[schemars(extend("x-source" = "Dally and Towles 2004, section 17.2; Jiang et al. 2013, input_speedup"))]
     pub input_speedup: Option<i64>,
-    /// How many flits an output port takes from a multiplexed crossbar in a cycle, for different lanes;
-    /// the preset's unless given.
+    /// Crossbar outputs of an output port: how many flits it takes from a multiplexed crossbar in a
+    /// cycle, for different lanes. Default: the preset's.
     #[schemars(extend("x-source" = "Dally and Towles 2004, section 17.2; Jiang et al. 2013, output_speedup; by output lane is ours"))]
     pub output_speedup: Option<i64>,
     /// Whether the lanes of a class are shared out among dateline classes, so that rings of switches
@@ -66,17 +67,16 @@ pub struct Lanes {
     #[schemars(extend("x-example" = r#"routing.algorithm = "dimension-order"
 network.lanes = { count = 2, datelines = true }"#))]
     pub datelines: Option<DatelineChoice>,
-    /// How an input port of a switch chooses the lane that sends through a multiplexed crossbar;
-    /// round robin unless given.
+    /// How an input port of a switch chooses the lane that sends through a multiplexed crossbar.
+    /// Default: round robin.
     pub crossbar_input: Option<Scheduler>,
-    /// How an output port of a multiplexed crossbar chooses among its lanes into which something can
-    /// be sent, and so whom it grants; it grants input ports in turn unless given, whatever their
+    /// How an output port of a multiplexed crossbar chooses among its lanes that can accept a flit,
+    /// and so which input it grants. Default: it grants input ports by round robin, whatever their
     /// lanes.
     pub crossbar_output: Option<Scheduler>,
-    /// How an output of a switch chooses the lane that sends on its cable; round robin unless
-    /// given.
+    /// How an output of a switch chooses the lane that sends on its cable. Default: round robin.
     pub link_output: Option<Scheduler>,
-    /// How an adapter chooses the lane that sends on its cable; round robin unless given.
+    /// How an adapter chooses the lane that sends on its cable. Default: round robin.
     pub adapter_port: Option<Scheduler>,
 }
 
@@ -84,11 +84,11 @@ network.lanes = { count = 2, datelines = true }"#))]
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Forwarding {
-    /// A packet goes on as soon as there is room for its head, and may then stand in several
+    /// A packet is forwarded as soon as there is room for its head, and may then occupy several
     /// switches.
     #[schemars(extend("x-source" = "Dally and Seitz 1987"))]
     Wormhole,
-    /// A packet goes on only if the next lane has room for all of it, so that it never stands in
+    /// A packet is forwarded only if the next lane has room for all of it, so it never occupies
     /// several switches for long (Kermani and Kleinrock 1979).
     #[schemars(extend("x-source" = "Kermani and Kleinrock 1979"))]
     VirtualCutThrough,
@@ -128,14 +128,14 @@ pub struct PipelineParameters {
     pub flit: Bytes,
     /// How packets go on.
     pub forwarding: PerLane<Forwarding>,
-    /// Flits that wait for the link at the output of a switch; as many as the lane buffers hold
-    /// unless given.
+    /// Flits that wait for the link at the output of a switch. Default: as many as the lane buffers
+    /// hold.
     pub output_depth: Option<PerLane<i64>>,
     /// Cycles from the arrival of a flit at a switch to its lane buffer.
     pub pipeline_cycles: i64,
     /// Cycles in which a switch finds the output of a packet.
     pub routing_cycles: i64,
-    /// Cycles that a credit takes back; those of the cable unless given.
+    /// Cycles that a credit takes back. Default: those of the cable.
     pub credit_delay: Option<i64>,
     /// When a lane of an output can be given to another packet.
     pub reallocation: Reallocation,
@@ -151,8 +151,8 @@ pub struct PipelineParameters {
     pub output_speedup: i64,
     /// How an input port of a switch chooses among its lanes.
     pub crossbar_input: Scheduler,
-    /// How an output port of the crossbar chooses among its lanes; it grants input ports in turn
-    /// unless given.
+    /// How an output port of the crossbar chooses among its lanes. Default: it grants input ports
+    /// by round robin.
     pub crossbar_output: Option<Scheduler>,
 }
 

@@ -20,20 +20,21 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "kebab-case")]
 #[schemars(transform = accept_bare_names)]
 pub enum Allocator {
-    /// Outputs grant inputs, each of which chooses among its lanes that were granted; again, until
-    /// nobody can be matched any more.
+    /// Outputs grant inputs, and each input chooses among its lanes that were granted. This is
+    /// repeated until nothing more can be matched.
     #[default]
     #[schemars(extend("x-source" = "Yum et al. 2002, section 3.1; until nothing is left is ours"))]
     Maximal,
-    /// Outputs grant inputs, and inputs accept outputs, in turn; so many times, and turns go on in the
-    /// first iteration alone, so that pointers part under load.
+    /// iSLIP: outputs grant inputs, and inputs accept outputs, by round robin. Pointers move only
+    /// for matches of the first iteration, so they diverge under load.
     #[schemars(extend("x-source" = "McKeown 1999, section III"))]
     #[schemars(extend("x-example" = "{ islip = { iterations = 2 } }"))]
     Islip(Islip),
-    /// Inputs propose themselves to one output each, and outputs accept one; once.
+    /// Each input requests one output, and each output accepts one input; one iteration.
     #[schemars(extend("x-source" = "Dally and Towles 2004, section 19.3"))]
     SeparableInputFirst,
-    /// Outputs grant one input each, and inputs accept one; once, as iSLIP does in one iteration.
+    /// Each output grants one input, and each input accepts one output; one iteration, as iSLIP
+    /// with one.
     #[schemars(extend("x-source" = "Dally and Towles 2004, section 19.3"))]
     SeparableOutputFirst,
 }
@@ -42,7 +43,7 @@ pub enum Allocator {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Islip {
-    /// How many times grants and choices are made in a cycle.
+    /// Iterations of grant and accept in a cycle.
     pub iterations: u32,
 }
 

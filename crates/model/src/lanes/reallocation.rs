@@ -18,11 +18,11 @@ pub enum Reallocation {
     #[default]
     #[schemars(extend("x-source" = "ours"))]
     Tail,
-    /// From the cycle after that on: who gives lanes sees what was so before the cycle.
+    /// From the next cycle on: VC allocation sees the state before the cycle.
     #[schemars(extend("x-source" = "Jiang et al. 2013, wait_for_tail_credit = 0"))]
     AfterTail,
-    /// Once the credit of the tail counts, so that the buffer at the other end is empty. An adapter
-    /// begins a packet on a lane no sooner, either.
+    /// Once the credit of the tail counts, so that the buffer at the other end is empty. The same
+    /// holds for an adapter that begins a packet on a lane.
     #[schemars(extend("x-source" = "Dally and Towles 2004, section 16.4; Jiang et al. 2013, wait_for_tail_credit = 1"))]
     TailCredit,
 }
