@@ -87,7 +87,7 @@ fn plain(plan: &Plan, seed: u64) -> Plan {
     lanes.is_atomic = false;
     lanes.allocator = gingham_model::Allocator::Maximal;
     (lanes.input_speedup, lanes.output_speedup) = (1, 1);
-    if seed % 8 > 0 {
+    if !seed.is_multiple_of(8) {
         lanes.reallocation = gingham_model::Reallocation::Tail;
     }
     lanes.crossbar = gingham_model::Crossbar::Multiplexed;
