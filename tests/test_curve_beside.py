@@ -70,7 +70,7 @@ def test_a_column_names_lines_and_intervals_are_kept(tmp_path: Path) -> None:
     [
         ("", 'has no column "latency_mean_ns"; its columns are none'),
         ("load,latency\n0.1,5\n", 'no column "latency_mean_ns"; did you mean "latency"'),
-        ("lod,latency_mean_ns\n0.1,5\n", 'no column "load"; did you mean "lod"'),
+        ("lod,latency_mean_ns\n0.1,5\n", 'column "load"; did you mean "lod"'),  # typos: on purpose
         ("load,latency_mean_ns\n", "holds no point with a latency"),
         ("load,latency_mean_ns\n0.1,\n", "holds no point with a latency"),
         ("load,latency_mean_ns\n0.1,5\n0.2,five\n", r'csv:3: latency_mean_ns: .* found "five"'),
