@@ -6,7 +6,6 @@ whose means and intervals are worked out here.
 
 from __future__ import annotations
 
-import _thread
 import json
 import math
 import signal
@@ -27,8 +26,7 @@ import pytest
 from gingham import _signals
 from gingham.cli import _query
 from gingham.errors import EnvironmentProblem, InputError
-from gingham.results import Interval, Results, interval
-from gingham.results._asking import answered
+from gingham.results import Interval, Results, _asking, interval
 from gingham.store import SweepFolder, query_guard
 from tests.conftest import TIMEOUT_S, Finished, wait_until
 
@@ -141,7 +139,7 @@ def test_pandas_and_polars_hold_the_same(results: Results) -> None:
 
 
 def test_a_frame_needs_its_package(results: Results, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    monkeypatch.setattr("gingham.extras.find_spec", lambda _: None)
     with pytest.raises(EnvironmentProblem, match=r"pip install 'gingham\[polars\]'"):
         results.polars()
 
@@ -333,36 +331,37 @@ def test_a_question_after_an_interruption_is_not_interrupted(results: Results) -
             results.query("from nowhere")
 
 
-def test_a_question_that_does_not_listen_is_left_behind() -> None:
-    """Ctrl-C comes while it works; what asks it to end is told, and it goes on all the same."""
+class Interrupted(Event):
+    """Whoever waits for it without an end is interrupted by Ctrl-C."""
+
+    def wait(self, timeout: float | None = None) -> bool:
+        if timeout is None:
+            raise KeyboardInterrupt
+        return super().wait(timeout)
+
+
+def test_a_question_that_does_not_listen_is_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What asks it to end is told, and it goes on all the same."""
     asked, free = Event(), Event()
-    before = _signals.left_behind()
-
-    def deaf() -> None:
-        _thread.interrupt_main()
-        free.wait(TIMEOUT_S)
-
+    monkeypatch.setattr(_asking, "Event", Interrupted)
+    monkeypatch.setattr(_signals, "_left", [])
     try:
         with pytest.raises(KeyboardInterrupt):
-            answered(deaf, asked.set)
+            _asking.answered(lambda: free.wait(TIMEOUT_S), asked.set)
     finally:
         free.set()
-    assert (before, asked.is_set(), _signals.left_behind()) == (False, True, True)
-    _signals._left.clear()
+    assert asked.is_set()
+    assert _signals.left_behind()
 
 
-def test_a_question_that_listens_ends_with_what_it_says() -> None:
+def test_a_question_that_listens_ends_with_what_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ValueError, match="so"):
-        answered(lambda: int("so"), lambda: None)
-    assert answered(lambda: 3, lambda: None) == 3
+        _asking.answered(lambda: int("so"), lambda: None)
+    assert _asking.answered(lambda: 3, lambda: None) == 3
     free = Event()
-
-    def listening() -> None:
-        _thread.interrupt_main()
-        free.wait(TIMEOUT_S)
-
+    monkeypatch.setattr(_asking, "Event", Interrupted)
     with pytest.raises(KeyboardInterrupt):
-        answered(listening, free.set)
+        _asking.answered(lambda: free.wait(TIMEOUT_S), free.set)
     assert not _signals.left_behind()
 
 
