@@ -28,6 +28,7 @@ TITLES = {
     "crossbar": "Crossbars of switches with virtual lanes",
     "allocator": "Allocators of crossbars",
     "reallocation": "Reallocation of lanes",
+    "injection": "Injection of packets over virtual lanes",
     "forwarding": "Forwarding of packets on a lane",
     "read": "Reading of inputs, with whole packets",
     "flow-control": "Flow control of whole packets",

@@ -25,6 +25,7 @@ CONCEPTS = {
     "network.preset": "preset",
     "network.arbitration": "arbitration",
     "network.lanes.crossbar": "crossbar",
+    "network.lanes.injection": "injection",
     "network.lanes.forwarding": "forwarding",
     "network.lanes.reallocation": "reallocation",
     "network.lanes.allocator": "allocator",

@@ -336,13 +336,19 @@ impl Plan {
         self.path_sets.iter().any(Routes::has_in_transit_hosts)
     }
 
-    /// Every channel of the path of a set between two endpoints; `None` where there is none.
+    /// Every channel of the path of a set between two endpoints; `None` where there is none. From an
+    /// endpoint to itself it leads to the switch and back.
     pub fn path(
         &self,
         set: PathSet,
         source: EndpointId,
         destination: EndpointId,
     ) -> Option<Vec<ChannelId>> {
+        let first = self.fabric.endpoint_channel(source);
+        if source == destination {
+            let has_switch = self.is_switch(self.ends(first).target.node);
+            return has_switch.then(|| vec![first, Fabric::reverse(first)]);
+        }
         let path = self.routes(set).path(&self.fabric, source, destination)?;
         Some(path.channels().to_vec())
     }

@@ -229,6 +229,7 @@ LEFT_OUT = {
     "crossbar": "of switches with virtual lanes",
     "allocator": "of switches with virtual lanes",
     "reallocation": "of switches with virtual lanes",
+    "injection": "of hosts with virtual lanes",
     "read": "of switches with whole packets",
     "placement": "of streams",
     "spread": "of streams",

@@ -22,7 +22,9 @@ use crate::lanes::network::Network;
 use crate::lanes::worms::{InTransitId, WormId};
 use gingham_fairq::Head;
 use gingham_kernel::Time;
-use gingham_model::{Adapter, Created, Endpoints, Next, Notice, PipelinePlan, Plan, Turn, Wanted};
+use gingham_model::{
+    Adapter, Created, Endpoints, Injection, Next, Notice, PipelinePlan, Plan, Turn, Wanted,
+};
 use gingham_topology::{ChannelId, EndpointId, NodeId};
 
 /// All hosts.
@@ -37,6 +39,8 @@ pub(crate) struct Hosts {
     is_plain: bool,
     /// Whether any adapter may hold something back although its link is free.
     may_hold_back: bool,
+    /// Whether a host is in the middle of one packet of its own at most.
+    is_one_at_a_time: bool,
     wanted: Wanted,
     /// Channels whose buffers are counted, where they are.
     gathered: Box<[ChannelId]>,
@@ -124,6 +128,7 @@ impl Hosts {
             arbiters,
             ports,
             may_hold_back,
+            is_one_at_a_time: lanes.injection == Injection::OneAtATime,
             wanted: endpoints.wanted(),
             gathered: plan.gathered_channels().into(),
             is_to_gather: false,
@@ -301,6 +306,10 @@ impl Hosts {
         if waiting == 0 || !is_open {
             return 0;
         }
+        let is_held = self.is_one_at_a_time && self.is_in_own(port, links);
+        if is_held && !in_transit.exists() {
+            return 0;
+        }
         let is_plain = self.is_plain && !in_transit.exists();
         if is_plain && let [Group { lanes, middle }] = *self.host(port).groups {
             return if middle & could == 0 { lanes & all_idle } else { 0 };
@@ -313,7 +322,7 @@ impl Hosts {
                 continue;
             }
             if !is_plain {
-                let next = self.next_of(port, group, began, in_transit, context);
+                let next = self.next_of(port, group, began, is_held, in_transit, context);
                 let fitting = |next| self.fitting_lanes(port, idle & !begins, next, links, context);
                 idle = next.map_or(0, fitting);
             }
@@ -356,14 +365,21 @@ impl Hosts {
         fitting
     }
 
+    /// Whether a host is in the middle of a packet of its own, on any lane.
+    fn is_in_own(&self, port: usize, links: &Links) -> bool {
+        let lanes = &self.host(port).lanes;
+        lanes_of(links.port(port).filled).any(|lane| lanes[lane].in_transit.is_none())
+    }
+
     /// The next packet of a group of a host, if one may begin at an instant: one in transit before
-    /// those of the host's own.
+    /// those of the host's own, which may be held.
     #[inline(never)]
     fn next_of(
         &mut self,
         port: usize,
         group: usize,
         now: u64,
+        is_held: bool,
         in_transit: &InTransit,
         context: &mut Context,
     ) -> Option<Candidate> {
@@ -374,6 +390,9 @@ impl Hosts {
             let arrival_ps = ready.as_ps();
             let flits = context.worms.get(in_transit.packet(id).worm).flits;
             return Some(Candidate { flits, arrival_ps, in_transit: Some(id) });
+        }
+        if is_held {
+            return None;
         }
         let host = self.host_mut(port);
         match context.endpoints.next(host.endpoint, group, Time::from_ps(now)) {

@@ -21,8 +21,8 @@ use crate::scenario::{
 };
 use gingham_model::traffic::{Arrivals, Destinations, Lengths, Spread};
 use gingham_model::{
-    Allocator, Among, Arbitration, Choose, Crossbar, Marking, Read, Reallocation, Response,
-    Scheduler, Segmentation,
+    Allocator, Among, Arbitration, Choose, Crossbar, Injection, Marking, Read, Reallocation,
+    Response, Scheduler, Segmentation,
 };
 use gingham_results::schema_of;
 use gingham_topology::generate::Generator;
@@ -41,7 +41,7 @@ pub(super) struct Concept {
 
 /// Every concept, in the order in which help shows them.
 #[rustfmt::skip]
-pub(super) const CONCEPTS: [Concept; 30] = [
+pub(super) const CONCEPTS: [Concept; 31] = [
     concept::<Generator>("generator", by_any, "topology.generate.{}"),
     concept::<Algorithm>("routing", by_hosts_on_the_way, "routing.algorithm = {}"),
     concept::<Choose>("path-choice", by_halts, r#"routing.alternative = { algorithm = "up-down", choose = {} }"#),
@@ -50,6 +50,7 @@ pub(super) const CONCEPTS: [Concept; 30] = [
     concept::<Crossbar>("crossbar", by_five_stages, "network.lanes.crossbar = {}"),
     concept::<Allocator>("allocator", by_five_stages, "network.lanes.allocator = {}"),
     concept::<Reallocation>("reallocation", by_five_stages, "network.lanes.reallocation = {}"),
+    concept::<Injection>("injection", by_five_stages, "network.lanes.injection = {}"),
     concept::<Forwarding>("forwarding", by_room, "network.lanes.forwarding = {}"),
     concept::<Read>("read", by_whole_packets, "network.packets.read = {}"),
     concept::<FlowControl>("flow-control", by_whole_packets, "network.packets.flow_control = {}"),
@@ -59,7 +60,7 @@ pub(super) const CONCEPTS: [Concept; 30] = [
 network.lanes.count = 2
 network.lanes.link_output = {}
 network.lanes.adapter_port = {}"),
-    concept::<Arrivals>("arrivals", by_any, r#"[[traffic]]
+    concept::<Arrivals>("arrivals", by_cycles, r#"[[traffic]]
 arrivals = {}
 load = 0.1
 length = { fixed = "64 B" }"#),
@@ -173,6 +174,12 @@ fn of(feature: Feature, kind: &SwitchingKind) -> Support {
 
 const fn refused_if(is_refused: bool, reason: &'static str) -> Support {
     if is_refused { Refused { reason } } else { Works }
+}
+
+/// Who has cycles.
+fn by_cycles(name: &str, kind: &SwitchingKind) -> Support {
+    let is_refused = name == "bernoulli" && !kind.has(Feature::FiveStages);
+    refused_if(is_refused, "only switches of five stages have cycles; poisson goes with all")
 }
 
 /// Who knows when a packet came.

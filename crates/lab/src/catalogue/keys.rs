@@ -105,6 +105,7 @@ const SECTIONS: [Section; 9] = [
             ("output_speedup", ""),
             ("crossbar_input", ""),
             ("crossbar_output", ""),
+            ("injection", ""),
         ],
     },
     Section { path: "network.lanes", feature: Feature::Lanes, keys: &[] },

@@ -128,14 +128,14 @@ impl Reader<'_> {
             let error = refuse(format!("`{from}` sends nothing in class `{name}`"));
             return Err(error.suggesting(from, "hosts that do", names).into());
         }
-        if source == destination {
-            return Err(refuse(format!("`{from}` sends nothing to itself")).into());
-        }
         if !self.hosts.joined(source, destination) {
             return Err(refuse(format!("no path leads from `{from}` to `{to}`")).into());
         }
         let own = || self.sources(class).filter(|own| own.endpoint == source);
         let reaches = |host: &EndpointId| own().any(|own| may_send(self.plan, own, *host));
+        if source == destination && !reaches(&destination) {
+            return Err(refuse(format!("`{from}` sends nothing to itself")).into());
+        }
         if !reaches(&destination) {
             let fabric = &self.plan.fabric;
             let names = hosts(fabric).filter(reaches).map(|host| fabric.endpoint_name(host));

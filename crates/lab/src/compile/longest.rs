@@ -74,6 +74,20 @@ pub(super) fn longest_on(plan: &Plan, lanes: LaneSet) -> Option<u32> {
     packets.chain(answers).chain(probes.map(|of| of.payload_bytes)).max()
 }
 
+/// Whether a source may send to its own host.
+fn sends_to_itself(plan: &Plan, source: &SourcePlan) -> bool {
+    match &source.messages {
+        MessagePlan::Drawn(drawn) => {
+            matches!(&drawn.destinations, DestinationPlan::Uniform(others) if others.own.is_empty())
+        }
+        MessagePlan::Replies(replies) => {
+            let mut requests = plan.classes[replies.to.index()].sources.iter();
+            requests.any(|of| of.endpoint == source.endpoint && sends_to_itself(plan, of))
+        }
+        MessagePlan::Scheduled(_) | MessagePlan::Stream(_) => false,
+    }
+}
+
 /// Where messages of a source may go.
 pub(super) fn destinations<'a>(
     plan: &'a Plan,
@@ -85,7 +99,10 @@ pub(super) fn destinations<'a>(
         }
         MessagePlan::Replies(replies) => {
             let requests = plan.classes[replies.to.index()].sources.iter();
-            Box::new(requests.map(|request| request.endpoint).filter(|to| *to != source.endpoint))
+            let may_ask = move |request: &&SourcePlan| {
+                request.endpoint != source.endpoint || sends_to_itself(plan, request)
+            };
+            Box::new(requests.filter(may_ask).map(|request| request.endpoint))
         }
         MessagePlan::Stream(stream) => Box::new(std::iter::once(stream.destination)),
         MessagePlan::Drawn(drawn) => match &drawn.destinations {
@@ -95,7 +112,8 @@ pub(super) fn destinations<'a>(
                 Box::new(hot.among.iter().copied().filter(|to| *to != source.endpoint))
             }
             DestinationPlan::Uniform(_) | DestinationPlan::HotSpot { .. } => {
-                Box::new(hosts(&plan.fabric).filter(|to| *to != source.endpoint))
+                let itself = sends_to_itself(plan, source);
+                Box::new(hosts(&plan.fabric).filter(move |to| itself || *to != source.endpoint))
             }
         },
     }

@@ -195,6 +195,11 @@ impl Links<'_> {
         }
     }
 
+    /// The cycle of all switches, where they tick.
+    pub(super) fn cycle(&self) -> Option<Span> {
+        over(self.kind.switching.clone(), self.channels).cycle_ps().map(Span::from_ps)
+    }
+
     /// Time of a byte on the cable of a host, in picoseconds.
     pub(super) fn byte_ps(&self, host: EndpointId) -> f64 {
         let channel = &self.channels[self.fabric.endpoint_channel(host).index()];

@@ -2,7 +2,7 @@
 
 use super::datelines::DatelineChoice;
 use gingham_kernel::Bytes;
-use gingham_model::{Allocator, Crossbar, Reallocation, Scheduler};
+use gingham_model::{Allocator, Crossbar, Injection, Reallocation, Scheduler};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::SeqAccessDeserializer;
 use serde::de::{self, IntoDeserializer, SeqAccess, Visitor};
@@ -74,6 +74,8 @@ network.lanes = { count = 2, datelines = true }"#))]
     /// and so which input it grants. Default: it grants input ports by round robin, whatever their
     /// lanes.
     pub crossbar_output: Option<Scheduler>,
+    /// How many packets of its own a host may be in the middle of. Default: the preset's.
+    pub injection: Option<Injection>,
     /// How an output of a switch chooses the lane that sends on its cable. Default: round robin.
     pub link_output: Option<Scheduler>,
     /// How an adapter chooses the lane that sends on its cable. Default: round robin.
@@ -154,6 +156,8 @@ pub struct PipelineParameters {
     /// How an output port of the crossbar chooses among its lanes. Default: it grants input ports
     /// by round robin.
     pub crossbar_output: Option<Scheduler>,
+    /// How many packets of its own a host may be in the middle of.
+    pub injection: Injection,
 }
 
 impl Default for PipelineParameters {
@@ -181,6 +185,7 @@ impl Default for PipelineParameters {
             output_speedup: 1,
             crossbar_input: Scheduler::default(),
             crossbar_output: None,
+            injection: Injection::default(),
         }
     }
 }
@@ -217,6 +222,7 @@ impl Lanes {
                 .crossbar_output
                 .clone()
                 .or_else(|| preset.crossbar_output.clone()),
+            injection: self.injection.unwrap_or(preset.injection),
         }
     }
 }

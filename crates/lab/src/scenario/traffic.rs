@@ -3,7 +3,7 @@
 use super::{LaneName, Placement, Policing, Post, Streams, Window};
 use gingham_kernel::Span;
 use gingham_model::Segmentation;
-use gingham_model::traffic::{Arrivals, Destinations, Lengths};
+use gingham_model::traffic::{Arrivals, Destinations, Lengths, UniformPlaces};
 use schemars::JsonSchema;
 use serde::ser::{Error, SerializeSeq};
 use serde::{Deserialize, Serialize, Serializer};
@@ -111,7 +111,7 @@ impl TrafficClass {
             self.hosts.get_or_insert_with(|| vec!["*".to_owned()]);
         }
         if !matches!(self.arrivals, Arrivals::Schedule(_) | Arrivals::Reply(_)) {
-            self.destinations.get_or_insert(Destinations::Uniform);
+            self.destinations.get_or_insert(Destinations::Uniform(UniformPlaces::default()));
         }
     }
 }

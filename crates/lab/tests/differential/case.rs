@@ -31,7 +31,7 @@ impl Case {
     pub(crate) fn random(seed: u64) -> Self {
         let mut draw = Stream::new(seed, "differential", Purpose::Shuffle);
         let fabric = random_fabric(&mut draw, seed);
-        Self::over(&fabric, draw, seed)
+        Self::over(&fabric, draw, seed).with_other_traffic()
     }
 
     /// One with in-transit hosts.
@@ -55,7 +55,30 @@ impl Case {
             case.drop_policing();
         }
         case.take_first(adapters);
-        case
+        case.with_other_traffic()
+    }
+
+    /// Makes hosts send to themselves, and at cycles, here and there: where a scenario may.
+    pub(crate) fn with_other_traffic(mut self) -> Self {
+        let mut draw = Stream::new(self.seed, "other traffic", Purpose::Shuffle);
+        for index in 0..self.classes.len() {
+            let is_written = |key: &str| self.classes[index].contains(&format!("{key} = "));
+            let mut lines = Vec::new();
+            if !is_written("destinations") && !is_written("streams") {
+                lines.push("destinations = { uniform = { itself = true } }");
+            }
+            if !is_written("arrivals") && !is_written("streams") {
+                lines.push("arrivals = \"bernoulli\"");
+            }
+            for line in lines {
+                let mut changed = self.clone();
+                writeln!(changed.classes[index], "{line}").unwrap();
+                if draw.below(2) == 0 && compile(&changed.source(), true).is_ok() {
+                    self = changed;
+                }
+            }
+        }
+        self
     }
 
     /// Leaves all policing out.

@@ -37,7 +37,7 @@ impl Case {
                 case.routing = routing;
             }
         }
-        case.settled()
+        case.settled().with_other_traffic()
     }
 
     /// One of virtual lanes with in-transit hosts.
@@ -59,7 +59,7 @@ impl Case {
         case = case.settled();
         case.network.retain(|line| line != ROOM);
         case.take_first(adapters);
-        case
+        case.with_other_traffic()
     }
 
     /// Puts it on a network of virtual lanes, its classes on some of them.
@@ -220,6 +220,9 @@ fn random_network(draw: &mut Stream, flits: &[u64]) -> Network {
     let mut own = draw.clone();
     if own.below(3) > 0 {
         lines.push(format!("lanes.crossbar_output = {}", random_scheduler(&mut own, count)));
+    }
+    if own.below(3) == 0 {
+        lines.push("lanes.injection = \"one-at-a-time\"".to_owned());
     }
     if draw.below(3) == 0 {
         lines.push(format!("lanes.pipeline_cycles = {}", pick(draw, &[1, 4, 9])));

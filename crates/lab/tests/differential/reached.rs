@@ -2,9 +2,10 @@
 
 use crate::case::Case;
 use gingham_lab::compile;
+use gingham_model::traffic::{ArrivalPlan, DestinationPlan, DrawnPlan, MessagePlan};
 use gingham_model::{
-    Allocator, Arbitration, Crossbar, Granularity, LanePlan, PipelinePlan, Plan, Reallocation,
-    Scheduler, Status, Switching, WhenFull,
+    Allocator, Arbitration, Crossbar, Granularity, Injection, LanePlan, PipelinePlan, Plan,
+    Reallocation, Scheduler, Status, Switching, WhenFull,
 };
 use gingham_topology::EndpointId;
 use gingham_topology::routing::{DatelineRule, LaneRule, LaneSet, Lanes};
@@ -49,6 +50,9 @@ fn random_virtual_lanes_are_of_every_kind() {
             ("several ways in", pipeline.input_speedup > 1),
             ("several ways out", pipeline.output_speedup > 1),
             ("credits paid to cross", pipeline.pays_at_crossing()),
+            ("messages at cycles", drawn(&plan).any(is_at_cycles)),
+            ("messages to oneself", drawn(&plan).any(is_to_itself)),
+            ("one packet at a time", pipeline.injection == Injection::OneAtATime),
             ("a full crossbar", pipeline.crossbar == Crossbar::Full),
             ("a multiplexed crossbar", pipeline.crossbar == Crossbar::Multiplexed),
             ("datelines by hop", has_datelines(&lanes.allowed, DatelineRule::ByHop)),
@@ -65,8 +69,25 @@ fn random_virtual_lanes_are_of_every_kind() {
             *reached.entry(format!("{place}, {}", name(arbiter))).or_default() += 1;
         }
     }
-    assert_eq!(reached.len(), 28 + 4 * (2 + 9), "{reached:#?}");
+    assert_eq!(reached.len(), 31 + 4 * (2 + 9), "{reached:#?}");
     assert!(reached.values().all(|cases| *cases >= 4), "{reached:#?}");
+}
+
+/// What sources draw their messages from.
+fn drawn(plan: &Plan) -> impl Iterator<Item = &DrawnPlan> {
+    let sources = plan.classes.iter().flat_map(|class| &class.sources);
+    sources.filter_map(|source| match &source.messages {
+        MessagePlan::Drawn(drawn) => Some(drawn),
+        _ => None,
+    })
+}
+
+fn is_at_cycles(drawn: &DrawnPlan) -> bool {
+    matches!(drawn.arrivals, ArrivalPlan::Bernoulli { .. })
+}
+
+fn is_to_itself(drawn: &DrawnPlan) -> bool {
+    matches!(&drawn.destinations, DestinationPlan::Uniform(others) if others.own.is_empty())
 }
 
 /// And in how many of 600, for knots are rare, what in-transit hosts do over lanes.

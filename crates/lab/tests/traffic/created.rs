@@ -24,6 +24,17 @@ fn a_class_sends_from_its_start_on_and_not_at_its_stop() {
 }
 
 #[test]
+fn coins_fall_at_cycles_as_often_as_the_load_says() {
+    // Flits of 16 B at 200 MB/s: a cycle of 80 ns. Messages of four flits at a load of 0.8: a coin
+    // falls at one cycle in five, at 1/5 of 12,500 at each of three hosts.
+    let class = "arrivals = \"bernoulli\"\nload = 0.8\nlength.fixed = \"64 B\"\n[network]\npreset = \"yum-1600\"";
+    let rows = messages(compiled(&scenario("star.hosts = 3", class)), Engine::Fast);
+    assert!(rows.iter().all(|row| row.created_ps.is_multiple_of(80_000)));
+    // The standard deviation of 37,500 coins is 77.
+    assert!(rows.len().abs_diff(7_500) < 390, "{}", rows.len());
+}
+
+#[test]
 fn a_phase_counts_from_the_start() {
     let class =
         "arrivals.constant.phase = \"50 ns\"\nload = 0.5\nstart = \"1 us\"\nstop = \"2 us\"";

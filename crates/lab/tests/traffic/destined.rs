@@ -108,6 +108,27 @@ fn a_random_permutation_depends_on_seed_and_class_and_on_nothing_else() {
 }
 
 #[test]
+fn a_host_that_may_send_to_itself_does_as_often_as_to_any_other() {
+    let uniform = "{ uniform = { itself = true } }";
+    let rows = messages(on("star.hosts = 4", uniform), Engine::Fast);
+    let count = f64::from(u32::try_from(rows.len()).unwrap());
+    let own = rows.iter().filter(|row| row.source == row.destination).count();
+    let share = f64::from(u32::try_from(own).unwrap()) / count;
+    // A quarter of some 1,000 messages: a standard error of 0.014.
+    assert!((share - 0.25).abs() < 0.07, "{share} of {count}");
+    assert_eq!(rows, messages(on("star.hosts = 4", uniform), Engine::Oracle));
+}
+
+#[test]
+fn without_a_switch_nothing_leads_back_to_the_sender() {
+    let text = scenario("two-hosts.switches = 0", &class("{ uniform = { itself = true } }"));
+    let error = compiled_in(std::path::Path::new("."), &text).unwrap_err().to_string();
+    let message = "in `traffic[0].destinations.uniform.itself`: no switch leads what `h0` sends back to it; leave \
+                   `itself` out";
+    assert!(error.contains(message), "{error}");
+}
+
+#[test]
 fn hot_hosts_receive_their_share() {
     let hot = "{ hot-spot = { hosts = [\"h3\"], share = 0.4 } }";
     let rows = messages(on("star.hosts = 4", hot), Engine::Fast);

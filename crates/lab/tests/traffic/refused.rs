@@ -33,6 +33,9 @@ fn times_and_loads() {
         with("load = 0.001\narrivals.on-off = { on = \"10 ns\", off = \"10 ns\" }"),
         with("load = 0.1\narrivals.on-off-pareto = { on = \"1 us\", off = \"3 us\", shape = 1.0 }"),
         with("load = 0.1\narrivals = \"on-off\""),
+        with("load = 0.1\narrivals = \"bernoulli\""),
+        "load = 0.9\narrivals = \"bernoulli\"\nlength.fixed = \"8 B\"\n[network]\npreset = \"yum-1600\""
+            .to_owned(),
         with("load = 0.1\narrivals = { constant = { phase = 3 } }"),
         with("load = 0.1\nstagger = { every = \"300 us\" }"),
         with("load = 0.1\nstagger = { every = \"0 us\", jitter = \"600 us\" }\nstart = \"400 us\""),
@@ -98,6 +101,8 @@ fn destinations() {
         with("{ pairs = { h9 = \"h0\" } }"),
         with("{ pairs = { h0 = \"h0\" } }"),
         with("{ pairs = {} }"),
+        with("{ uniform = { itself = 1 } }"),
+        with("{ uniform = { itself = true } }\n[network]\nin_transit.when_full = \"stop\""),
         format!("hosts = [\"h1\"]\n{}", with("{ pairs = { h0 = \"h2\" } }")),
         format!("hosts = []\n{}", with("\"uniform\"")),
     ];

@@ -21,6 +21,6 @@ pub mod scheduler;
 pub use allocator::{Allocator, Islip};
 pub use arbiter::LaneArbiter;
 pub use place::{ArbiterPlace, Weighing};
-pub use plan::{Crossbar, LanePlan, PipelinePlan};
+pub use plan::{Crossbar, Injection, LanePlan, PipelinePlan};
 pub use reallocation::Reallocation;
 pub use scheduler::{Granularity, Scheduler};

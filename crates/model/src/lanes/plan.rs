@@ -21,6 +21,21 @@ pub enum Crossbar {
     Full,
 }
 
+/// How many packets of its own a host may be in the middle of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Injection {
+    /// One on each lane: it begins another packet when those of its queue that it has begun cannot
+    /// go on.
+    #[default]
+    #[schemars(extend("x-source" = "ours"))]
+    OneALane,
+    /// One on all lanes together: it begins another packet when the last flit of the one before has
+    /// been sent.
+    #[schemars(extend("x-source" = "BookSim 2, src/trafficmanager.cpp: the packets of a class leave its node in turn"))]
+    OneAtATime,
+}
+
 /// The lanes of every channel: of any switching kind, for where a channel is not divided it has
 /// one.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -96,6 +111,8 @@ pub struct PipelinePlan {
     /// How an output port chooses there among its output lanes whose holders can send; it grants
     /// input ports in turn if not given.
     pub crossbar_output: Option<Scheduler>,
+    /// How many packets of its own a host may be in the middle of.
+    pub injection: Injection,
 }
 
 impl PipelinePlan {

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!   poisson     |  ||     |   |      |      independent exponential intervals
+//!   bernoulli   :|::|::::|:|:::::|:::      at each cycle or not, with equal probability
 //!   constant    |    |    |    |    |       phase + k x interval, each rounded once
 //!   on-off      |||       ||||              equally spaced while on (`on_off`)
 //!   backlogged  |...|...|...|               the next as the last one's first flit starts
@@ -27,6 +28,10 @@ pub enum Arrivals {
     /// Poisson: independent exponential intervals, whose mean follows from the load.
     #[schemars(extend("x-source" = "textbook"))]
     Poisson,
+    /// Bernoulli: in every cycle of the switches a message is created with the same probability, which
+    /// follows from the load. Only where switches have cycles.
+    #[schemars(extend("x-source" = "textbook; BookSim 2, src/injection.cpp"))]
+    Bernoulli,
     /// Equal intervals. The phase is random unless given.
     #[schemars(extend("x-source" = "Flich et al. 2001, section IV-A"))]
     Constant(Constant),
@@ -118,6 +123,13 @@ pub enum ArrivalPlan {
         /// Offered load.
         load: f64,
     },
+    /// At every cycle with the same probability.
+    Bernoulli {
+        /// Offered load.
+        load: f64,
+        /// From one cycle to the next.
+        cycle: Span,
+    },
     /// Equal intervals.
     Constant {
         /// Offered load.
@@ -140,9 +152,10 @@ impl ArrivalPlan {
     /// Offered load; `None` for a backlogged source.
     pub fn load(&self) -> Option<f64> {
         match self {
-            Self::Poisson { load } | Self::Constant { load, .. } | Self::OnOff { load, .. } => {
-                Some(*load)
-            }
+            Self::Poisson { load }
+            | Self::Bernoulli { load, .. }
+            | Self::Constant { load, .. }
+            | Self::OnOff { load, .. } => Some(*load),
             Self::Backlogged => None,
         }
     }
@@ -160,6 +173,7 @@ impl ArrivalPlan {
     pub fn scaled(self, factor: f64) -> Self {
         match self {
             Self::Poisson { load } => Self::Poisson { load: load * factor },
+            Self::Bernoulli { load, cycle } => Self::Bernoulli { load: load * factor, cycle },
             Self::Constant { load, phase } => Self::Constant { load: load * factor, phase },
             Self::OnOff { load, periods } => Self::OnOff { load: load * factor, periods },
             Self::Backlogged => Self::Backlogged,
@@ -178,6 +192,7 @@ impl ArrivalPlan {
 #[derive(Clone, Debug)]
 pub(super) enum Clock {
     Poisson { now: Time, interval_mean_ps: f64, stream: Stream },
+    Bernoulli { next_cycle: u64, cycle_ps: u64, gap_mean: f64, stream: Stream },
     Constant { start: Time, ticks: Ticks },
     OnOff(Box<OnOffClock>),
     Backlogged { start: Option<Time> },
@@ -195,6 +210,13 @@ impl Clock {
         match plan {
             ArrivalPlan::Poisson { .. } => {
                 Self::Poisson { now: start, interval_mean_ps, stream: stream(Purpose::Arrival) }
+            }
+            ArrivalPlan::Bernoulli { cycle, .. } => {
+                #[expect(clippy::cast_precision_loss, reason = "a cycle is far below 2^53 ps")]
+                let gap_mean = (interval_mean_ps / cycle.as_ps() as f64).max(1.0);
+                let next_cycle = start.as_ps().div_ceil(cycle.as_ps());
+                let (cycle_ps, stream) = (cycle.as_ps(), stream(Purpose::Arrival));
+                Self::Bernoulli { next_cycle, cycle_ps, gap_mean, stream }
             }
             ArrivalPlan::Constant { phase, .. } => {
                 let ticks = match phase {
@@ -218,6 +240,12 @@ impl Clock {
             Self::Poisson { now, interval_mean_ps, stream } => {
                 *now = later(*now, whole_ps(stream.exponential(*interval_mean_ps)));
                 *now
+            }
+            Self::Bernoulli { next_cycle, cycle_ps, gap_mean, stream } => {
+                // Geometric gaps are what independent coins leave between those that fall.
+                let cycle = next_cycle.saturating_add(stream.geometric(*gap_mean) - 1);
+                *next_cycle = cycle.saturating_add(1);
+                Time::from_ps(cycle.saturating_mul(*cycle_ps).min(u64::MAX / 4))
             }
             Self::Constant { start, ticks } => later(*start, ticks.next()),
             Self::OnOff(clock) => clock.next(stop)?,
@@ -280,6 +308,52 @@ mod tests {
         assert_eq!(late, early.iter().map(|time| time + 1_000_000).collect::<Vec<_>>());
         // 100 expected, standard deviation 10.
         assert!(early.len().abs_diff(100) < 50, "{}", early.len());
+    }
+
+    fn bernoulli(cycle_ps: u64) -> ArrivalPlan {
+        ArrivalPlan::Bernoulli { load: 0.5, cycle: Span::from_ps(cycle_ps) }
+    }
+
+    #[test]
+    fn coins_that_always_fall_create_at_every_cycle_from_the_start_on() {
+        // The first cycle from 1,001 on is at 1,010.
+        assert_eq!(times(&bernoulli(10), 10.0, 1_001, 1_040), [1_010, 1_020, 1_030]);
+        assert_eq!(times(&bernoulli(10), 10.0, 1_010, 1_031), [1_010, 1_020, 1_030]);
+    }
+
+    #[test]
+    #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+    fn coins_leave_geometric_gaps_between_cycles_and_as_many_messages_as_a_binomial() {
+        // One cycle in four: p = 1/4, q = 3/4, over 400,000 cycles.
+        let times = times(&bernoulli(8), 32.0, 0, 8 * 400_000);
+        assert!(times.iter().all(|time| time.is_multiple_of(8)));
+        // Messages: n p = 100,000, with the variance n p q, a standard deviation of 274.
+        assert!(times.len().abs_diff(100_000) < 1_370, "{}", times.len());
+        let gaps: Vec<u64> = times.windows(2).map(|pair| (pair[1] - pair[0]) / 8).collect();
+        let count = gaps.len() as f64;
+        let share = |k: u64| gaps.iter().filter(|gap| **gap == k).count() as f64 / count;
+        for (k, p) in [(1, 0.25), (2, 0.1875), (3, 0.140_625), (8, 0.033_37)] {
+            assert!((share(k) - p).abs() < 5.0 * (p / count).sqrt(), "{k}: {}", share(k));
+        }
+        // Mean 1 / p = 4 and variance q / p^2 = 12, whose estimate has the standard error
+        // 12 sqrt((8 + p^2 / q) / n) = 0.11 (kurtosis 9 + p^2 / q).
+        let mean = gaps.iter().sum::<u64>() as f64 / count;
+        assert!((mean - 4.0).abs() < 0.055, "{mean}");
+        let off = |gap: &u64| *gap as f64 - mean;
+        let variance = gaps.iter().map(|gap| off(gap) * off(gap)).sum::<f64>() / count;
+        assert!((variance - 12.0).abs() < 0.55, "{variance}");
+    }
+
+    #[test]
+    fn the_first_coin_falls_at_the_start() {
+        // Of 4,000 hosts 1/4 begin at once: 1,000, with a standard deviation of 27.
+        let is_at_once = |host: &usize| {
+            let stream = |purpose| Stream::new(1, &format!("h{host}"), purpose);
+            let mut clock = Clock::new(&bernoulli(8), 32.0, Time::ZERO, stream);
+            clock.next(Time::MAX) == Some(Time::ZERO)
+        };
+        let count = (0..4_000).filter(is_at_once).count();
+        assert!(count.abs_diff(1_000) < 137, "{count}");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! What a scenario names becomes, for each source, one of four: uniform among others, always the
 //! same (which holds for every permutation), some hosts more than others, or by weight.
 //!
-//! Invariant: no source sends to its own host.
+//! Invariant: no source sends to its own host, unless it was asked to.
 
 use super::Weighted;
 use crate::bare_names::accept_bare_names;
@@ -23,7 +23,8 @@ pub enum Destinations {
     /// Every other host that can be reached, with equal probability; of a host with several ports,
     /// each.
     #[schemars(extend("x-source" = "Flich et al. 2001, section IV-A"))]
-    Uniform,
+    #[schemars(extend("x-example" = "{ uniform = { itself = true } }"))]
+    Uniform(UniformPlaces),
     /// Always this host, by name; one port of a host with several as `name[port]`.
     #[schemars(extend("x-source" = "Kwan et al. 1996, section 3.1", "x-example" = r#"{ host = "h1-0-0" }"#))]
     Host(String),
@@ -68,6 +69,16 @@ pub enum Destinations {
     Matrix(String),
 }
 
+/// Parameters of `uniform`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct UniformPlaces {
+    /// Whether a host is among its own destinations, as likely as any other. What it sends to itself
+    /// goes to its switch and back.
+    #[schemars(extend("x-source" = "BookSim 2, src/traffic.cpp"))]
+    pub itself: bool,
+}
+
 /// Parameters of `hot-spot`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -88,12 +99,12 @@ pub struct GridPlaces {
     pub dimensions: Option<Vec<u32>>,
 }
 
-/// Hosts in ascending order, but for those of the source's own node.
+/// Hosts in ascending order, but for those of the source's own node if it sends nothing to itself.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct OtherHosts {
     /// The endpoints, in ascending order.
     pub among: Arc<[EndpointId]>,
-    /// The places of the source's own host among them; empty if it is not there.
+    /// The places that are left out, of the source's own host; empty if it is not there or stays.
     pub own: Range<usize>,
 }
 
@@ -119,7 +130,7 @@ impl OtherHosts {
 /// The destinations of one source.
 #[derive(Clone, PartialEq, Debug)]
 pub enum DestinationPlan {
-    /// Every other host with equal probability.
+    /// Every host with equal probability, mostly but for the own one.
     Uniform(OtherHosts),
     /// Always the same endpoint.
     Fixed(EndpointId),
@@ -189,6 +200,13 @@ mod tests {
         for other in [0, 3, 4] {
             assert!(count[other].abs_diff(13_333) < 470, "{count:?}");
         }
+    }
+
+    #[test]
+    fn a_host_that_stays_among_them_is_drawn_as_often_as_any() {
+        // 8,000 expected, standard deviation 80.
+        let count = counts(&DestinationPlan::Uniform(others(1..1)));
+        assert!(count.iter().all(|count| count.abs_diff(8_000) < 400), "{count:?}");
     }
 
     #[test]

@@ -27,7 +27,9 @@ mod ticks;
 mod weighted;
 
 pub use arrivals::{ArrivalPlan, Arrivals, Constant, OnOff, OnOffPareto, Reply};
-pub use destinations::{DestinationPlan, Destinations, GridPlaces, HotSpot, OtherHosts};
+pub use destinations::{
+    DestinationPlan, Destinations, GridPlaces, HotSpot, OtherHosts, UniformPlaces,
+};
 pub use lengths::{Bimodal, LengthPlan, Lengths, Uniform};
 pub use on_off::{PeriodLaw, PeriodPlan};
 pub use permutation::{GridShift, Permutation, PlacesError, derangement};

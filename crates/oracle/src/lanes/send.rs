@@ -14,7 +14,7 @@ use crate::lanes::journey::{Journey, JourneyId};
 use crate::lanes::simulation::Simulation;
 use gingham_fairq::Head;
 use gingham_kernel::Time;
-use gingham_model::{Next, Turn};
+use gingham_model::{Injection, Next, Turn};
 use gingham_topology::routing::{DatelineClass, LaneSet};
 use gingham_topology::{ChannelId, EndpointId};
 
@@ -149,6 +149,9 @@ impl Simulation {
             let flits = self.journeys.get(packet).flits;
             return Some(Candidate { flits, arrival, step: Step::InTransit { packet } });
         }
+        if self.lane_plan.injection == Injection::OneAtATime && self.is_in_own(host) {
+            return None;
+        }
         let begins = self.begins(channel, tick);
         match self.endpoints.next(host, group, begins) {
             Next::Packet { payload_bytes, created } => {
@@ -157,6 +160,13 @@ impl Simulation {
             }
             Next::At(_) | Next::Nothing => None,
         }
+    }
+
+    /// Whether a host is in the middle of a packet of its own, on any lane.
+    fn is_in_own(&self, host: EndpointId) -> bool {
+        let in_transit = &self.in_transit[host.index()];
+        let is_own = |sent: &OutgoingPacket| in_transit.packet(sent.packet).is_none();
+        self.senders[host.index()].iter().flatten().any(is_own)
     }
 
     /// The next flit of a lane goes.

@@ -4,8 +4,8 @@ use super::{FLIT, quiet_plan, scheduled};
 use gingham_kernel::Span;
 use gingham_model::scheduler::{RoundRobin, StrictPriority};
 use gingham_model::{
-    Allocator, Arbitration, Crossbar, Granularity, LanePlan, PipelinePlan, Plan, Reallocation,
-    Scheduler, Switching,
+    Allocator, Arbitration, Crossbar, Granularity, Injection, LanePlan, PipelinePlan, Plan,
+    Reallocation, Scheduler, Switching,
 };
 use gingham_topology::Fabric;
 use gingham_topology::routing::{LaneSet, Lanes, VcClass};
@@ -37,6 +37,7 @@ pub(crate) fn lane_plan(fabric: Fabric, count: u8) -> Plan {
         arbitration: Arbitration::RoundRobin,
         crossbar_input: Scheduler::default(),
         crossbar_output: None,
+        injection: Injection::default(),
     }));
     plan
 }

@@ -6,7 +6,7 @@ use crate::packets::by_message;
 use crate::{in_turn, lane_plan, lanes, on_lanes, packets, strict};
 use gingham_kernel::Span;
 use gingham_model::{
-    Conformance, Delivery, Excess, Granularity, PolicingPlan, Priority, REFILL_BYTES,
+    Conformance, Delivery, Excess, Granularity, Injection, PolicingPlan, Priority, REFILL_BYTES,
     SegmentationPlan,
 };
 use gingham_oracle::start;
@@ -26,6 +26,41 @@ fn a_queue_begins_another_packet_when_what_it_began_cannot_go_on() {
     // the link from 11 on: whole at 145. Its credits count from 14 on: the tail is on the cable at
     // 14, there at 18, on the link at 20.
     assert_eq!(by_message(plan, 2), [(0, 0, 115, 205), (0, 30, 145, 235)]);
+}
+
+#[test]
+fn what_a_host_sends_to_itself_goes_to_its_switch_and_back() {
+    let mut plan = lane_plan(row(2, &[0, 1]), 1);
+    packets(&mut plan, 0, 0, &[(0, 2), (0, 1)]);
+    // As between two hosts of a switch: begun at 0, there at 4, given a lane at 6, crosses at 7, on
+    // the cable back from 8 on; the tail at 9. The second head asks three ticks after that tail has
+    // crossed (8): it crosses at 11 and is on the cable at 12.
+    let found = deliveries(plan, 2);
+    assert_eq!(found.iter().map(story).collect::<Vec<_>>(), [(0, 0, 115, 125), (0, 20, 155, 155)]);
+    assert!(found.iter().all(|found| found.hops == 1));
+}
+
+#[test]
+fn one_at_a_time_a_packet_begins_when_the_one_before_has_been_sent() {
+    // As above, but lane 1 has to wait for the tail of the first, which is on the cable at 11. From
+    // 12 on the second goes as the first did, on lane 1, 12 ticks later.
+    let mut plan = lane_plan(row(1, &[0, 0]), 2);
+    lanes(&mut plan, |lanes| lanes.depths_flits = [3; 16]);
+    lanes(&mut plan, |lanes| lanes.injection = Injection::OneAtATime);
+    packets(&mut plan, 0, 1, &[(0, 4), (0, 4)]);
+    assert_eq!(by_message(plan, 2), [(0, 0, 115, 205), (0, 120, 235, 325)]);
+}
+
+#[test]
+fn one_at_a_time_queues_of_other_lanes_wait_too() {
+    let mut plan = lane_plan(row(1, &[0, 0, 0]), 2);
+    packets(&mut plan, 0, 1, &[(0, 4)]);
+    packets(&mut plan, 0, 2, &[(0, 4)]);
+    on_lanes(&mut plan, &[LaneSet::one(0), LaneSet::one(1)]);
+    // Flit by flit in turn, on lanes 0 and 1: the tails are on the cable at 6 and 7.
+    assert_eq!(by_message(plan.clone(), 2), [(0, 0, 115, 175), (0, 10, 125, 185)]);
+    lanes(&mut plan, |lanes| lanes.injection = Injection::OneAtATime);
+    assert_eq!(by_message(plan, 2), [(0, 0, 115, 145), (0, 40, 155, 185)]);
 }
 
 #[test]

@@ -17,7 +17,7 @@ use crate::packets::by_message;
 use crate::{lane_plan, lanes, on_lanes, packets};
 use gingham_kernel::Span;
 use gingham_model::measure::TransitReport;
-use gingham_model::{Plan, Status, WhenFull};
+use gingham_model::{Injection, Plan, Status, WhenFull};
 use gingham_oracle::start;
 use gingham_topology::EndpointId;
 use gingham_topology::routing::LaneSet;
@@ -53,6 +53,21 @@ fn a_lone_packet_is_sent_on_when_it_is_ready() {
     let counted = measured(plan);
     assert_eq!((counted.reinjected_packets, counted.spilled_packets), (1, 0));
     assert_eq!((counted.pool_peak_bytes, counted.wait_mean_ps), (48, Some(5.0)));
+}
+
+#[test]
+fn what_is_in_transit_does_not_wait_for_the_end_of_an_own_packet() {
+    // h1 is in the middle of 40 flits of its own on lane 0. From 22 on it sends the packet on lane 1
+    // at every other tick. At s0 both stand at one input: the head crosses at 29, and lane 1 sends
+    // again at 31 and 33, for lane 0 has a flit at 30 and 32. The last is on the cable at 34.
+    for injection in [Injection::OneALane, Injection::OneAtATime] {
+        let mut plan = over_h1(2, 1_000);
+        lanes(&mut plan, |lanes| lanes.injection = injection);
+        packets(&mut plan, 0, 2, &[(0, 3)]);
+        packets(&mut plan, 1, 3, &[(0, 40)]);
+        on_lanes(&mut plan, &[LaneSet::one(1), LaneSet::one(0)]);
+        assert_eq!(story(&deliveries(plan, 1)[0]), (0, 0, 335, 375), "{injection:?}");
+    }
 }
 
 proptest! {

@@ -11,8 +11,9 @@ use gingham_model::scheduler::{
 };
 use gingham_model::traffic::{ArrivalPlan, DestinationPlan, LengthPlan, OtherHosts, SourcePlan};
 use gingham_model::{
-    Allocator, Arbitration, ClassPlan, Crossbar, Excess, Granularity, Islip, Plan, PolicingPlan,
-    Priority, REFILL_BYTES, Reallocation, Scheduler, SegmentationPlan, Status, Switching, WhenFull,
+    Allocator, Arbitration, ClassPlan, Crossbar, Excess, Granularity, Injection, Islip, Plan,
+    PolicingPlan, Priority, REFILL_BYTES, Reallocation, Scheduler, SegmentationPlan, Status,
+    Switching, WhenFull,
 };
 use gingham_oracle::{Simulation, start};
 use gingham_topology::EndpointId;
@@ -69,6 +70,8 @@ fn draw_switches(draw: &mut Stream, plan: &mut Plan) {
         one_of(&mut own, &[Reallocation::Tail, Reallocation::AfterTail, Reallocation::TailCredit]);
     pipeline.is_atomic = own.below(3) == 0;
     pipeline.overhead_bytes = u32::try_from(draw.below(20)).unwrap();
+    // From a copy of the draws, so that it moves no others.
+    pipeline.injection = one_of(&mut draw.clone(), &[Injection::OneALane, Injection::OneAtATime]);
     pipeline.crossbar = one_of(draw, &[Crossbar::Full, Crossbar::Multiplexed]);
     pipeline.arbitration = one_of(draw, &[Arbitration::RoundRobin, Arbitration::StrictPriority]);
     let by_lane = draw.below(2) == 0;

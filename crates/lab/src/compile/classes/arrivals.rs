@@ -53,6 +53,7 @@ impl ClassContext<'_> {
     pub(super) fn arrivals(&self) -> Result<ArrivalPlan, LabError> {
         let plan = match &self.class.arrivals {
             Arrivals::Poisson => ArrivalPlan::Poisson { load: self.load("poisson")? },
+            Arrivals::Bernoulli => self.bernoulli()?,
             Arrivals::Constant(constant) => {
                 ArrivalPlan::Constant { load: self.load("constant")?, phase: constant.phase }
             }
@@ -84,6 +85,16 @@ impl ClassContext<'_> {
         };
         self.check_peak(&plan)?;
         Ok(plan)
+    }
+
+    fn bernoulli(&self) -> Result<ArrivalPlan, LabError> {
+        let load = self.load("bernoulli")?;
+        let Some(cycle) = self.links.cycle() else {
+            let message = "bernoulli arrivals are drawn at the cycles of switches, and these switches have none: say \
+                           \"poisson\", or network.switching = \"virtual-lanes\"";
+            return Err(self.error("arrivals", message).into());
+        };
+        Ok(ArrivalPlan::Bernoulli { load, cycle })
     }
 
     fn load(&self, arrivals: &str) -> Result<f64, LabError> {
@@ -131,6 +142,31 @@ impl ClassContext<'_> {
             periods.on_mean,
             periods.off_mean,
             shown_limit(periods.share_on())
+        );
+        Err(self.error("load", message).into())
+    }
+
+    /// Refuses coins that would have to create more than a message a cycle.
+    pub(super) fn check_cycles(
+        &self,
+        host: EndpointId,
+        plan: &ArrivalPlan,
+        lengths: &LengthPlan,
+    ) -> Result<(), LabError> {
+        let ArrivalPlan::Bernoulli { load, cycle } = plan else { return Ok(()) };
+        let byte_ps = self.links.byte_ps(host);
+        let interval_ps = plan.interval_mean_ps(lengths.mean_bytes(), byte_ps).unwrap_or(0.0);
+        #[expect(clippy::cast_precision_loss, reason = "a ratio needs few digits")]
+        let cycle_ps = cycle.as_ps() as f64;
+        if interval_ps >= cycle_ps * (1.0 - ROUNDING) {
+            return Ok(());
+        }
+        let message = format!(
+            "with messages of {} B on average a host would have to create {:.2} of them in a cycle, and creates one at most: \
+             let them be longer, or the load at most {}",
+            lengths.mean_bytes(),
+            cycle_ps / interval_ps,
+            shown_limit(load * interval_ps / cycle_ps)
         );
         Err(self.error("load", message).into())
     }

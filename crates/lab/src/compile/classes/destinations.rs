@@ -3,8 +3,10 @@
 use super::context::ClassContext;
 use crate::compile::gathered::Gathered;
 use crate::error::LabError;
+use gingham_model::WhenPoolFull;
 use gingham_model::traffic::{
-    ArrivalPlan, DestinationPlan, Destinations, GridShift, HotSpot, Permutation, derangement,
+    ArrivalPlan, DestinationPlan, Destinations, GridShift, HotSpot, Permutation, UniformPlaces,
+    derangement,
 };
 use gingham_topology::EndpointId;
 use std::collections::BTreeMap;
@@ -39,8 +41,14 @@ impl ClassContext<'_> {
         arrivals: &ArrivalPlan,
         gathered: &mut Gathered,
     ) -> Result<Vec<Aim>, LabError> {
-        match self.class.destinations.as_ref().unwrap_or(&Destinations::Uniform) {
-            Destinations::Uniform => Ok(hosts.iter().map(|host| self.uniform(*host)).collect()),
+        let uniform = Destinations::Uniform(UniformPlaces::default());
+        match self.class.destinations.as_ref().unwrap_or(&uniform) {
+            Destinations::Uniform(places) => {
+                if places.itself {
+                    self.check_itself(hosts)?;
+                }
+                Ok(hosts.iter().map(|host| self.uniform(*host, places.itself)).collect())
+            }
             Destinations::Host(name) => {
                 let destination = self.host_matching("destinations.host", name)?;
                 Ok(hosts.iter().map(|host| self.fixed(*host, destination, UNREACHABLE)).collect())
@@ -70,12 +78,49 @@ impl ClassContext<'_> {
         }
     }
 
-    fn uniform(&self, source: EndpointId) -> Aim {
-        let others = self.hosts_near(source);
+    /// Uniform among the others, or among all.
+    fn uniform(&self, source: EndpointId, itself: bool) -> Aim {
+        let mut others = self.hosts_near(source);
+        if itself {
+            others.own = 0..0;
+        }
         if others.has_any() {
             Aim::at(DestinationPlan::Uniform(others))
         } else {
             Aim::Nowhere(UNREACHABLE)
+        }
+    }
+
+    /// Refuses hosts that send to themselves where nothing leads them back, or nothing proves that it
+    /// always does.
+    fn check_itself(&self, hosts: &[EndpointId]) -> Result<(), LabError> {
+        let refuse = |why: &str| {
+            let message = format!("{why}; leave `itself` out, so that hosts send to others alone");
+            Err(self.error("destinations.uniform.itself", message).into())
+        };
+        let scenario = &self.source.scenario;
+        if scenario.routing.lane_tables.is_some() {
+            return refuse(
+                "tables of lanes (routing.lane_tables) say nothing of packets that leave a switch by the port by which \
+                 they came",
+            );
+        }
+        if self.links.parameters.in_transit.when_full == WhenPoolFull::Stop {
+            return refuse(
+                "hosts that stop their senders (network.in_transit.when_full) could wait for packets of their own, and \
+                 the proof against deadlock does not look at these",
+            );
+        }
+        let has_switch = |host: &EndpointId| {
+            let peer = self.fabric.target(self.fabric.endpoint_channel(*host)).node;
+            self.fabric.node(peer).is_switch()
+        };
+        match hosts.iter().find(|host| !has_switch(host)) {
+            Some(host) => {
+                let name = self.fabric.endpoint_name(*host);
+                refuse(&format!("no switch leads what `{name}` sends back to it"))
+            }
+            None => Ok(()),
         }
     }
 

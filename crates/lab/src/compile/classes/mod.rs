@@ -143,6 +143,7 @@ impl ClassContext<'_> {
                 Aim::At { destinations, load_factor } => {
                     let arrivals = arrivals.scaled(load_factor);
                     self.check_periods(*endpoint, &arrivals, &lengths)?;
+                    self.check_cycles(*endpoint, &arrivals, &lengths)?;
                     let lengths = lengths.clone();
                     let drawn = DrawnPlan { later, arrivals, lengths, destinations };
                     let messages = MessagePlan::Drawn(drawn);

@@ -48,6 +48,7 @@ pub(in crate::compile) fn plan(
         arbitration: parameters.arbitration,
         crossbar_input,
         crossbar_output,
+        injection: switch.injection,
     };
     Ok((pipeline, LaneFigures::of(source, count, ports)?))
 }
