@@ -16,11 +16,11 @@
 
 use super::figures::Figures;
 use super::{
-    Network, PacketsParameters, PipelineParameters, SwitchingName, SwitchingParameters,
-    WormholeParameters,
+    Forwarding, LaneParameters, Network, PacketsParameters, PerLane, PipelineParameters,
+    SwitchingName, SwitchingParameters, WormholeParameters,
 };
 use gingham_kernel::{Bytes, Length, Rate, Span};
-use gingham_model::SlackBuffer;
+use gingham_model::{Allocator, Crossbar, Injection, Islip, Reallocation, SlackBuffer};
 use gingham_topology::{Generation, LinkSpeed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -73,6 +73,22 @@ presets! {
         lanes: 16,
         ..of_a_paper(200_000_000, 10)
     },
+    /// BookSim 2's default router: 16 lanes of 8 flits, no buffers at outputs, credits that are taken at
+    /// the crossing, one iteration of iSLIP, hosts that send one packet at a time. A flit of 16 B takes
+    /// 1 ns, and so does a metre of cable, of which there is none.
+    #[schemars(extend("x-source" = "BookSim 2, src/booksim_config.cpp and src/routers/iq_router.cpp; flits of 16 B and 1 ns are ours"))]
+    BooksimIq = "booksim-iq" => of_cycles(16, 8),
+    /// CAMINOS's router `Basic` as its defaults have it: 2 lanes of 64 flits, output lanes of 32,
+    /// virtual cut-through, every lane by itself through the crossbar, hosts that send one packet at a
+    /// time. Its switch takes one cycle, ours four. A flit of 16 B takes 1 ns, and so does a metre of
+    /// cable, of which there is none.
+    #[schemars(extend("x-source" = "CAMINOS, caminos-lib, src/defaults/main.cfg and src/router/basic.rs; flits of 16 B and 1 ns are ours"))]
+    CaminosBasic = "caminos-basic" => of_cycles(2, 64),
+    /// Peh and Dally's router of virtual channels without speculation: 2 lanes of 4 flits, four stages,
+    /// no buffers at outputs, a separable allocator, credits of a cycle. A flit of 16 B takes 1 ns, and
+    /// so does a metre of cable, of which there is none.
+    #[schemars(extend("x-source" = "Peh and Dally 2001, from memory; flits of 16 B and 1 ns are ours"))]
+    PehDally2001 = "peh-dally-2001" => of_cycles(2, 4),
     /// InfiniBand of four lines as Santos et al. 2002 model it: 1 GB/s, cables of 10 m, whole
     /// packets with 20 B of overhead, 40 ns a switch. An input has a buffer of four packets of
     /// 2,068 B; the oldest packet goes first.
@@ -159,6 +175,17 @@ const fn of_a_paper(bytes_per_second: u64, metres: u64) -> Figures {
         flit: Bytes(16),
         lanes: 1,
         packet: None,
+    }
+}
+
+/// Networks whose papers know cycles alone: one takes 1 ns.
+fn of_cycles(lanes: u32, depth: u32) -> Figures {
+    Figures {
+        delay_per_metre: Span::from_ns(1),
+        switch_delay: Span::from_ns(5),
+        port_buffer: Bytes(u64::from(lanes) * u64::from(depth) * 16),
+        lanes: lanes.into(),
+        ..of_a_paper(16_000_000_000, 0)
     }
 }
 
@@ -269,6 +296,39 @@ impl Preset {
         own.unwrap_or_else(|| self.figures().under(kind, network))
     }
 
+    /// The switch of five stages of a router of the literature.
+    fn router(self) -> PipelineParameters {
+        let figures = self.figures();
+        let ours = PipelineParameters::default();
+        let depth = figures.port_buffer.0 / (16 * figures.lanes.unsigned_abs());
+        let common = PipelineParameters {
+            lanes: LaneParameters { count: figures.lanes, ..ours.lanes.clone() },
+            depth: PerLane::All(i64::try_from(depth).expect("lanes are not that deep")),
+            injection: Injection::OneAtATime,
+            ..ours
+        };
+        if self == Self::CaminosBasic {
+            return PipelineParameters {
+                output_depth: Some(PerLane::All(32)),
+                forwarding: PerLane::All(Forwarding::VirtualCutThrough),
+                routing_cycles: 0,
+                crossbar: Crossbar::Full,
+                ..common
+            };
+        }
+        PipelineParameters {
+            output_depth: Some(PerLane::All(0)),
+            credit_delay: Some(1),
+            reallocation: Reallocation::AfterTail,
+            allocator: if self == Self::BooksimIq {
+                Allocator::Islip(Islip::default())
+            } else {
+                Allocator::SeparableInputFirst
+            },
+            ..common
+        }
+    }
+
     /// The figures of the kind that its paper models.
     fn of_its_paper(self) -> Option<SwitchingParameters> {
         let first_flit_delay = Span::from_ns(150);
@@ -290,6 +350,9 @@ impl Preset {
             })),
             Self::Yum1600 => {
                 Some(SwitchingParameters::VirtualLanes(Box::<PipelineParameters>::default()))
+            }
+            Self::BooksimIq | Self::CaminosBasic | Self::PehDally2001 => {
+                Some(SwitchingParameters::VirtualLanes(Box::new(self.router())))
             }
             Self::Santos4x => {
                 Some(SwitchingParameters::Packets(Box::<PacketsParameters>::default()))

@@ -5,7 +5,7 @@
 use gingham_kernel::Span;
 use gingham_lab::scenario::{Overrides, Preset, ScenarioSource};
 use gingham_lab::{Compiled, LabError, compile};
-use gingham_model::{SegmentationPlan, Switching};
+use gingham_model::{ClassId, SegmentationPlan, Switching};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -217,4 +217,61 @@ fn a_mark_that_is_written_leaves_the_answer_to_the_preset() {
     let pauses = packets.pauses.as_ref().unwrap();
     // 394 quanta of 512 bit times at 100 Gb/s.
     assert_eq!((pauses.pause_bytes[0], pauses.answer.as_ps()), (100_000, 2_017_280));
+}
+
+/// The plan of a scenario in which two hosts have `switches` between them, over a router of the
+/// literature.
+fn over_router(switches: usize, preset: &str, traffic: &str) -> Compiled {
+    compiled(&chain(switches, &format!("preset = \"{preset}\""), traffic)).unwrap()
+}
+
+#[test]
+fn routers_of_the_literature_take_as_many_cycles_as_their_stages() {
+    // A cycle is 1 ns, and a packet has 4 flits. Routing, allocation of a lane and of the switch,
+    // crossbar and link are five cycles a switch; CAMINOS's routes in none here.
+    for (preset, cycles) in [("booksim-iq", 5), ("peh-dally-2001", 5), ("caminos-basic", 4)] {
+        for switches in [1, 3] {
+            let rare = "arrivals = \"bernoulli\", load = 0.001, length.fixed = \"64 B\"";
+            let plan = over_router(switches, preset, rare).plan;
+            let mut run = gingham_fabric::start(plan);
+            run.advance(u64::MAX);
+            let first = run.take_messages()[0];
+            let took = first.delivered.since(first.message.created);
+            assert_eq!(took, Span::from_ns(cycles * switches as u64 + 4), "{preset}");
+        }
+    }
+}
+
+#[test]
+fn under_booksim_iq_a_lane_carries_a_packet_in_w_and_two_cycles() {
+    // The next head asks two cycles after the tail before it, as in BookSim 2: 20 flits in 22 cycles.
+    let text = chain(
+        2,
+        "preset = \"booksim-iq\", lanes.count = 1",
+        "arrivals = \"backlogged\", length.fixed = \"320 B\"",
+    );
+    let mut run = gingham_fabric::start(compiled(&text).unwrap().plan);
+    run.advance(u64::MAX);
+    let found = run.take_messages();
+    let gaps = found.windows(2).skip(3).map(|pair| pair[1].delivered.since(pair[0].delivered));
+    assert!(gaps.clone().count() > 100 && gaps.into_iter().all(|gap| gap == Span::from_ns(22)));
+}
+
+#[test]
+fn under_booksim_iq_a_mesh_takes_what_booksim_measures() {
+    // 8x8, one lane of 8 flits, packets of 20: BookSim 2 accepts .2324 +- .0008 flits a host and
+    // cycle, what hosts send to themselves left out.
+    let text = r#"
+        topology.generate.mesh.dimensions = [8, 8]
+        routing.algorithm = "dimension-order"
+        network = { preset = "booksim-iq", lanes.count = 1 }
+        traffic = [{ arrivals = "bernoulli", load = 1.0, length.fixed = "320 B" }]
+        stop = { time = "25 us", warm_up = "5 us" }
+    "#;
+    let mut run = gingham_fabric::start(compiled(text).unwrap().plan);
+    run.advance(u64::MAX);
+    let accepted = run.collector().report().class(ClassId::new(0)).accepted_bytes_per_ps;
+    // Of 64 hosts, flits of 16 B and cycles of 1,000 ps.
+    let accepted = accepted.unwrap().mean * 1_000.0 / 16.0 / 64.0;
+    assert!((accepted / 0.2324 - 1.0).abs() < 0.03, "{accepted}");
 }
