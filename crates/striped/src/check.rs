@@ -26,8 +26,8 @@ use crate::quota;
 use crate::routes::check_routes;
 use crate::tcp;
 
-/// The longest configuration: some 600 peers, so that what is no such file is not read.
-const TEXT_BYTES_MAX: usize = 96 << 10;
+/// The longest configuration: some 6,000 peers, so that what is no such file is not read.
+const TEXT_BYTES_MAX: usize = 1 << 20;
 /// Interfaces have names of less than this (`IFNAMSIZ`).
 const NAME_BYTES: usize = 16;
 /// Headers of IPv4 and UDP, and of IPv6 and UDP.
@@ -409,4 +409,25 @@ fn check_mtu(source: &Source<Config>, place: &Place<'_>) -> Result<(), InputErro
 /// What says where a channel begins.
 const fn local_key(channel: &Channel) -> &'static str {
     if channel.interface.is_some() { "interface" } else { "local" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A thousand peers, of 160 bytes each, are 160 kB.
+    #[test]
+    fn a_file_may_be_as_long_as_thousands_of_peers_and_no_longer() {
+        let name = format!("striped-check-{}.toml", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        let length = |bytes: usize| {
+            fs::write(&path, vec![b'#'; bytes]).expect("a file");
+            check_length(&path)
+        };
+        let (few, most, more) = (length(160_000), length(1 << 20), length((1 << 20) + 1));
+        fs::remove_file(&path).expect("a file");
+        assert!(few.is_ok() && most.is_ok());
+        let error = more.expect_err("it is longer").to_string();
+        assert!(error.contains("1048577 bytes are too long"), "{error}");
+    }
 }

@@ -74,10 +74,11 @@ pub(crate) fn status(
     watches: bool,
 ) -> Result<(), Problem> {
     loop {
-        let told = sockets(bundles, runtime)?
-            .iter()
-            .map(|path| status_of(path))
-            .collect::<Result<Vec<_>, _>>()?;
+        let mut told = Vec::new();
+        each(bundles, runtime, |path, stream| {
+            told.push(status_of(path, stream)?);
+            Ok(())
+        })?;
         let text = if is_json {
             serde_json::to_string(&told).expect("numbers and names")
         } else {
@@ -91,8 +92,8 @@ pub(crate) fn status(
     }
 }
 
-fn status_of(path: &Path) -> Result<Status, Problem> {
-    let text = ask(path, Asked::Status)?;
+fn status_of(path: &Path, stream: UnixStream) -> Result<Status, Problem> {
+    let text = ask(path, stream, Asked::Status)?;
     serde_json::from_str(&text).map_err(|error| not_understood(path, &error))
 }
 
@@ -103,47 +104,76 @@ fn not_understood(path: &Path, error: &impl std::fmt::Display) -> Problem {
 
 /// Daemons read their files anew.
 pub(crate) fn reload(bundles: &Bundles, runtime: &Path) -> Result<(), Problem> {
-    for path in sockets(bundles, runtime)? {
-        let answer = ask(&path, Asked::Reload)?;
+    each(bundles, runtime, |path, stream| {
+        let answer = ask(path, stream, Asked::Reload)?;
         match answer.split_at_checked(1) {
-            Some(("0", _)) => {}
+            Some(("0", _)) => Ok(()),
             Some((code, message)) => {
                 // What a file is refused for ends this as it ends `up`.
                 let code = code.parse().unwrap_or(6);
-                return Err(Problem::Asked(code, message.to_owned()));
+                Err(Problem::Asked(code, message.to_owned()))
             }
-            None => return Err(not_understood(&path, &"nothing")),
+            None => Err(not_understood(path, &"nothing")),
         }
-    }
-    Ok(())
+    })
 }
 
 /// Daemons end.
 pub(crate) fn down(bundles: &Bundles, runtime: &Path) -> Result<(), Problem> {
+    each(bundles, runtime, |path, stream| match ask(path, stream, Asked::Down) {
+        Ok(_) => Ok(()),
+        // It was the daemon of a bundle before.
+        Err(_) if bundles.names.is_empty() && !path.exists() => Ok(()),
+        Err(problem) => Err(problem),
+    })
+}
+
+/// Connects to the daemon of each bundle that is meant, once, when it is its turn.
+fn each(
+    bundles: &Bundles,
+    runtime: &Path,
+    mut what: impl FnMut(&Path, UnixStream) -> Result<(), Problem>,
+) -> Result<(), Problem> {
+    let are_named = !bundles.names.is_empty();
+    let mut is_any_there = are_named;
     for path in sockets(bundles, runtime)? {
-        match ask(&path, Asked::Down) {
-            Ok(_) => {}
-            // It was the daemon of a bundle before.
-            Err(_) if bundles.names.is_empty() && !path.exists() => {}
-            Err(problem) => return Err(problem),
+        match UnixStream::connect(&path) {
+            Ok(stream) => {
+                is_any_there = true;
+                what(&path, stream)?;
+            }
+            // A socket that a daemon has left, which was killed, or one of a daemon that has ended
+            // since.
+            Err(error) if !are_named && is_nobody(&error) => {}
+            Err(error) => return Err(refused(&path, &error)),
         }
     }
-    Ok(())
+    if is_any_there {
+        return Ok(());
+    }
+    let why = "no daemon runs: striped up, or --runtime-directory";
+    Err(Problem::environment(&runtime.display().to_string(), why))
+}
+
+/// Whether nobody listens there.
+fn is_nobody(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused)
+}
+
+fn refused(path: &Path, error: &io::Error) -> Problem {
+    let why = match error.kind() {
+        _ if is_nobody(error) => {
+            "no daemon of this bundle runs: striped up, or --runtime-directory".to_owned()
+        }
+        io::ErrorKind::PermissionDenied => "it takes root, or the daemon's user".to_owned(),
+        _ => error.to_string(),
+    };
+    Problem::environment(&path.display().to_string(), why)
 }
 
 /// Asks a daemon, and waits for all that it says.
-fn ask(path: &Path, asked: Asked) -> Result<String, Problem> {
-    let refused = |error: io::Error| {
-        let why = match error.kind() {
-            io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => {
-                "no daemon of this bundle runs: striped up, or --runtime-directory".to_owned()
-            }
-            io::ErrorKind::PermissionDenied => "it takes root, or the daemon's user".to_owned(),
-            _ => error.to_string(),
-        };
-        Problem::environment(&path.display().to_string(), why)
-    };
-    let mut stream = UnixStream::connect(path).map_err(refused)?;
+fn ask(path: &Path, mut stream: UnixStream, asked: Asked) -> Result<String, Problem> {
+    let refused = |error: io::Error| refused(path, &error);
     stream.set_read_timeout(Some(WAIT)).map_err(refused)?;
     stream.write_all(&[asked.to_byte()]).map_err(refused)?;
     let mut text = String::new();
@@ -167,19 +197,10 @@ fn sockets(bundles: &Bundles, runtime: &Path) -> Result<Vec<PathBuf>, Problem> {
         };
         return bundles.names.iter().map(name).collect();
     }
-    let is_socket = |path: &PathBuf| {
-        // One that a daemon has left, which was killed, is in nobody's way.
-        let is_left = |error: io::Error| error.kind() == io::ErrorKind::ConnectionRefused;
-        path.extension().is_some_and(|end| end == "sock")
-            && !UnixStream::connect(path).is_err_and(is_left)
-    };
+    let is_socket = |path: &PathBuf| path.extension().is_some_and(|end| end == "sock");
     let entries = fs::read_dir(runtime).into_iter().flatten().flatten();
     let mut found: Vec<_> = entries.map(|entry| entry.path()).filter(is_socket).collect();
     found.sort();
-    if found.is_empty() {
-        let why = "no daemon runs: striped up, or --runtime-directory";
-        return Err(Problem::environment(&runtime.display().to_string(), why));
-    }
     Ok(found)
 }
 
@@ -187,4 +208,38 @@ fn sockets(bundles: &Bundles, runtime: &Path) -> Result<Vec<PathBuf>, Problem> {
 fn print(text: &str) {
     let mut out = io::stdout().lock();
     let _: io::Result<()> = writeln!(out, "{text}").and_then(|()| out.flush());
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::net::UnixListener;
+
+    use super::*;
+
+    /// One who listens is asked, and hears of nobody else; one who was killed is passed over.
+    #[test]
+    fn a_daemon_is_connected_to_once_for_what_it_is_asked() -> io::Result<()> {
+        let folder = std::env::temp_dir().join(format!("striped-client-{}", std::process::id()));
+        let all = Bundles { names: Vec::new() };
+        fs::create_dir_all(&folder)?;
+        drop(UnixListener::bind(folder.join("left.sock"))?);
+        let there = folder.join("there.sock");
+        let listener = UnixListener::bind(&there)?;
+        listener.set_nonblocking(true)?;
+        let mut asked = Vec::new();
+        let mut ask = || {
+            each(&all, &folder, |path, _| {
+                asked.push(path.to_owned());
+                Ok(())
+            })
+        };
+        let done = ask();
+        let came = std::iter::from_fn(|| listener.accept().ok()).count();
+        drop(listener);
+        let error = ask().expect_err("nobody listens any more").to_string();
+        fs::remove_dir_all(&folder)?;
+        assert!(done.is_ok() && error.contains("no daemon runs"), "{error}");
+        assert_eq!((asked, came), (vec![there], 1));
+        Ok(())
+    }
 }
