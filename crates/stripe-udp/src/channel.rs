@@ -82,8 +82,8 @@ impl Channel {
         })
     }
 
-    /// It begins or ends elsewhere from now on. Where no link is to be had there it stays where it
-    /// is, with a link that is opened anew.
+    /// It begins or ends elsewhere from now on, where nothing of what waited for the old link goes.
+    /// Where no link is to be had there it stays where it is, with a link that is opened anew.
     pub(crate) fn relocate(
         &mut self,
         plan: LinkPlan,
@@ -93,10 +93,14 @@ impl Channel {
     ) -> io::Result<()> {
         // What both places have alike, such as the port, the old link holds.
         self.link.release();
+        self.drop_waiting();
         self.again_at = now;
-        self.link = Link::open(plan, (buffers, ports), opener)?;
+        let link = Link::open(plan, (buffers, ports), opener);
+        self.gone_by = link.as_ref().err().and_then(io::Error::raw_os_error);
+        self.link = link?;
         self.told = self.link.remote();
         self.inbox = Inbox::new(self.link.batches(), now);
+        self.is_quiet = false;
         Ok(())
     }
 
@@ -220,12 +224,17 @@ impl Channel {
 
     fn close(&mut self, now: Instant, by: &io::Error) {
         self.gone_by = by.raw_os_error();
-        while self.outbox.first().is_some() {
-            self.counts.unsent += self.outbox.drop_first();
-        }
+        self.drop_waiting();
         self.link.close();
         self.again_at = now.after(AGAIN);
         self.counts.gone += 1;
+    }
+
+    /// What waits for the link does not go.
+    fn drop_waiting(&mut self) {
+        while self.outbox.first().is_some() {
+            self.counts.unsent += self.outbox.drop_first();
+        }
     }
 
     /// Takes from the kernel what has come, once what came before is taken; whether the channel is
@@ -329,9 +338,12 @@ impl Channel {
 
 #[cfg(test)]
 mod tests {
+    use std::net::TcpListener;
+
     use super::*;
     use crate::clock::now;
     use crate::socket::ChannelPlan;
+    use crate::tcp::{TcpEnd, TcpPlan};
 
     #[test]
     fn a_link_that_is_gone_is_opened_anew_not_too_soon() {
@@ -345,5 +357,38 @@ mod tests {
         assert_eq!((channel.link.is_open(), channel.counts.reopened), (false, 0));
         channel.reopen(now.after(AGAIN));
         assert_eq!((channel.link.is_open(), channel.counts.reopened), (true, 1));
+    }
+
+    /// Over TCP to who does not read: what waits behind a full connection stays there, and what the
+    /// kernel said of the old place is not said of the new one.
+    #[test]
+    fn a_channel_that_moves_takes_nothing_along_that_waited() {
+        let any = SocketAddr::from(([127, 0, 0, 1], 0));
+        let plan = |remote| {
+            let end = TcpEnd::Connects { local: any, remote };
+            TcpPlan { end, interface: None, mark: None, dscp: 0, longest_bytes: 1_400 }
+        };
+        let listener = || TcpListener::bind(any).expect("a socket");
+        let (here, there) = (listener(), listener());
+        let to = |one: &TcpListener| plan(one.local_addr().expect("an address"));
+        let (buffers, ports, now) = (BufferPlan::default(), Ports::default(), now());
+        let channel = Channel::open(to(&here).into(), (buffers, &ports), None, now);
+        let mut channel = channel.expect("a socket");
+        while !channel.advance(now) {}
+        let mut runs = 0;
+        while channel.outbox.first().is_none() {
+            let mut run = Run::default();
+            for _ in 0..20 {
+                run.begin(0, 1_000);
+                run.bytes.resize(run.bytes.len() + 1_000, 0);
+            }
+            assert_eq!(channel.send(now, &mut run), Sent::Went);
+            runs += 1;
+        }
+        channel.gone_by = Some(Errno::ENETUNREACH as i32);
+        channel.relocate(to(&there).into(), (buffers, &ports), None, now).expect("a socket");
+        let Channel { outbox, gone_by, counts, .. } = &channel;
+        assert!(outbox.first().is_none(), "it would go to the new place");
+        assert_eq!((counts.sent + counts.unsent, *gone_by), (20 * runs, None));
     }
 }
