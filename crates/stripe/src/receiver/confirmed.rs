@@ -25,7 +25,9 @@ use core::time::Duration;
 
 use crate::message::small;
 use crate::tag::{Tag, ahead};
-use crate::{ChannelSet, Departure, Discard, Epoch, Instant, Kind, Marker, Numbered, Order};
+use crate::{
+    ChannelSet, Departure, Discard, Epoch, Instant, Kind, Marker, Numbered, Order, first_channels,
+};
 
 use super::Receiver;
 use super::buffer::Buffer;
@@ -273,20 +275,28 @@ impl<S: Numbered, P> Receiver<S, P> {
         }
     }
 
-    /// Packets to be asked for again: on which channel, and which.
+    /// Channels on whose ways back something gets through, as far as is known.
+    fn carries_back(&self) -> ChannelSet {
+        let is_out = |channel: &usize| self.presence.is_out(*channel);
+        let out = (0..self.buffers.len()).filter(is_out).fold(0, |set, channel| set | 1 << channel);
+        first_channels(self.buffers.len()) & !out & !self.silent
+    }
+
+    /// Packets to be asked for again: on which channel, and which. In free order a packet that is
+    /// missing is asked for on the fastest way back, wherever it was lost, since all behind it wait. Where
+    /// that does not help, and in strict order, it is the way back of the channel itself.
     pub(super) fn poll_nack(&mut self, now: Instant) -> Option<(usize, Epoch, Kind)> {
         let epoch = self.epochs.current()?;
         let confirmed = self.confirmed.as_mut()?;
         let repair = confirmed.repair.as_mut()?;
         repair.gaps.expire(now, confirmed.next);
-        let nack = repair.gaps.poll(now)?;
-        let channel = usize::from(nack.channel);
+        let (nack, is_again) = repair.gaps.poll(now)?;
+        let (channel, carries) = (usize::from(nack.channel), self.carries_back());
         // Nothing gets through on the way back of one that is out.
-        let on = if channel < self.buffers.len() && self.presence.is_out(channel) {
-            (0..self.buffers.len()).find(|other| !self.presence.is_out(*other)).unwrap_or(channel)
-        } else {
-            channel
-        };
+        let does_carry = channel < self.buffers.len() && carries & (1 << channel) != 0;
+        let is_own = does_carry && (is_again || self.options.order == Order::Strict);
+        let nearest = || self.confirmed.as_ref()?.nearest(carries, channel);
+        let on = if is_own { channel } else { nearest().unwrap_or(channel) };
         Some((on, epoch, Kind::Nack(nack)))
     }
 

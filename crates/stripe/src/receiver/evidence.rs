@@ -161,6 +161,15 @@ impl<P> Confirmed<P> {
         }
     }
 
+    /// Of these channels that with the shortest time there and back; this one where it is as short.
+    pub(super) fn nearest(&self, channels: ChannelSet, own: usize) -> Option<usize> {
+        let of = |channel: &usize| channels & (1 << channel) != 0;
+        // One of which nothing is known is not known to be fast.
+        let span_ns = |channel: usize| self.shown[channel].round_trip_ns.wrapping_sub(1);
+        let those = (0..self.shown.len()).filter(of);
+        those.min_by_key(|channel| (span_ns(*channel), *channel != own))
+    }
+
     /// A channel has left: what was on its way there is lost.
     pub(super) fn see_left(&mut self, now: Instant, channel: usize, departure: &Departure) {
         if self.repair.is_some() {

@@ -72,6 +72,8 @@ struct Gap {
     left: bool,
     /// The bits before have been asked for this time.
     asked: u32,
+    /// Whether all was asked for before.
+    is_again: bool,
 }
 
 /// The packets of a channel that were lost in a row, and what numbers in the pipe they may have.
@@ -121,6 +123,7 @@ impl Gaps {
                 again,
                 left: false,
                 asked: 0,
+                is_again: false,
             });
             first = first.wrapping_add(count);
             left -= count;
@@ -141,7 +144,7 @@ impl Gaps {
         (gap.before, gap.until) = (lost.before, gap.until.max(now.after(wait)));
         if gap.ask_at > now {
             // What was asked for already is not again.
-            (gap.ask_at, gap.asked) = (now, bit);
+            (gap.ask_at, gap.asked, gap.is_again) = (now, bit, false);
         }
         true
     }
@@ -207,12 +210,12 @@ impl Gaps {
         self.gaps.retain(|gap| gap.until > now && ahead(gap.before, next) > 0);
     }
 
-    /// The next packets to be asked for.
-    pub(super) fn poll(&mut self, now: Instant) -> Option<Nack> {
+    /// The next packets to be asked for, and whether they were before.
+    pub(super) fn poll(&mut self, now: Instant) -> Option<(Nack, bool)> {
         for gap in self.gaps.iter_mut().filter(|gap| gap.ask_at <= now) {
             let left = gap.missing.checked_shr(gap.asked).unwrap_or(0);
             if left == 0 {
-                gap.asked = 0;
+                (gap.asked, gap.is_again) = (0, true);
                 // Never sooner, whatever was written over.
                 gap.ask_at = now.after(gap.again.max(self.requests.again));
                 continue;
@@ -222,13 +225,14 @@ impl Gaps {
             gap.asked = start + count;
             let count = u16::try_from(count).expect("at most 64");
             let left_ns = gap.until.nanoseconds().saturating_sub(now.nanoseconds());
-            return Some(Nack {
+            let nack = Nack {
                 channel: gap.channel,
                 first: gap.first.wrapping_add(start),
                 count,
                 // Of what is waited for as long as copies come nobody can say how long that is.
                 left_ns: u32::try_from(left_ns).ok().filter(|_| !gap.left).unwrap_or(u32::MAX),
-            });
+            };
+            return Some((nack, gap.is_again));
         }
         None
     }
@@ -288,7 +292,7 @@ mod tests {
 
     /// What is asked for: the channel, the first, and how many.
     fn polled(gaps: &mut Gaps, now: Instant) -> Option<(u8, u32, u16)> {
-        gaps.poll(now).map(|Nack { channel, first, count, .. }| (channel, first, count))
+        gaps.poll(now).map(|(Nack { channel, first, count, .. }, _)| (channel, first, count))
     }
 
     #[test]
@@ -306,6 +310,17 @@ mod tests {
         assert!(gaps.gaps.is_empty() && gaps.timeout().is_none());
     }
 
+    /// At 0 ms, and 10 ms later what was lost then: it is the first time. 50 ms later it is not.
+    #[test]
+    fn it_is_told_what_is_asked_for_again() {
+        let mut gaps = drawn();
+        let asked = |gaps: &mut Gaps, now| gaps.poll(now).map(|(_, is_again)| is_again);
+        assert_eq!((asked(&mut gaps, at(0)), asked(&mut gaps, at(0))), (Some(false), None));
+        gaps.note(at(10), Lost { first: 23, count: 1, from: 53, before: 54, ..LOST });
+        assert_eq!((asked(&mut gaps, at(10)), asked(&mut gaps, at(10))), (Some(false), None));
+        assert_eq!(asked(&mut gaps, at(60)), Some(true));
+    }
+
     /// 270 ms there and back, and 300 on the slowest: 750 ms, and again after 337.5 ms. 4.3 s: a
     /// second. What is asked for says how long it is waited for.
     #[test]
@@ -313,7 +328,7 @@ mod tests {
         let mut gaps = Gaps::new(RepairRequests::default());
         let (round_trip_ns, longest_ns) = (270_000_000, 300_000_000);
         gaps.note(at(0), Lost { round_trip_ns, longest_ns, ..LOST });
-        let left = |gaps: &mut Gaps, now| gaps.poll(now).map(|missing| missing.left_ns);
+        let left = |gaps: &mut Gaps, now| gaps.poll(now).map(|(missing, _)| missing.left_ns);
         assert_eq!(left(&mut gaps, at(75)), Some(675_000_000));
         assert_eq!(
             (left(&mut gaps, at(75)), gaps.timeout()),

@@ -3,7 +3,7 @@
 use gingham_fairq::Number;
 use gingham_stripe::{
     ChannelOrder, Departure, Discard, Epoch, Guarantee, Instant, Kind, Marker, Message, Nack,
-    OptionsError, OrderOptions, Receiver, ReceiverOptions, Repair, RepairOf, RepairPlan,
+    OptionsError, Order, OrderOptions, Receiver, ReceiverOptions, Repair, RepairOf, RepairPlan,
     RepairRequests, Report, Sender, SenderOptions, Tag,
 };
 
@@ -20,10 +20,14 @@ fn scheduler() -> Scheduler {
 /// A receiver that waits 50 ms for evidence, and where it repairs 30 ms for copies, asking each 10
 /// ms.
 fn receiver(repairs: bool) -> End {
+    ordered(ReceiverOptions::default().order, repairs)
+}
+
+fn ordered(order: Order, repairs: bool) -> End {
     let requests = RepairRequests { wait: milliseconds(30), again: milliseconds(10) };
     let guaranteed = Some(Guarantee { repair: repairs.then_some(requests) });
     let options =
-        ReceiverOptions { wait: milliseconds(50), guaranteed, ..ReceiverOptions::default() };
+        ReceiverOptions { wait: milliseconds(50), guaranteed, order, ..ReceiverOptions::default() };
     Receiver::synchronised(scheduler(), options, Epoch::new(1)).expect("what a test may do")
 }
 
@@ -237,6 +241,27 @@ fn reported(receiver: &mut End, now: Instant) -> Report {
         _ => None,
     });
     report.expect("a marker brings one")
+}
+
+/// Markers say 120 ms there and back on channel 0, which loses 3, and 20 on channel 1. In free order it
+/// is asked for there, and on channel 0 itself after one and a quarter of 120 ms; in strict order on
+/// channel 0 at once.
+#[test]
+fn what_is_missing_in_free_order_is_asked_for_on_the_fastest_way_back() {
+    for (order, way) in [(Order::Free, 1), (Order::Strict, 0)] {
+        let mut receiver = ordered(order, true);
+        packets(&mut receiver, at(0), &[0, 1, 2]);
+        for (channel, round_trip_ns) in [(0, 120_000_000), (1, 20_000_000)] {
+            let mut message = marker(channel, 3);
+            let Kind::Marker(marker) = &mut message.kind else { panic!("it is one") };
+            marker.round_trip_ns = round_trip_ns;
+            receiver.handle_message(at(1), channel.into(), message).unwrap();
+        }
+        packets(&mut receiver, at(2), &[6]);
+        assert_eq!(asked(&mut receiver, at(2)), [(way, 1, 1)]);
+        assert_eq!(asked(&mut receiver, at(151)), []);
+        assert_eq!(asked(&mut receiver, at(152)), [(0, 1, 1)]);
+    }
 }
 
 /// No copy comes: packets wait for it for 30 ms from the proof on, and not a second time.

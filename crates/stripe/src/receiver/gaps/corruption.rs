@@ -19,6 +19,7 @@ impl Gaps {
                 again: Duration::from_nanos(words()),
                 wait: Duration::from_nanos(words()),
                 left: words().is_multiple_of(2),
+                is_again: words().is_multiple_of(2),
             });
         }
     }
