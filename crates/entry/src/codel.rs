@@ -40,6 +40,15 @@ impl CoDelPlan {
     pub fn target_before(round_trip: Duration) -> u64 {
         u64::try_from(round_trip.as_nanos()).unwrap_or(u64::MAX).max(Self::TARGET_NS)
     }
+
+    /// The interval before that pipe: no less than that of RFC 8290. Who sends answers a drop after a
+    /// round trip, and the queue shows it once what stood before the answer has gone: after another
+    /// target. A drop that comes sooner may be taken for a second congestion, and halves the window
+    /// where one drop was meant.
+    pub fn interval_before(round_trip: Duration) -> u64 {
+        let target_ns = Self::target_before(round_trip);
+        target_ns.saturating_mul(2).max(Self::INTERVAL_NS)
+    }
 }
 
 impl Default for CoDelPlan {

@@ -178,6 +178,11 @@ impl<P> FqCodel<P> {
         self.plan.codel.target_ns = target_ns;
     }
 
+    /// From now on it has stood once it did so for so long.
+    pub const fn set_interval(&mut self, interval_ns: u64) {
+        self.plan.codel.interval_ns = interval_ns;
+    }
+
     /// What a standing queue may take now.
     pub const fn target_ns(&self) -> u64 {
         self.plan.codel.target_ns

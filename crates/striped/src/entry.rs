@@ -111,9 +111,12 @@ impl Entry {
     /// The pipe has this round trip.
     pub(crate) fn set_round_trip(&mut self, round_trip: Duration) {
         let target_ns = CoDelPlan::target_before(round_trip);
-        self.plan.codel.target_ns = target_ns;
+        let interval_ns = CoDelPlan::interval_before(round_trip);
+        let codel = &mut self.plan.codel;
+        (codel.target_ns, codel.interval_ns) = (target_ns, interval_ns);
         if let Some(queue) = &mut self.queue {
             queue.set_target(target_ns);
+            queue.set_interval(interval_ns);
         }
     }
 
@@ -182,6 +185,28 @@ mod tests {
             entry.rest(at(10_000 * second + 6_000));
             assert!(entry.queue.is_none());
             assert_eq!(entry.counters().dequeued_packets, 2 * (second + 1));
+        }
+    }
+
+    /// A packet comes each millisecond, and from the 90th on one goes: each has waited for 90 ms. Of a
+    /// round trip of 80 ms and as much in the queue are 160 ms in which nothing is dropped; of 20 ms it
+    /// is the 100 ms of RFC 8290, which are longer.
+    #[test]
+    fn a_queue_has_stood_once_an_answer_to_the_last_drop_could_be_seen() {
+        for (round_trip_ms, first_drop_ms) in [(80, 250), (20, 190)] {
+            let mut entry = Entry::new(1_400, 0, Dscp::default());
+            entry.set_round_trip(Duration::from_millis(round_trip_ms));
+            let mut packet = [0; 100];
+            (packet[0], packet[3]) = (0x45, 100);
+            let dropped = (0..400).find(|ms| {
+                entry.advance(Instant::from_nanoseconds(ms * 1_000_000));
+                entry.enqueue(&packet);
+                if *ms >= 90 {
+                    entry.take(&mut Vec::new());
+                }
+                entry.counters().dropped_target_packets > 0
+            });
+            assert_eq!(dropped, Some(first_drop_ms), "{round_trip_ms}");
         }
     }
 }

@@ -85,6 +85,8 @@ fn a_later_target_is_met_later() {
 fn a_target_before_a_pipe_is_its_round_trip_or_5_ms() {
     assert_eq!(CoDelPlan::target_before(Duration::ZERO), 5 * MS);
     assert_eq!(CoDelPlan::target_before(Duration::from_millis(20)), 20 * MS);
+    let interval = |milliseconds| CoDelPlan::interval_before(Duration::from_millis(milliseconds));
+    assert_eq!([0, 20, 80].map(interval), [100 * MS, 100 * MS, 160 * MS]);
 }
 
 /// Without ECN everything is dropped, whatever its field.
