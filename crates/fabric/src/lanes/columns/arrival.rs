@@ -1,13 +1,28 @@
 //! What is seen from the next tick on: flits that are due are in the lane buffers of switches.
 
 use super::table::Table;
+use pulp::{Simd, WithSimd};
+
+/// What all columns receive.
+struct Stage<'a, const L: usize> {
+    table: &'a mut Table<L>,
+    tick: u64,
+}
+
+impl<const L: usize> WithSimd for Stage<'_, L> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        self.table.receive_columns(self.tick);
+    }
+}
 
 impl<const L: usize> Table<L> {
     /// Flits that are due are there, and what has crossed is not; heads that stand first are
     /// routed.
     pub(crate) fn receive_flits(&mut self, tick: u64) {
-        let arch = self.arch;
-        arch.dispatch(|| self.receive_columns(tick));
+        self.arch.dispatch(Stage { table: self, tick });
     }
 
     #[inline(always)]

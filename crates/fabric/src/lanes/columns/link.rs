@@ -10,6 +10,7 @@ use crate::lanes::context::Context;
 use crate::lanes::layout::SHIFT;
 use crate::lanes::links::Links;
 use crate::lanes::network::Network;
+use pulp::{Simd, WithSimd};
 
 impl<const L: usize> Table<L> {
     /// Credits that are due count at hosts.
@@ -33,8 +34,7 @@ impl<const L: usize> Table<L> {
         context: &mut Context,
         tick: u64,
     ) {
-        let arch = self.arch;
-        let sent = arch.dispatch(|| self.traverse_columns(tick));
+        let sent = self.arch.dispatch(Stage { table: self, tick });
         context.clock.count(sent.into());
         self.free(network);
         self.eject(network, context);
@@ -97,6 +97,21 @@ impl<const L: usize> Table<L> {
             }
         }
         self.freed = freed;
+    }
+}
+
+/// Link traversal of all columns.
+struct Stage<'a, const L: usize> {
+    table: &'a mut Table<L>,
+    tick: u64,
+}
+
+impl<const L: usize> WithSimd for Stage<'_, L> {
+    type Output = u32;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> u32 {
+        self.table.traverse_columns(self.tick)
     }
 }
 

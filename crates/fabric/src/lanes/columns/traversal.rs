@@ -7,12 +7,28 @@ use super::table::Table;
 use crate::bits::members;
 use crate::lanes::layout::SHIFT;
 use crate::lanes::network::Network;
+use pulp::{Simd, WithSimd};
+
+/// Switch allocation and traversal of all groups.
+struct Stage<'a, const L: usize> {
+    table: &'a mut Table<L>,
+    network: &'a mut Network,
+    tick: u64,
+}
+
+impl<const L: usize> WithSimd for Stage<'_, L> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        self.table.traverse_groups(self.network, self.tick);
+    }
+}
 
 impl<const L: usize> Table<L> {
     /// The multiplexed crossbars of all switches.
     pub(crate) fn traverse_switches(&mut self, network: &mut Network, tick: u64) {
-        let arch = self.arch;
-        arch.dispatch(|| self.traverse_groups(network, tick));
+        self.arch.dispatch(Stage { table: self, network, tick });
     }
 
     #[inline(always)]
