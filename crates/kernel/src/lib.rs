@@ -15,7 +15,7 @@ mod wheel;
 
 pub use event::EventQueue;
 pub use quantity::{ByteTime, FlitTime, Length, Rate};
-pub use random::{Purpose, Stream};
+pub use random::{Counted, Purpose, Stream};
 pub use text::{Bytes, QuantityError};
 pub use time::{Span, Time};
 pub use wheel::Wheel;

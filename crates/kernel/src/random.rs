@@ -31,6 +31,8 @@ pub enum Purpose {
     Topology,
     /// Which of two paths a packet takes.
     PathChoice,
+    /// Which of several outputs a packet asks for.
+    Output,
     /// On which lane a message goes.
     Lane,
     /// Whether a switch marks a packet.
@@ -64,6 +66,7 @@ impl Purpose {
             Self::Permutation => b"permutation",
             Self::Topology => b"topology",
             Self::PathChoice => b"path-choice",
+            Self::Output => b"output",
             Self::Lane => b"lane",
             Self::Mark => b"mark",
             Self::Crash => b"crash",
@@ -170,6 +173,46 @@ impl Stream {
     }
 }
 
+/// Draws that are counted: each is of its number alone, whoever was asked before, so that draws which
+/// nobody makes change no other.
+///
+/// The draw of a number is the finalizer of SplitMix64 (Steele, Lea and Flood, "Fast Splittable
+/// Pseudorandom Number Generators", OOPSLA 2014) over a key and so many steps of the golden ratio.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Counted {
+    key: u64,
+}
+
+impl Counted {
+    /// The draws of `name` for `purpose` in the run with this `seed`.
+    pub fn new(seed: u64, name: &str, purpose: Purpose) -> Self {
+        Self { key: Stream::new(seed, name, purpose).bits() }
+    }
+
+    /// The draws that belong to a number, such as that of a lane.
+    #[must_use]
+    pub const fn of(self, number: u64) -> Self {
+        Self { key: self.bits(number) }
+    }
+
+    /// The 64 random bits of a number.
+    pub const fn bits(self, number: u64) -> u64 {
+        let mut z =
+            self.key.wrapping_add(number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// Uniform on 0..`bound`, which is far below 2^64, so that its bias is nothing that could be seen.
+    /// Panics if `bound` is zero.
+    pub fn below(self, number: u64, bound: u64) -> u64 {
+        assert!(bound > 0, "there must be something to draw from");
+        let product = u128::from(self.bits(number)) * u128::from(bound);
+        u64::try_from(product >> 64).expect("the high word fits 64 bits")
+    }
+}
+
 fn low_word(product: u128) -> u64 {
     #[expect(clippy::cast_possible_truncation, reason = "the low word is what is wanted")]
     let low = product as u64;
@@ -188,6 +231,23 @@ mod tests {
         assert_ne!(reference, first(8, "host", Purpose::Arrival));
         assert_ne!(reference, first(7, "host2", Purpose::Arrival));
         assert_ne!(reference, first(7, "host", Purpose::Length));
+    }
+
+    #[test]
+    fn counted_draws_are_of_their_number_alone() {
+        // The first numbers of SplitMix64 with seed 1234567, as its authors publish them.
+        let published = Counted { key: 1_234_567 };
+        let expected = [6_457_827_717_110_365_317, 3_203_168_211_198_807_973];
+        assert_eq!([0, 1].map(|number| published.bits(number)), expected);
+        let draws = Counted::new(1, "switch", Purpose::Output);
+        assert_ne!(draws, Counted::new(1, "switch", Purpose::Mark));
+        assert_ne!(draws.of(0).bits(7), draws.of(1).bits(7));
+        let mut counts = [0_u32; 3];
+        for number in 0..30_000 {
+            counts[usize::try_from(draws.below(number, 3)).expect("below 3")] += 1;
+        }
+        // Six standard deviations of 30,000 draws of one in three are 490.
+        assert!(counts.iter().all(|count| count.abs_diff(10_000) < 490), "{counts:?}");
     }
 
     #[test]
