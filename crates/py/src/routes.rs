@@ -305,7 +305,7 @@ impl Routes {
                 DatelineRule::ByHop => "by-hop",
                 DatelineRule::ByWrap => "by-wrap",
             }),
-            LaneRule::Free | LaneRule::Tables { .. } => None,
+            LaneRule::Free | LaneRule::Escape(_) | LaneRule::Tables { .. } => None,
         }
     }
 

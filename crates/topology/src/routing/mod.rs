@@ -31,8 +31,9 @@ pub use algorithms::{
     SpanningTree, Ties, TransitHosts, UpDown, roots_taken, route, route_to_switches, route_within,
 };
 pub use lanes::{
-    Buffer, BufferId, DatelineClass, DatelineRule, Datelines, Ejection, LANES_MAX, LEVELS, LaneMap,
-    LaneRow, LaneRule, LaneSet, Lanes, MANAGEMENT_LANE, RouteSet, ServiceLevels, VcClass,
+    Buffer, BufferId, DatelineClass, DatelineRule, Datelines, Ejection, EscapeLanes, LANES_MAX,
+    LEVELS, LaneMap, LaneRow, LaneRule, LaneSet, Lanes, MANAGEMENT_LANE, RouteSet, ServiceLevels,
+    VcClass,
 };
 pub use metrics::{
     AllToAll, Bisection, Detour, Distribution, LaneDrop, LaneUse, SampleMean, Sharing, Statistics,

@@ -1,5 +1,6 @@
 //! Routes, their proof, their trace and their statistics, on fabrics drawn by hand and at random.
 
+mod adaptive;
 mod datelines;
 mod dimension_order;
 mod ejection;

@@ -174,6 +174,20 @@ impl Datelines {
         DatelineClass(class | after & 1)
     }
 
+    /// The lanes in a channel of packets to what hangs on the switch `to`: those of class 1 if they
+    /// are yet to cross the dateline of its dimension, as only classes by wrap can tell.
+    pub(super) fn on_if_yet_to_cross(
+        &self,
+        shares: Shares,
+        channel: ChannelId,
+        to: NodeId,
+    ) -> LaneSet {
+        let place = self.places[channel.index()];
+        let wraps = self.wraps.as_ref().filter(|_| place != OUTSIDE);
+        let class = wraps.map(|of| of.will_cross(usize::from(place >> 1), channel, to));
+        class.map_or(shares.all, |class| shares.dateline_classes[usize::from(class)])
+    }
+
     /// The lanes of packets of a dateline class in a channel.
     #[inline]
     pub(super) fn on(

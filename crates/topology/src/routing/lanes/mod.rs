@@ -1,10 +1,11 @@
 //! On which lanes packets go: sets of lanes, and the rule that decides at each hop.
 //!
-//! [`Lanes`] is the rule: free (any lane of a VC class), by dateline classes ([`Datelines`]), or by
-//! tables ([`LaneMap`], [`ServiceLevels`]). A [`RouteSet`] joins it with routes, and walks them on
+//! [`Lanes`] is the rule: free (any lane of a VC class), by dateline classes ([`Datelines`]), with escape lanes
+//! ([`EscapeLanes`]), or by tables ([`LaneMap`], [`ServiceLevels`]). A [`RouteSet`] joins it with routes, and walks them on
 //! all lanes that packets take.
 
 mod datelines;
+mod escape;
 pub(super) mod map;
 pub(super) mod route_set;
 mod rule;
@@ -12,6 +13,7 @@ mod service_levels;
 pub(super) mod set;
 
 pub use datelines::{DatelineRule, Datelines};
+pub use escape::EscapeLanes;
 pub use map::{LEVELS, LaneMap, LaneRow, MANAGEMENT_LANE};
 pub use route_set::{Buffer, BufferId, Ejection, RouteSet};
 pub use rule::{LaneRule, Lanes};

@@ -17,6 +17,7 @@
 //! of the destination alone, and are found by a few loads.
 
 use super::datelines::{DatelineRule, Datelines, Shares};
+use super::escape::EscapeLanes;
 use super::map::{LEVELS, LaneMap};
 use super::service_levels::ServiceLevels;
 use super::set::{DatelineClass, LaneSet, VcClass};
@@ -30,6 +31,9 @@ pub enum LaneRule {
     /// The lanes of a VC class are shared out among dateline classes, of which a packet takes one or
     /// the other in each dimension.
     Datelines(Datelines),
+    /// A packet chooses anew at every switch, and has lanes that are for the channel of the tables
+    /// alone.
+    Escape(EscapeLanes),
     /// Tables from service level to lane, and the service level of each pair, which is the VC
     /// class.
     Tables {
@@ -92,6 +96,13 @@ impl Lanes {
         Self::by_sets(LaneRule::Datelines(datelines), vc_classes)
     }
 
+    /// The lowest `count` lanes of a VC class are escape lanes, of classes by `datelines` if there are
+    /// some by wrap; `vc_classes` are the sets of lanes, by VC class.
+    pub fn with_escape(datelines: Option<Datelines>, vc_classes: &[LaneSet], count: usize) -> Self {
+        let escape = EscapeLanes::new(datelines, vc_classes, count);
+        Self::by_sets(LaneRule::Escape(escape), vc_classes)
+    }
+
     /// Lanes of a network in which every packet may take each of `count`, with datelines by a rule if
     /// `datelines` says so, none if it says `Some(None)`, or, where it says nothing, by hop if the
     /// routing algorithm needs them and there is a lane for each dateline class.
@@ -120,6 +131,7 @@ impl Lanes {
         match &mut self.rule {
             LaneRule::Free => {}
             LaneRule::Datelines(datelines) => datelines.add_outside(fabric.channel_count()),
+            LaneRule::Escape(escape) => escape.add_outside(fabric.channel_count()),
             LaneRule::Tables { map, levels } => {
                 map.add_ports_0(fabric);
                 levels.add_ports_0(fabric);
@@ -149,7 +161,7 @@ impl Lanes {
     pub fn dateline_classes(&self) -> usize {
         match &self.rule {
             LaneRule::Datelines(datelines) => datelines.dateline_classes(),
-            LaneRule::Free | LaneRule::Tables { .. } => 1,
+            LaneRule::Free | LaneRule::Escape(_) | LaneRule::Tables { .. } => 1,
         }
     }
 
@@ -162,7 +174,7 @@ impl Lanes {
     pub fn vc_classes(&self) -> impl ExactSizeIterator<Item = VcClass> {
         let count = match &self.rule {
             LaneRule::Tables { .. } => LEVELS,
-            LaneRule::Free | LaneRule::Datelines(_) => self.shares.len(),
+            LaneRule::Free | LaneRule::Datelines(_) | LaneRule::Escape(_) => self.shares.len(),
         };
         (0..u8::try_from(count).expect("few VC classes")).map(VcClass)
     }
@@ -172,7 +184,7 @@ impl Lanes {
     pub fn vc_class_of_pair(&self, from: EndpointId, to: EndpointId) -> VcClass {
         match &self.rule {
             LaneRule::Tables { levels, .. } => VcClass(levels.level(from, to, 0)),
-            LaneRule::Free | LaneRule::Datelines(_) => VcClass(0),
+            LaneRule::Free | LaneRule::Datelines(_) | LaneRule::Escape(_) => VcClass(0),
         }
     }
 
@@ -184,7 +196,7 @@ impl Lanes {
                 let levels = vc_class.map_or_else(|| levels.in_use(), |vc_class| 1 << vc_class.0);
                 map.lanes_at_switches(fabric, levels) | map.first_lanes(levels)
             }
-            LaneRule::Free | LaneRule::Datelines(_) => {
+            LaneRule::Free | LaneRule::Datelines(_) | LaneRule::Escape(_) => {
                 self.shares[usize::from(vc_class.unwrap_or_default().0)].all
             }
         }
@@ -212,7 +224,9 @@ impl Lanes {
     pub fn first(&self, host: EndpointId, vc_class: VcClass) -> LaneSet {
         match &self.rule {
             LaneRule::Tables { map, .. } => one_or_none(map.first_lane(host, vc_class.0)),
-            LaneRule::Free | LaneRule::Datelines(_) => self.shares[usize::from(vc_class.0)].all,
+            LaneRule::Free | LaneRule::Datelines(_) | LaneRule::Escape(_) => {
+                self.shares[usize::from(vc_class.0)].all
+            }
         }
     }
 
@@ -238,9 +252,45 @@ impl Lanes {
                 outgoing,
                 || fabric.target(fabric.endpoint_channel(to)).node,
             ),
+            LaneRule::Escape(_) => (self.told(fabric, vc_class, outgoing, to), DatelineClass(0)),
             LaneRule::Tables { map, .. } => {
                 (one_or_none(map.lane(fabric, incoming, outgoing, vc_class.0)), DatelineClass(0))
             }
+        }
+    }
+
+    /// The lanes of a packet that chooses anew at every switch, in a channel on a shortest way to
+    /// `to`, which is that of the tables or not.
+    pub fn chosen(
+        &self,
+        fabric: &Fabric,
+        vc_class: VcClass,
+        (outgoing, is_told): (ChannelId, bool),
+        to: EndpointId,
+    ) -> LaneSet {
+        match &self.rule {
+            LaneRule::Escape(escape) if !is_told => escape.adaptive(vc_class.0.into()),
+            LaneRule::Escape(_) => self.told(fabric, vc_class, outgoing, to),
+            _ => self.shares[usize::from(vc_class.0)].all,
+        }
+    }
+
+    /// The lanes in the channel of the tables where some are for escape: all of the VC class on cables
+    /// of hosts.
+    fn told(
+        &self,
+        fabric: &Fabric,
+        vc_class: VcClass,
+        outgoing: ChannelId,
+        to: EndpointId,
+    ) -> LaneSet {
+        let class = usize::from(vc_class.0);
+        match &self.rule {
+            LaneRule::Escape(escape) if fabric.node(fabric.target(outgoing).node).is_switch() => {
+                let to = fabric.target(fabric.endpoint_channel(to)).node;
+                escape.adaptive(class) | escape.escape(class, outgoing, to)
+            }
+            _ => self.shares[class].all,
         }
     }
 }
@@ -267,7 +317,7 @@ impl Lanes {
     pub(crate) fn differ_by_pair(&self) -> bool {
         match &self.rule {
             LaneRule::Tables { levels, .. } => self.has_class_by_pair && !levels.are_zero(),
-            LaneRule::Free | LaneRule::Datelines(_) => false,
+            LaneRule::Free | LaneRule::Datelines(_) | LaneRule::Escape(_) => false,
         }
     }
 
@@ -276,7 +326,7 @@ impl Lanes {
     pub(crate) fn treat_alike(&self, fabric: &Fabric, one: EndpointId, other: EndpointId) -> bool {
         match &self.rule {
             LaneRule::Tables { map, .. } => map.treats_alike(fabric, one, other),
-            LaneRule::Free | LaneRule::Datelines(_) => true,
+            LaneRule::Free | LaneRule::Datelines(_) | LaneRule::Escape(_) => true,
         }
     }
 }
@@ -288,6 +338,9 @@ impl Lanes {
     pub(crate) fn sets(&self) -> Option<Vec<LaneSet>> {
         match &self.rule {
             LaneRule::Free => Some(self.shares.iter().map(|shares| shares.all).collect()),
+            LaneRule::Escape(escape) => {
+                Some(self.shares.iter().map(|shares| shares.all).chain(escape.sets()).collect())
+            }
             LaneRule::Datelines(_) => {
                 Some(self.shares.iter().flat_map(|shares| shares.sets()).collect())
             }
@@ -308,7 +361,7 @@ impl Lanes {
             LaneRule::Datelines(datelines) => {
                 datelines.class_after(dateline_class, incoming, outgoing, || to)
             }
-            LaneRule::Free | LaneRule::Tables { .. } => DatelineClass(0),
+            LaneRule::Free | LaneRule::Escape(_) | LaneRule::Tables { .. } => DatelineClass(0),
         }
     }
 
@@ -323,7 +376,7 @@ impl Lanes {
     ) -> LaneSet {
         let shares = || self.shares[usize::from(vc_class.0)];
         match &self.rule {
-            LaneRule::Free => shares().all,
+            LaneRule::Free | LaneRule::Escape(_) => shares().all,
             LaneRule::Datelines(datelines) => datelines.on(shares(), dateline_class, channel),
             LaneRule::Tables { .. } => unreachable!("tables look at the channel before"),
         }

@@ -1,7 +1,7 @@
 //! Routes of either form, and the walk over all of them.
 //!
 //! `graph` is a fabric as routing sees it. [`Routes`] are [`SourceRoutes`], computed or given as
-//! paths (`given_paths`), or [`TableRoutes`]; everything else reads them by one walk over source
+//! paths (`given_paths`), or [`TableRoutes`], over which packets may choose anew at every switch (`shortest_hops`); everything else reads them by one walk over source
 //! switches and destinations (`routes`). [`Trace`] follows every route to its end. [`SwitchTables`]
 //! lead management packets to the switches themselves.
 
@@ -9,6 +9,7 @@ mod given_paths;
 pub(super) mod graph;
 pub(super) mod ports;
 pub(super) mod routes;
+mod shortest_hops;
 pub(super) mod source_routes;
 pub(super) mod switch_tables;
 pub(super) mod table_routes;
@@ -16,6 +17,7 @@ mod trace;
 pub(super) mod ways;
 
 pub use routes::{Path, Routes};
+pub(crate) use shortest_hops::ShortestHops;
 pub use source_routes::{FallBacks, KeptPath, Onward, SourceRoutes};
 pub use switch_tables::SwitchTables;
 pub use table_routes::TableRoutes;

@@ -14,7 +14,6 @@ use crate::{ChannelId, EndpointId, Fabric, NodeId};
 
 /// The routes of a fabric.
 #[derive(Clone, PartialEq, Eq, Debug)]
-#[expect(clippy::large_enum_variant, reason = "a run has one or two of them, and asks them often")]
 pub enum Routes {
     /// Whole paths, chosen where a packet begins.
     Source(SourceRoutes),

@@ -10,8 +10,11 @@
 //! ends in one of several ways ([`WalkEnd`]).
 
 use super::ports::{PortSlice, Ports};
+use super::shortest_hops::ShortestHops;
 use super::source_routes::SourceRoutes;
+use super::switch_of;
 use crate::{ChannelId, EndpointId, Fabric, NodeId, PortRef};
+use std::sync::Arc;
 
 /// No entry. Port 0 is a switch's own and no way to an endpoint.
 const NO_PORT: u16 = 0;
@@ -22,13 +25,64 @@ pub struct TableRoutes {
     switch_count: usize,
     /// By destination, then by switch.
     ports: Ports,
+    /// Where packets choose anew at every switch: the hops that are left.
+    hops: Option<Arc<ShortestHops>>,
 }
 
 impl TableRoutes {
     /// Tables without entries.
     pub fn new(fabric: &Fabric) -> Self {
         let switch_count = fabric.switches().len();
-        Self { switch_count, ports: Ports::zeros(switch_count * fabric.endpoints().len()) }
+        let ports = Ports::zeros(switch_count * fabric.endpoints().len());
+        Self { switch_count, ports, hops: None }
+    }
+
+    /// The same tables, beside which a packet may take any channel on a shortest way.
+    ///
+    /// # Errors
+    /// A switch with a destination to which the tables lead by a way that is not shortest.
+    pub fn made_adaptive(mut self, fabric: &Fabric) -> Result<Self, (NodeId, EndpointId)> {
+        let hops = ShortestHops::new(fabric);
+        for to in fabric.endpoint_ids() {
+            let Some(end) = switch_of(fabric, to) else { continue };
+            for switch in fabric.switches() {
+                let Some(port) = self.port(switch, to) else { continue };
+                let channel = fabric.outgoing(switch, port);
+                let is_shortest =
+                    switch == end || hops.onward(fabric, switch, end).any(|of| Some(of) == channel);
+                if !is_shortest {
+                    return Err((switch, to));
+                }
+            }
+        }
+        self.hops = Some(Arc::new(hops));
+        Ok(self)
+    }
+
+    /// Hops that are left, where packets choose anew at every switch.
+    pub(crate) fn adaptive_hops(&self) -> Option<&ShortestHops> {
+        self.hops.as_deref()
+    }
+
+    /// Whether packets choose anew at every switch.
+    pub fn are_adaptive(&self) -> bool {
+        self.hops.is_some()
+    }
+
+    /// Every channel by which a packet for `to` may leave a switch, in the order of ports, each with
+    /// whether it is that of the tables: that one alone, unless packets choose.
+    pub fn onward<'a>(
+        &'a self,
+        fabric: &'a Fabric,
+        switch: NodeId,
+        to: EndpointId,
+    ) -> impl Iterator<Item = (ChannelId, bool)> + 'a {
+        let told = self.port(switch, to).and_then(|port| fabric.outgoing(switch, port));
+        let end = fabric.target(fabric.endpoint_channel(to)).node;
+        let hops = self.hops.as_deref().filter(|_| switch != end);
+        let others = hops.into_iter().flat_map(move |hops| hops.onward(fabric, switch, end));
+        let alone = told.filter(|_| hops.is_none());
+        alone.into_iter().chain(others).map(move |channel| (channel, Some(channel) == told))
     }
 
     /// The port by which `switch` forwards packets for `to`, if it has an entry.

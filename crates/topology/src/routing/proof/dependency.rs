@@ -31,6 +31,7 @@
 //! give each pair lanes of its own), of large fabrics on all cores, each with rows of its own that
 //! are joined at the end; walk by walk only where hosts may be full.
 
+use super::adaptive::AdaptiveCollector;
 use super::by_destination::{Collector, Counted};
 use super::by_level::LevelCollector;
 use super::ejection::BackpressuredHosts;
@@ -41,6 +42,7 @@ use crate::routing::lanes::route_set::{Buffer, BufferId, Buffers, LanedWalk, Rou
 use crate::routing::lanes::{DatelineClass, LaneRule, LaneSet, Lanes, VcClass};
 use crate::routing::paths::graph::SwitchGraph;
 use crate::routing::paths::table_routes::WalkEnd;
+use crate::routing::paths::{Routes, TableRoutes};
 use crate::{ChannelId, Fabric};
 use gingham_kernel::id_type;
 
@@ -92,7 +94,14 @@ impl DependencyGraph {
     ) -> Self {
         let graph = SwitchGraph::new(fabric);
         let stopping = BackpressuredHosts::new(fabric, &graph, routes);
-        let (groups, outgoing) = (lane_groups(routes), outgoing(fabric));
+        let groups = lane_groups(routes);
+        if let Some(tables) = adaptive_tables(routes) {
+            let collector =
+                AdaptiveCollector::new(fabric, &graph, (tables, routes), &groups, counted);
+            let rows = collector.collect();
+            return Self::of_rows(groups, &rows);
+        }
+        let outgoing = outgoing(fabric);
         let (stopping, groups_of) = (&stopping, &groups);
         let task =
             Task { fabric, graph: &graph, routes, counted, stopping, groups: groups_of, threads };
@@ -123,6 +132,16 @@ impl DependencyGraph {
                 });
                 first.push(successors.len());
             }
+        }
+        Self { groups, first, successors }
+    }
+
+    /// The graph whose successors of each vertex are these.
+    fn of_rows(groups: LaneGroups, rows: &[Vec<usize>]) -> Self {
+        let (mut first, mut successors) = (vec![0], Vec::new());
+        for row in rows {
+            successors.extend(row.iter().map(|vertex| VertexId::new(*vertex)));
+            first.push(successors.len());
         }
         Self { groups, first, successors }
     }
@@ -203,6 +222,14 @@ impl DependencyGraph {
 
     fn members(&self, vertex: VertexId) -> LaneSet {
         self.groups.lanes(vertex.index() % self.groups.count())
+    }
+}
+
+/// The tables beside which packets choose anew at every switch, if they do.
+fn adaptive_tables(routes: RouteSet<'_>) -> Option<&TableRoutes> {
+    match routes.routes {
+        [Routes::Table(tables)] if tables.are_adaptive() => Some(tables),
+        _ => None,
     }
 }
 

@@ -16,10 +16,14 @@
 //! always do (Schwiebert, "Deadlock-free oblivious wormhole routing with cyclic dependencies",
 //! IEEE Transactions on Computers 50(9), 2001, constructs exceptions), and we take none on trust.
 //!
+//! Where packets choose anew at every switch, the graph is that of all that they may do (`adaptive`);
+//! with escape lanes the numbers are of these alone, and only they say how packets go on.
+//!
 //! Cost: O(switches) a destination where routes are tables (and a look at each pair, where tables
 //! give it a service level), else one walk along all routes; then O(vertices + dependencies), where
 //! lanes that are alike are one vertex. The first, which is the most, goes on all cores.
 
+mod adaptive;
 mod by_destination;
 mod by_level;
 mod column;

@@ -1,0 +1,186 @@
+//! Dependencies of packets that choose anew at every switch.
+//!
+//! ```text
+//!   escape  (s0 ► s1, lane 0)  ──► (s1 ► t, lane 0)        next on the way of the tables
+//!                              └─► (s2 ► t, lane 0)        from s2, to which an adaptive lane may have brought it
+//! ```
+//!
+//! With escape lanes the vertices with dependencies are the lanes that are for escape. A packet that holds one
+//! may have gone on over any adaptive lanes before it waits for another, so that a dependency leads from it to the
+//! escape lanes of every switch to which shortest ways lead from there: direct and indirect dependencies of
+//! Duato's extended graph. A lane that is for the escape of one VC class and adaptive for another
+//! counts wherever either may hold it: his cross dependencies. If that graph is acyclic, whoever waits has a
+//! way out, as long as no packet on an adaptive lane stands behind another and still holds escape
+//! lanes: lanes with virtual cut-through take in a packet whole.
+//!
+//! Without escape lanes all lanes are vertices, and a dependency leads from every channel that a
+//! packet may take to every one that it may take next.
+//!
+//! Source: Duato, "A necessary and sufficient condition for deadlock-free adaptive routing in
+//! wormhole networks", IEEE Transactions on Parallel and Distributed Systems 6(10), 1995, definitions 6 to 10; that
+//! packets must come whole: Ma, Enright Jerger and Wang, "Whole packet forwarding", HPCA 2012.
+//!
+//! Cost: a row of bits a vertex; for each destination switch one row a switch and a step of
+//! ORs a channel.
+
+use super::by_destination::Counted;
+use super::lane_groups::LaneGroups;
+use crate::routing::lanes::{LaneRule, LaneSet, Lanes, RouteSet, VcClass};
+use crate::routing::paths::graph::SwitchGraph;
+use crate::routing::paths::{ShortestHops, TableRoutes};
+use crate::{ChannelId, EndpointId, Fabric, NodeId};
+
+/// A row of bits, a bit a vertex.
+type Row = Vec<u64>;
+
+/// What is collected.
+pub(super) struct AdaptiveCollector<'a> {
+    fabric: &'a Fabric,
+    graph: &'a SwitchGraph,
+    tables: &'a TableRoutes,
+    hops: &'a ShortestHops,
+    lanes: Option<&'a Lanes>,
+    groups: &'a LaneGroups,
+    counted: Counted,
+    /// The lanes that have dependencies.
+    vertices: LaneSet,
+    /// By vertex, `channel * groups + group`: those that a packet which holds it may wait for.
+    rows: Vec<Row>,
+}
+
+impl<'a> AdaptiveCollector<'a> {
+    /// `tables` are adaptive.
+    pub(super) fn new(
+        fabric: &'a Fabric,
+        graph: &'a SwitchGraph,
+        (tables, routes): (&'a TableRoutes, RouteSet<'a>),
+        groups: &'a LaneGroups,
+        counted: Counted,
+    ) -> Self {
+        let hops = tables.adaptive_hops().expect("packets choose");
+        let vertices = match routes.lanes.map(Lanes::rule) {
+            Some(LaneRule::Escape(escape)) => escape.all_escape(),
+            _ => LaneSet::from_bits(u16::MAX),
+        };
+        let rows = vec![Row::new(); fabric.channel_count() * groups.count()];
+        let lanes = routes.lanes;
+        Self { fabric, graph, tables, hops, lanes, groups, counted, vertices, rows }
+    }
+
+    /// By vertex: those that a packet which holds it may wait for, in ascending order.
+    pub(super) fn collect(mut self) -> Vec<Vec<usize>> {
+        for end in self.graph.switches() {
+            let counts = |to: &&EndpointId| {
+                self.counted != Counted::BetweenHosts || self.graph.is_host(**to)
+            };
+            // Endpoints of a switch have columns of their own, which differ in nothing but the last channel.
+            let residents: Vec<EndpointId> =
+                self.graph.residents(end).iter().filter(counts).copied().collect();
+            for to in residents {
+                for vc_class in self.vc_classes() {
+                    self.add(end, to, vc_class);
+                }
+            }
+        }
+        let members = |row: &Row| {
+            let bits = |(number, word): (usize, &u64)| {
+                let word = *word;
+                (0..64).filter(move |bit| word >> bit & 1 == 1).map(move |bit| number * 64 + bit)
+            };
+            row.iter().enumerate().flat_map(bits).collect()
+        };
+        self.rows.iter().map(members).collect()
+    }
+
+    fn vc_classes(&self) -> Vec<VcClass> {
+        self.lanes.map_or_else(|| vec![VcClass(0)], |lanes| lanes.vc_classes().collect())
+    }
+
+    /// The dependencies of packets of a VC class to one endpoint, which hangs on the switch `end`.
+    fn add(&mut self, end: NodeId, to: EndpointId, vc_class: VcClass) {
+        let nearest_first = self.nearest_first(end);
+        let reached = self.reached(end, to);
+        let width = self.rows.len().div_ceil(64);
+        // By switch: what a packet may wait for, there or further on.
+        let mut ahead: Vec<Row> = vec![Row::new(); self.graph.switch_count()];
+        // Over adaptive lanes, for which nobody waits alone.
+        let skips = matches!(self.lanes.map(Lanes::rule), Some(LaneRule::Escape(_)));
+        for &switch in nearest_first.iter().filter(|switch| **switch != end) {
+            let mut row = vec![0; width];
+            for (channel, is_told) in self.tables.onward(self.fabric, switch, to) {
+                self.mark(&mut row, channel, self.wanted(vc_class, (channel, is_told), to));
+                if skips {
+                    join(&mut row, &ahead[self.fabric.target(channel).node.index()]);
+                }
+            }
+            ahead[switch.index()] = row;
+        }
+        for &switch in nearest_first.iter().filter(|of| **of != end && reached[of.index()]) {
+            for (channel, is_told) in self.tables.onward(self.fabric, switch, to) {
+                let held = self.taken(vc_class, (channel, is_told), to) & self.vertices;
+                let onward = &ahead[self.fabric.target(channel).node.index()];
+                for group in self.groups.within(held).filter(|_| !onward.is_empty()) {
+                    let vertex = channel.index() * self.groups.count() + group;
+                    self.rows[vertex].resize(width, 0);
+                    join(&mut self.rows[vertex], onward);
+                }
+            }
+        }
+    }
+
+    /// The switches from which packets come to `end`, the nearest first.
+    fn nearest_first(&self, end: NodeId) -> Vec<NodeId> {
+        let hops = |switch: &NodeId| self.hops.between(*switch, end);
+        let mut switches: Vec<_> =
+            self.graph.switches().filter(|switch| hops(switch).is_some()).collect();
+        switches.sort_by_key(hops);
+        switches
+    }
+
+    /// By switch: whether packets for `to` come there.
+    fn reached(&self, end: NodeId, to: EndpointId) -> Vec<bool> {
+        let mut reached = vec![false; self.graph.switch_count()];
+        let counts = |from: &EndpointId| {
+            *from != to && (self.counted != Counted::BetweenHosts || self.graph.is_host(*from))
+        };
+        let begins = |switch: &NodeId| self.graph.senders(*switch).any(|from| counts(&from));
+        let mut left: Vec<NodeId> = self.graph.switches().filter(begins).collect();
+        while let Some(switch) = left.pop() {
+            if !std::mem::replace(&mut reached[switch.index()], true) && switch != end {
+                let onward = self.tables.onward(self.fabric, switch, to);
+                left.extend(onward.map(|(channel, _)| self.fabric.target(channel).node));
+            }
+        }
+        reached
+    }
+
+    /// The lanes that a packet may take in a channel.
+    fn taken(&self, vc_class: VcClass, channel: (ChannelId, bool), to: EndpointId) -> LaneSet {
+        let chosen = |lanes: &Lanes| lanes.chosen(self.fabric, vc_class, channel, to);
+        self.lanes.map_or(LaneSet::one(0), chosen)
+    }
+
+    /// Those of which one is enough for it to go on: with escape lanes these alone.
+    fn wanted(&self, vc_class: VcClass, channel: (ChannelId, bool), to: EndpointId) -> LaneSet {
+        let taken = self.taken(vc_class, channel, to);
+        match self.lanes.map(Lanes::rule) {
+            Some(LaneRule::Escape(escape)) => taken.without(escape.adaptive(vc_class.0.into())),
+            _ => taken,
+        }
+    }
+
+    /// Adds the vertices of some lanes of a channel to a row.
+    fn mark(&self, row: &mut Row, channel: ChannelId, lanes: LaneSet) {
+        for group in self.groups.within(lanes) {
+            let vertex = channel.index() * self.groups.count() + group;
+            row[vertex / 64] |= 1 << (vertex % 64);
+        }
+    }
+}
+
+/// Adds a row to another.
+fn join(all: &mut Row, more: &Row) {
+    for (all, more) in all.iter_mut().zip(more) {
+        *all |= more;
+    }
+}
