@@ -23,6 +23,7 @@ TITLES = {
     "generator": "Topologies",
     "routing": "Routing algorithms",
     "path-choice": "Choice between two paths",
+    "select": "Selection among outputs",
     "preset": "Presets of networks",
     "arbitration": "Arbitration at switches",
     "crossbar": "Crossbars of switches with virtual lanes",

@@ -22,6 +22,7 @@ CONCEPTS = {
     "topology.generate": "generator",
     "routing.algorithm": "routing",
     "routing.alternative.choose": "path-choice",
+    "routing.adaptive.select": "select",
     "network.preset": "preset",
     "network.arbitration": "arbitration",
     "network.lanes.crossbar": "crossbar",

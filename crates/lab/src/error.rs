@@ -5,7 +5,7 @@ use gingham_model::{Plan, WaitCycle};
 use gingham_topology::Fabric;
 use gingham_topology::routing::{
     Buffer, DatelineRule, Datelines, Ejection, LaneRule, LaneSet, Lanes, RouteError, RouteSet,
-    buffer_name, describe_cycle, prove_between_hosts,
+    Routes, buffer_name, describe_cycle, prove_between_hosts,
 };
 use std::fmt;
 
@@ -49,6 +49,11 @@ const CURE_IMPORTED: &str = "let the subnet manager route with an engine whose l
 /// The same where the routes themselves are sound on dateline classes.
 const CURE_DATELINES: &str = "share the lanes of each class out among dateline classes: network.lanes.datelines = true, which takes two lanes \
                               or more of every class (network.lanes.count, traffic.*.lanes), or allow it (allow_deadlock=True)";
+
+/// The same where packets choose at every switch.
+const CURE_ADAPTIVE: &str = "packets that choose at every switch need a way out: give every class escape lanes (routing.adaptive.escape_lanes), \
+                             on which they follow paths that are free of deadlock by themselves, such as those of \
+                             dimension-order, or allow it (--allow-deadlock)";
 
 /// The same where datelines do not help: classes have one lane, or share some, so that one's
 /// dateline classes are not another's, or the routes turn in ways for which datelines are not made.
@@ -122,6 +127,9 @@ fn text_of_cure(fabric: &Fabric, routes: RouteSet<'_>) -> String {
     let spilling = RouteSet { ejection: Ejection::Always, ..routes };
     if routes.ejection == Ejection::UntilFull && prove_between_hosts(fabric, spilling).is_free() {
         return CURE_FULL.to_owned();
+    }
+    if matches!(routes.routes, [Routes::Table(tables)] if tables.are_adaptive()) {
+        return CURE_ADAPTIVE.to_owned();
     }
     match routes.lanes.map(Lanes::rule) {
         Some(LaneRule::Datelines(_)) => return CURE_SHARED_LANES.to_owned(),

@@ -7,7 +7,8 @@
 //!
 //! An output allocates when something changed for it: a head makes a request, a lane of it is
 //! released, or credits came where a whole packet needs them. What it grants, and to whom, depends
-//! on no other output, for a head requests one output alone.
+//! on no other output, for a head requests one output alone: that of its path, or one that it chooses
+//! (`adaptive`).
 //!
 //! The worm goes into the queue of the next input lane as the lane is granted: worms come out of an
 //! output lane in the order in which it was held.
@@ -29,8 +30,12 @@ impl Network {
         if context.endpoints.wanted().read {
             self.tell_read(&mut due, tick, context);
         }
-        for &lane in &due {
-            self.request(lane as usize, context);
+        if self.adaptive.is_some() {
+            self.choose_outputs(&due, context, tick);
+        } else {
+            for &lane in &due {
+                self.request(lane as usize, context);
+            }
         }
         context.clock.count(due.len() as u64);
         self.switches.heads.give_back(tick, due);
@@ -115,6 +120,9 @@ impl Network {
         let winner = self.requests.winner(port, base, grantable);
         let Some((input, lanes)) = winner else { return false };
         self.requests.grant(port, input, switch);
+        if let Some(heads) = &mut self.adaptive {
+            heads.on_granted(base + input);
+        }
         let lane = round_robin(lanes, &mut self.requests.lane_pointers[port]);
         self.connect(base + input, port << SHIFT | lane, plan);
         true
@@ -123,11 +131,23 @@ impl Network {
     /// The lanes of an output that could be granted to the head of an input lane which requests it.
     #[inline]
     fn grantable_lanes(&self, port: usize, from: usize, plan: &PipelinePlan) -> u16 {
-        let lanes = self.requests.lanes_of(from) & !self.links.port(port).held;
+        self.could_grant(port, self.requests.lanes_of(from), self.buffers.lane(from).left, plan)
+    }
+
+    /// Those of some lanes of an output that could be granted to a packet of so many flits.
+    #[inline]
+    pub(crate) fn could_grant(
+        &self,
+        port: usize,
+        lanes: u16,
+        flits: u32,
+        plan: &PipelinePlan,
+    ) -> u16 {
+        let lanes = lanes & !self.links.port(port).held;
         if self.gives_at_once {
             return lanes;
         }
-        self.ready_lanes(port, lanes, self.buffers.lane(from).left, plan)
+        self.ready_lanes(port, lanes, flits, plan)
     }
 
     /// Of some lanes of an output that nobody holds, those that could be given to a packet of so many

@@ -8,6 +8,7 @@
 //!   network     links, where channels begin; buffers, where they end; switches, requests and matching between them
 //!   hosts       messages become worms                       in_transit  worms that hosts send on
 //!   ring        what happens at a tick to come              bits        sets of ports with something to do
+//!   adaptive    heads that choose among outputs
 //!   arbiters    those that are not round robin by the flit  queues      worms on their way to each lane
 //!   counts      what channels carried                       waits       who waits for whom
 //!   columns     the same stages, 64 switches at once, where every flit goes in turn
@@ -29,6 +30,7 @@
 //! Invariants: every flit moves in the tick in which the oracle moves it; credits, flits on the
 //! wire and flits in the buffer of a lane are its depth together; no allocation for a flit.
 
+mod adaptive;
 mod allocation;
 mod arbiters;
 mod buffers;

@@ -1,9 +1,10 @@
 //! The network: what is between the adapters of hosts, and what is told to it as it arrives.
 
+use crate::lanes::adaptive::AdaptiveHeads;
 use crate::lanes::buffers::Buffers;
 use crate::lanes::columns::Columns;
 use crate::lanes::in_transit::InTransit;
-use crate::lanes::layout::Layout;
+use crate::lanes::layout::{Layout, SHIFT};
 use crate::lanes::links::Links;
 use crate::lanes::matching::Matching;
 use crate::lanes::requests::Requests;
@@ -22,6 +23,8 @@ pub(crate) struct Network {
     pub(crate) switches: Switches,
     /// Virtual-channel allocation: which heads request what.
     pub(crate) requests: Requests,
+    /// Heads that choose among outputs, if any do.
+    pub(crate) adaptive: Option<Box<AdaptiveHeads>>,
     /// The lanes of every channel.
     pub(crate) all_lanes: u16,
     /// Whether an output lane that nobody holds can be given to any head.
@@ -53,6 +56,7 @@ impl Network {
             columns,
             all_lanes: LaneSet::first_n(plan.lanes.count).bits(),
             gives_at_once: lanes.cut_through.is_empty() && lanes.reallocation == Reallocation::Tail,
+            adaptive: AdaptiveHeads::new(plan, lanes, layout.first_host << SHIFT),
             buffers: Buffers::new(links.lane_count()),
             requests: Requests::new(plan, lanes, switches.ports()),
             matching: Matching::new(switches.ports(), layout),
@@ -100,6 +104,9 @@ impl Network {
     pub(crate) fn idle_until(&self, tick: u64) -> Option<u64> {
         let Switches { crossing, allocating, heads, .. } = &self.switches;
         if ![&self.links.ready, crossing, allocating].iter().all(|ports| ports.is_empty()) {
+            return None;
+        }
+        if self.adaptive.as_ref().is_some_and(|heads| !heads.is_empty()) {
             return None;
         }
         let by_columns = self.columns.as_ref().and_then(|columns| columns.next_due(tick));

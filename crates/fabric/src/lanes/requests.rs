@@ -128,6 +128,15 @@ impl Requests {
         self.requested.words[port / 64] &= !(u64::from(is_last) << (port % 64));
     }
 
+    /// An input lane, by its number in the switch, requests a port no more.
+    pub(crate) fn withdraw(&mut self, port: usize, input: usize) {
+        let number = self.number(input);
+        self.words[self.base[port] as usize + number / 64] &= !(1 << (number % 64));
+        if self.words_of(port).iter().all(|word| *word == 0) {
+            self.requested.words[port / 64] &= !(1 << (port % 64));
+        }
+    }
+
     /// Of the input lanes that request a port and could be granted a lane, the one that is served,
     /// by its number in the switch, and what it could be granted, which is not nothing: the first,
     /// round robin, of those of the highest level. Lanes of the switch are counted from `base` on.

@@ -55,10 +55,17 @@ impl Waits<'_> {
                 let lane = port << SHIFT | lane;
                 add(lane, self.wait_for_room(lane));
             }
-            for input in self.network.requests.of_port(port) {
+            let chosen = self.network.adaptive.is_some();
+            for input in self.network.requests.of_port(port).filter(|_| !chosen) {
                 let lane = state.base as usize + input;
-                add(lane, self.wait_for_lane(lane, port, &returning));
+                let lanes = self.network.requests.lanes_of(lane);
+                add(lane, self.wait_for_lane(lane, [(port, lanes)], &returning));
             }
+        }
+        for lane in self.network.adaptive.iter().flat_map(|heads| heads.waiting()) {
+            let choices = self.network.choices(lane, self.context);
+            let outputs = choices.map(|of| (self.context.layout.port(of.output), of.lanes.bits()));
+            add(lane, self.wait_for_lane(lane, outputs, &returning));
         }
         if self.network.in_transit.stops {
             let first = self.context.layout.first_host << SHIFT;
@@ -118,11 +125,16 @@ impl Waits<'_> {
         is_stuck.then(|| Wait::one(self.buffer_behind(output)))
     }
 
-    /// The wait of an input lane whose head requests a port.
-    fn wait_for_lane(self, lane: usize, requested: usize, returning: &Returning) -> Option<Wait> {
-        let Network { links, buffers, switches, requests, .. } = self.network;
+    /// The wait of an input lane whose head may take any of some lanes of ports.
+    fn wait_for_lane(
+        self,
+        lane: usize,
+        outputs: impl IntoIterator<Item = (usize, u16)>,
+        returning: &Returning,
+    ) -> Option<Wait> {
+        let Network { links, buffers, switches, .. } = self.network;
         let base = switches.port(lane >> SHIFT).base as usize;
-        let wait = |choice: usize| {
+        let wait = |(requested, choice): (usize, usize)| {
             let output = requested << SHIFT | choice;
             if links.port(requested).held >> choice & 1 == 1 {
                 return Some(self.buffer(base + usize::from(links.lane(output).holder)));
@@ -134,7 +146,10 @@ impl Waits<'_> {
             let credits = self.free_credits(output) + returning.to(output);
             (credits < needed).then(|| self.buffer_behind(output))
         };
-        let waits: Option<Vec<_>> = lanes_of(requests.lanes_of(lane)).map(wait).collect();
+        let lanes = outputs
+            .into_iter()
+            .flat_map(|(port, lanes)| lanes_of(lanes).map(move |choice| (port, choice)));
+        let waits: Option<Vec<_>> = lanes.map(wait).collect();
         waits.map(Wait::Any)
     }
 

@@ -22,7 +22,7 @@ use crate::scenario::{
 use gingham_model::traffic::{Arrivals, Destinations, Lengths, Spread};
 use gingham_model::{
     Allocator, Among, Arbitration, Choose, Crossbar, Injection, Marking, Read, Reallocation,
-    Response, Scheduler, Segmentation,
+    Response, Scheduler, Segmentation, Select,
 };
 use gingham_results::schema_of;
 use gingham_topology::generate::Generator;
@@ -45,6 +45,8 @@ pub(super) const CONCEPTS: [Concept; 31] = [
     concept::<Generator>("generator", by_any, "topology.generate.{}"),
     concept::<Algorithm>("routing", by_hosts_on_the_way, "routing.algorithm = {}"),
     concept::<Choose>("path-choice", by_halts, r#"routing.alternative = { algorithm = "up-down", choose = {} }"#),
+    concept::<Select>("select", by_five_stages, r#"network.lanes = { count = 4, forwarding = "virtual-cut-through" }
+routing = { algorithm = "dimension-order", adaptive = { select = {} } }"#),
     concept::<Preset>("preset", by_its_own, "network.preset = {}"),
     concept::<Arbitration>("arbitration", by_ages, "network.arbitration = {}"),
     concept::<Crossbar>("crossbar", by_five_stages, "network.lanes.crossbar = {}"),

@@ -69,7 +69,7 @@ fn table_of<'a>(schema: &'a mut Value, path: &str) -> &'a mut Value {
     })
 }
 
-const SECTIONS: [Section; 9] = [
+const SECTIONS: [Section; 10] = [
     Section {
         path: "network",
         feature: Feature::SlackBuffers,
@@ -121,6 +121,7 @@ const SECTIONS: [Section; 9] = [
         feature: Feature::Lanes,
         keys: &[("lanes", ""), ("service_level", "")],
     },
+    Section { path: "routing", feature: Feature::FiveStages, keys: &[("adaptive", "")] },
     Section {
         path: "routing",
         feature: Feature::Lanes,

@@ -1,6 +1,7 @@
 //! From a scenario to a plan: names become ids, units integers, and what cannot work is refused.
 
 mod adapters;
+mod adaptive;
 mod admission;
 mod arbiters;
 mod cables;
@@ -95,7 +96,7 @@ pub fn compile_observed(
     let routes = RouteSet { routes: &path_sets, lanes: in_force, ejection };
     imported::check_drops(source, &fabric, routes)?;
     reached(Milestone::Routes);
-    let proof = paths::prove(source, &sending, routes, &kind.lanes, allow_deadlock)?;
+    let proof = paths::prove(source, &sending, routes, &kind, allow_deadlock)?;
     reached(Milestone::Proof);
     let channels = cables::channels(source, &fabric, &parameters, &kind, &mut gathered.notes)?;
     let admission = admission::plan(source, &kind, &channels)?;

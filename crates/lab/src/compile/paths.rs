@@ -9,10 +9,12 @@
 //! Invariants: two sets are of source form and join the same pairs; they are proven free of
 //! deadlock together, for packets of both meet in the same buffers.
 
+use super::adaptive;
 use super::classes::payload;
 use super::gathered::Gathered;
 use super::imported;
-use super::lanes::{self, LaneFigures};
+use super::lanes;
+use super::network::NetworkKind;
 use crate::error::{Cure, DeadlockReport, LabError};
 use crate::scenario::{AlternativePaths, ScenarioSource};
 use gingham_model::traffic::SourcePlan;
@@ -43,6 +45,7 @@ pub(super) fn paths(
     gathered: &mut Gathered,
 ) -> Result<Paths, LabError> {
     if let Some(routes) = imported {
+        adaptive::check(source)?;
         return Ok(Paths { sets: vec![routes], choice: PathChoice::Only });
     }
     let written = &source.scenario.routing;
@@ -50,7 +53,9 @@ pub(super) fn paths(
     let alternative =
         written.alternative.as_ref().map(|written| read(source, written)).transpose()?;
     // A packet that chooses carries its route.
+    adaptive::check(source)?;
     let form = match (written.form, &alternative) {
+        (None, None) if written.adaptive.is_some() => Form::Table,
         (Some(form), _) => form,
         (None, Some(_)) => Form::Source,
         (None, None) => {
@@ -69,6 +74,9 @@ pub(super) fn paths(
         })
     };
     let mut sets = vec![route(&written.algorithm, "routing.algorithm")?];
+    if written.adaptive.is_some() {
+        sets = vec![adaptive::routes(source, fabric, sets.remove(0))?];
+    }
     let Some(Alternative { algorithm, choice }) = alternative else {
         return Ok(Paths { sets, choice: PathChoice::Only });
     };
@@ -216,16 +224,19 @@ pub(super) fn prove(
     source: &ScenarioSource,
     fabric: &Fabric,
     routes: RouteSet<'_>,
-    lanes: &LaneFigures,
+    kind: &NetworkKind,
     allow_deadlock: bool,
 ) -> Result<Proof, LabError> {
+    if let Some(lanes) = routes.lanes {
+        adaptive::check_whole(source, kind, lanes, allow_deadlock)?;
+    }
     // Only hosts send: what aggregation nodes and routers could do to each other is no matter here.
     let proof = routing::prove_between_hosts(fabric, routes);
     match &proof {
         Proof::Cycle { buffers } if !allow_deadlock => {
             let is_imported = source.scenario.routing.tables.is_some()
                 || imported::decides_on_lanes(&source.scenario.routing);
-            let cure = lanes::cure_of_answers(source, fabric, routes, lanes)
+            let cure = lanes::cure_of_answers(source, fabric, routes, &kind.lanes)
                 .unwrap_or_else(|| Cure::of_routes(fabric, routes, is_imported));
             let report = DeadlockReport::of_routes(fabric, routes, cure, buffers);
             Err(LabError::Deadlock(Box::new(report)))

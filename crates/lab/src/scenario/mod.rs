@@ -59,7 +59,7 @@ pub use posting::{
     Adapters, CongestionControl, Credits, Dma, LaneName, Post, RefusedPost, Retry, SelfTuned,
 };
 pub use preset::Preset;
-pub use routing::{AlternativePaths, Routing};
+pub use routing::{AdaptiveRouting, AlternativePaths, Routing};
 pub use streams::{Deadline, Mpeg2, OnOffData, Placement, StreamData, Streams, Trace};
 pub use topology::Topology;
 pub(crate) use topology::fabric;

@@ -1,7 +1,7 @@
 //! The routing section: one path set, or two and which of its paths a packet takes.
 
 use gingham_kernel::Bytes;
-use gingham_model::Choose;
+use gingham_model::{Choose, Select};
 use gingham_topology::routing::{Algorithm, Form, ROUTE_BYTES_MAX, UpDown};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -21,6 +21,9 @@ pub struct Routing {
     /// An alternative path for every pair of hosts, and which of the two a packet takes. By default
     /// a pair has one path. Packets must carry their route.
     pub alternative: Option<AlternativePaths>,
+    /// Packets that choose at every switch among all channels on a shortest way. By default they
+    /// follow the paths of the algorithm alone. Switches look routes up then.
+    pub adaptive: Option<AdaptiveRouting>,
     /// Forwarding tables of a subnet manager, instead of an algorithm: a file from dump_lfts or
     /// dump_fts, opensm-lfts.dump or opensm.fdbs. The path is relative to the scenario.
     pub tables: Option<String>,
@@ -30,6 +33,19 @@ pub struct Routing {
     /// The service level of each pair of hosts: lines of source_lid,destination_lid,sl, or a file
     /// from saquery -p. Default: level 0 for all.
     pub service_levels: Option<String>,
+}
+
+/// Packets that choose at every switch. In a tree that is random or least-loaded ascent to a nearest
+/// common ancestor; on a mesh or torus it takes escape lanes.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct AdaptiveRouting {
+    /// Which of the outputs that could take it a packet asks for.
+    pub select: Select,
+    /// The lowest lanes of every class, on which a packet may go on by the path of the algorithm alone
+    /// (Duato 1993). Default: what dimension-order needs, 1 on a mesh and 2 where rings of four
+    /// switches or more close, and none under other algorithms.
+    pub escape_lanes: Option<i64>,
 }
 
 /// An alternative path for every pair, and which of its two paths a packet takes (Flich et al.
@@ -53,6 +69,7 @@ impl Default for Routing {
             form: None,
             memory_max: Bytes(ROUTE_BYTES_MAX),
             alternative: None,
+            adaptive: None,
             tables: None,
             lane_tables: None,
             service_levels: None,

@@ -40,6 +40,31 @@ impl Case {
         case.settled().with_other_traffic()
     }
 
+    /// One of virtual lanes on which packets choose at every switch.
+    pub(crate) fn adaptive(seed: u64) -> Self {
+        let mut case = Self::lanes(seed);
+        let mut own = Stream::new(seed, "adaptive", Purpose::Shuffle);
+        let select = pick(&mut own, &["first", "random", "least-loaded"]);
+        case.form = "table";
+        case.leave_out("datelines");
+        let escape = pick(&mut own, &["", "", ", escape_lanes = 0", ", escape_lanes = 2"]);
+        for (algorithm, escape) in [
+            ("dimension-order", escape),
+            ("shortest-path", ", escape_lanes = 1"),
+            ("dimension-order", ", escape_lanes = 0"),
+            ("shortest-path", ""),
+        ] {
+            case.routing = vec![
+                format!("algorithm = \"{algorithm}\""),
+                format!("adaptive = {{ select = \"{select}\"{escape} }}"),
+            ];
+            if compile(&case.source(), true).is_ok() {
+                break;
+            }
+        }
+        case.settled()
+    }
+
     /// One of virtual lanes with in-transit hosts.
     pub(crate) fn lanes_in_transit(seed: u64) -> Self {
         let mut draw = Stream::new(seed, "in transit over lanes", Purpose::Shuffle);

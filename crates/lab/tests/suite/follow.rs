@@ -106,7 +106,8 @@ fn a_star_alone_is_every_link() {
     let (plan, follow) = followed("step = \"1 us\", links = [\"*\"]").unwrap();
     let all: Vec<_> = gingham_topology::ChannelId::first(plan.fabric.channel_count()).collect();
     assert_eq!((follow.channels.len(), follow.channels), (16, all));
-    let beside = followed("step = \"1 us\", links = [\"s0 -> s1\", \"*\"]").unwrap_err().to_string();
+    let beside =
+        followed("step = \"1 us\", links = [\"s0 -> s1\", \"*\"]").unwrap_err().to_string();
     assert!(beside.contains("`measure.follow.links[1]`: `*` stands for every link"), "{beside}");
     // 60 cables are 120 channels, of 100,000 steps each.
     let many = [
@@ -115,7 +116,10 @@ fn a_star_alone_is_every_link() {
         ("measure.follow", "{ step = \"10 ns\", links = [\"*\"] }"),
     ];
     let refused = result(&many).unwrap_err().to_string();
-    assert!(refused.contains("120 flows and links in steps of 10 ns have 12000000 rows"), "{refused}");
+    assert!(
+        refused.contains("120 flows and links in steps of 10 ns have 12000000 rows"),
+        "{refused}"
+    );
 }
 
 #[test]

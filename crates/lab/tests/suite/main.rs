@@ -1,5 +1,6 @@
 //! From the text of a scenario to its record.
 
+mod adaptive;
 mod admission;
 mod congestion;
 mod datelines;

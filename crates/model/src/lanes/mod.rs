@@ -17,6 +17,7 @@ mod place;
 mod plan;
 mod reallocation;
 pub mod scheduler;
+mod select;
 
 pub use allocator::{Allocator, Islip};
 pub use arbiter::LaneArbiter;
@@ -24,3 +25,4 @@ pub use place::{ArbiterPlace, Weighing};
 pub use plan::{Crossbar, Injection, LanePlan, PipelinePlan};
 pub use reallocation::Reallocation;
 pub use scheduler::{Granularity, Scheduler};
+pub use select::{HeadPlace, OutputChoice, Select, Selector};

@@ -1,7 +1,7 @@
 //! What lanes are in any network, and the switch of five stages that moves flits over them, in
 //! integers.
 
-use crate::{Allocator, Arbitration, ChannelPlan, Reallocation, Scheduler};
+use crate::{Allocator, Arbitration, ChannelPlan, Reallocation, Scheduler, Select};
 use gingham_kernel::Span;
 use gingham_topology::EndpointId;
 use gingham_topology::routing::{LANES_MAX, LaneSet, Lanes};
@@ -95,6 +95,8 @@ pub struct PipelinePlan {
     pub reallocation: Reallocation,
     /// Whether a head is sent only when the lane buffer at the other end is empty.
     pub is_atomic: bool,
+    /// Which of several outputs a packet asks for, where it chooses at every switch.
+    pub select: Option<Select>,
     /// How lanes share the crossbar.
     pub crossbar: Crossbar,
     /// How inputs and outputs of a multiplexed crossbar are matched.

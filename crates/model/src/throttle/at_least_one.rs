@@ -7,8 +7,8 @@
 //! ```
 //!
 //! A message may begin if at least one of its lanes is free at every useful output, or all of its
-//! lanes at one. Useful are the outputs that the first switch may give it, one for each path set; with
-//! one path set the first half decides. The lanes are those that its VC class may take there, so that
+//! lanes at one. Useful are the outputs that the first switch may give it: one for each path set, or
+//! all among which it chooses there; with one output the first half decides. The lanes are those that its VC class may take there, so that
 //! a message that is bound to a lane looks at that lane alone.
 //!
 //! Source: Baydal, Lopez and Duato, "A Simple and Efficient Mechanism to Prevent Saturation in
@@ -73,6 +73,12 @@ fn useful(
     vc_class: VcClass,
 ) -> Useful {
     let mut found = Useful::new();
+    let first = plan.ends(plan.fabric.endpoint_channel(source)).target.node;
+    if plan.is_adaptive() && plan.is_switch(first) {
+        let outputs = plan.outputs(first, destination, vc_class);
+        found.extend(outputs.map(|choice| (choice.output, choice.lanes)));
+        return found;
+    }
     for set in plan.sets() {
         let Some(path) = plan.path(set, source, destination) else { continue };
         let [first, output, ..] = path[..] else { continue };

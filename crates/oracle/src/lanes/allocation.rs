@@ -5,9 +5,9 @@ use crate::lanes::clock::Tick;
 use crate::lanes::event::Flit;
 use crate::lanes::ports::Hold;
 use crate::lanes::simulation::Simulation;
-use gingham_model::Reallocation;
+use gingham_model::{HeadPlace, OutputChoice, Reallocation};
 use gingham_topology::routing::{DatelineClass, LaneSet};
-use gingham_topology::{ChannelId, NodeId};
+use gingham_topology::{ChannelId, NodeId, PortRef};
 use std::collections::BTreeSet;
 
 /// A head that requests a lane of an output.
@@ -96,8 +96,40 @@ impl Simulation {
         Some(winner)
     }
 
-    /// A head that stands first in its lane buffer makes its request from `h + 1 + R` on.
+    /// A head that stands first in its lane buffer makes its request from `h + 1 + R` on: for an
+    /// output that could grant it a lane, if it may take any of several.
     pub(crate) fn request(&self, input: ChannelId, lane: u8, tick: Tick) -> Option<Request> {
+        let Some(selector) = &self.selector else { return self.only_request(input, lane, tick) };
+        let mut open = self.requests_of(input, lane, tick);
+        open.retain(|request| !self.lanes_to_grant(request, tick).is_empty());
+        let credits = |request: &Request| {
+            let output = &self.outputs[request.output.index()];
+            let of = |lane| output.lane(lane).credits.map_or(0, |of| of.here - of.promised);
+            request.lanes.lanes().map(of).sum()
+        };
+        let credits: Vec<u64> = open.iter().map(credits).collect();
+        if credits.is_empty() {
+            return None;
+        }
+        let PortRef { node: switch, port } = self.plan.ends(input).target;
+        Some(open[selector.choose(HeadPlace { switch, port, lane }, tick, &credits)])
+    }
+
+    /// The requests that a head whose routing is over could make: one for each output that it may
+    /// take.
+    pub(crate) fn requests_of(&self, input: ChannelId, lane: u8, tick: Tick) -> Vec<Request> {
+        let Some(only) = self.only_request(input, lane, tick) else { return Vec::new() };
+        if self.selector.is_none() {
+            return vec![only];
+        }
+        let packet = &self.journeys.get(only.head.packet).packet;
+        let switch = self.plan.ends(input).target.node;
+        let outputs = self.plan.outputs(switch, packet.destination, packet.vc_class);
+        outputs.map(|OutputChoice { output, lanes }| Request { output, lanes, ..only }).collect()
+    }
+
+    /// The request for the output on its path.
+    fn only_request(&self, input: ChannelId, lane: u8, tick: Tick) -> Option<Request> {
         let (head, first_since) = self.input(input).lane(lane).head()?;
         if tick < first_since + 1 + u64::from(self.lane_plan.routing_cycles) {
             return None;
@@ -147,7 +179,7 @@ impl Simulation {
     fn hold(&mut self, request: Request, lanes: LaneSet, tick: Tick) {
         let Request { from, head, output, dateline_class, .. } = request;
         let journey = self.journeys.get_mut(head.packet);
-        journey.position += 1;
+        journey.take(&self.plan, output);
         journey.dateline_class = dateline_class;
         let flits = journey.flits;
         let state = &mut self.outputs[output.index()];

@@ -5,7 +5,7 @@ pub(crate) use crate::under_way::UnderWayId as JourneyId;
 use gingham_kernel::Time;
 use gingham_model::{Arrival, Packet, PathLength, Plan};
 use gingham_topology::ChannelId;
-use gingham_topology::routing::DatelineClass;
+use gingham_topology::routing::{DatelineClass, Routes};
 
 /// Packets under way.
 pub(crate) type Journeys = UnderWay<Journey>;
@@ -34,6 +34,27 @@ pub(crate) struct Journey {
 }
 
 impl Journey {
+    /// Its head takes a channel out of the switch that it has come to: if another than that of its
+    /// path, its path leads on from there as the tables say.
+    pub(crate) fn take(&mut self, plan: &Plan, output: ChannelId) {
+        if output != self.next_channel() {
+            self.path.truncate(self.position + 1);
+            self.path.push(output);
+            let Routes::Table(tables) = plan.routes(self.packet.path_set) else {
+                unreachable!("packets that choose follow tables")
+            };
+            let mut node = plan.ends(output).target.node;
+            while plan.is_switch(node) {
+                let port = tables.port(node, self.packet.destination);
+                let next = port.and_then(|port| plan.fabric.outgoing(node, port));
+                self.path.push(next.expect("tables lead on from wherever a packet may come"));
+                node = plan.ends(self.path[self.path.len() - 1]).target.node;
+            }
+            assert_eq!(plan.length_of(&self.path[1..]), self.length, "all ways are shortest");
+        }
+        self.position += 1;
+    }
+
     /// It goes on from where its head is by one channel more, into the end of the switch.
     pub(crate) fn divert(&mut self, plan: &Plan, into_end: ChannelId) {
         self.path.truncate(self.position + 1);

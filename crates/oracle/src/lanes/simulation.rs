@@ -9,7 +9,7 @@ use crate::timeline::Timeline;
 use crate::watched::Watched;
 use gingham_kernel::Time;
 use gingham_model::measure::ChannelCount;
-use gingham_model::{Due, Endpoints, Notice, PipelinePlan, Plan, Status};
+use gingham_model::{Due, Endpoints, Notice, PipelinePlan, Plan, Selector, Status};
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
 use std::sync::Arc;
 
@@ -21,6 +21,8 @@ pub(crate) struct Simulation {
     pub(crate) clock: Clock,
     pub(crate) timeline: Timeline<Event>,
     pub(crate) endpoints: Endpoints,
+    /// What chooses an output for packets that may take any of several.
+    pub(crate) selector: Option<Selector>,
     /// What hosts look at before they begin a message.
     pub(crate) watched: Watched,
     /// By channel: the host that sends on it, if one does.
@@ -114,6 +116,7 @@ impl Simulation {
         let mut simulation = Self {
             clock: Clock { cycle: lane_plan.cycle },
             timeline: Timeline::new(),
+            selector: Selector::new(&plan, lane_plan.select),
             watched: Watched::new(&plan),
             hosts: channels().map(endpoint_of).collect(),
             senders: vec![vec![None; lanes.count.into()]; endpoints.adapters.len()],

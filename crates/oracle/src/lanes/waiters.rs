@@ -62,7 +62,7 @@ impl Simulation {
             return Some(Onward::by(output, LaneSet::one(lane), is_blocked));
         }
         // Whether its routing is over or not.
-        let request = self.request(at.channel, at.lane, u64::MAX)?;
+        let [request] = self.requests_of(at.channel, at.lane, u64::MAX)[..] else { return None };
         let flits = self.journeys.get(first.packet).flits;
         let is_blocked = |lane| {
             let needed = self.lane_plan.credits_to_be_given(lane, flits).max(1);

@@ -2,7 +2,7 @@
 //! deadlock.
 //!
 //! ```text
-//!   head's request ──► any of:  the input lane that holds an output lane which it may take
+//!   head's requests ──► any of:  the input lane that holds an output lane which it may take
 //!                          the input lane at the end of one that nobody holds, for want of credits
 //!   lane holds an output lane without room ──► the input lane at the end of it, if that is full
 //!   packet waits for room at a host ──► any of:  the input lanes where the packets of the pool are to go
@@ -42,8 +42,12 @@ fn waits_for(simulation: &Simulation, of: Buffer, tick: Tick) -> Option<Wait> {
     if let Some(hold) = simulation.input(of.channel).lane(of.lane).holds {
         return full_behind(simulation, hold).map(Wait::one);
     }
-    let request = simulation.request(of.channel, of.lane, tick)?;
-    let waits = request.lanes.lanes().map(|lane| blocker(simulation, &request, lane));
+    let requests = simulation.requests_of(of.channel, of.lane, tick);
+    if requests.is_empty() {
+        return None;
+    }
+    let lanes = requests.iter().flat_map(|of| of.lanes.lanes().map(move |lane| (of, lane)));
+    let waits = lanes.map(|(request, lane)| blocker(simulation, request, lane));
     Some(Wait::Any(waits.collect::<Option<Vec<Buffer>>>()?))
 }
 

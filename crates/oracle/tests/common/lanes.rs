@@ -19,6 +19,7 @@ pub(crate) fn lane_plan(fabric: Fabric, count: u8) -> Plan {
     }
     plan.lanes = LanePlan::free(count);
     plan.switching = Switching::VirtualLanes(Arc::new(PipelinePlan {
+        select: None,
         flit_bytes: 16,
         overhead_bytes: 0,
         cycle: Span::from_ps(FLIT),

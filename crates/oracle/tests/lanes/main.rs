@@ -13,6 +13,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod adaptive;
 mod allocators;
 mod credits;
 mod deadlock;

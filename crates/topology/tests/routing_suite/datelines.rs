@@ -113,7 +113,7 @@ fn upwards(fabric: &Fabric, size: usize, longest: usize) -> [Routes; 1] {
         let [from, to] = [from, to].map(|switch| switch % size);
         let joins = |channel: &ChannelId| {
             let ends = [fabric.source(*channel).node, fabric.target(*channel).node];
-            ends.map(|end| end.index()) == [from, to]
+            ends.map(gingham_topology::NodeId::index) == [from, to]
         };
         ChannelId::first(fabric.channel_count()).find(joins).expect("neighbours are joined")
     };
@@ -162,7 +162,7 @@ fn paths_by_lane(size: usize, rule: DatelineRule) -> [[usize; 2]; 2] {
             let [from, to] = [fabric.source(channel).node, fabric.target(channel).node];
             if fabric.node(from).is_switch() && fabric.node(to).is_switch() {
                 let leads_up = (from.index() + 1) % size == to.index();
-                let lane = usize::from(lanes.lowest().unwrap());
+                let lane = usize::from(lanes.lowest().expect("a lane"));
                 paths[usize::from(!leads_up)][lane] += 1;
             }
         }

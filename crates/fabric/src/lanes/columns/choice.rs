@@ -20,6 +20,7 @@ pub(crate) fn refusal(
     let are_deep = |depths: &[u32]| depths[..count].iter().any(|depth| *depth > COUNT_MAX);
     let radix = |node| plan.fabric.channels_from(node).count();
     let refusals = [
+        (lanes.select.is_some(), "routing.adaptive has packets choose at every switch"),
         (lanes.crossbar == Crossbar::Full, "network.lanes.crossbar is \"full\""),
         (lanes.allocator != Allocator::Maximal, "network.lanes.allocator is other than maximal"),
         (lanes.input_speedup > 1, "network.lanes.input_speedup is more than 1"),

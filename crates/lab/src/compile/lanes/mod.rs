@@ -21,23 +21,23 @@ mod router;
 mod section;
 mod users;
 
-pub(super) use answers::cure as cure_of_answers;
-pub(super) use levels::ClassLevels;
-pub(super) use notes::note_unused;
-pub(super) use pipeline::{check, lane_bytes, plan};
-pub(super) use rooms::{Room, check as check_rooms};
-pub(super) use section::{count_of_lanes, value_by_lane};
-
+use super::adaptive;
 use super::gathered::Gathered;
 use super::imported;
 use crate::error::LabError;
 use crate::scenario::{DatelineChoice, ScenarioSource};
+pub(super) use answers::cure as cure_of_answers;
 use classes::ClassLanes;
 use gingham_model::{LanePlan, Scheduler};
 use gingham_topology::Fabric;
 use gingham_topology::routing::{
     DatelineRule, Datelines, LaneMap, LaneSet, Lanes, ServiceLevels, VcClass,
 };
+pub(super) use levels::ClassLevels;
+pub(super) use notes::note_unused;
+pub(super) use pipeline::{check, lane_bytes, plan};
+pub(super) use rooms::{Room, check as check_rooms};
+pub(super) use section::{count_of_lanes, value_by_lane};
 
 /// What is known of the lanes of a network before there are routes.
 #[derive(Clone)]
@@ -116,10 +116,29 @@ impl LaneFigures {
         if let (Some(tables), Some(levels)) = (imported, &self.levels) {
             return imported::lanes(source, fabric, tables, levels, self.count);
         }
+        if source.scenario.routing.adaptive.is_some() {
+            return self.with_escape(source, fabric);
+        }
         match self.datelines(source, fabric, gathered)? {
             Some(datelines) => Ok(Lanes::by_datelines(datelines, &self.classes.sets)),
             None => Ok(Lanes::free(&self.classes.sets)),
         }
+    }
+
+    /// The lanes of packets that choose at every switch.
+    fn with_escape(&self, source: &ScenarioSource, fabric: &Fabric) -> Result<Lanes, LabError> {
+        let sets = &self.classes.sets;
+        let (datelines, count) = adaptive::escape(source, fabric)?;
+        if count == 0 {
+            return Ok(Lanes::free(sets));
+        }
+        if let Some(set) = sets.iter().find(|set| set.len() as usize <= count) {
+            let user = self.classes.with_fewer(source, count + 1);
+            let key = user.as_ref().filter(|user| user.lanes.is_some()).map(|of| of.key("lanes"));
+            let called = user.map(|user| user.called);
+            return Err(adaptive::too_few(source, (called, key), set.len(), count));
+        }
+        Ok(Lanes::with_escape(datelines, sets, count))
     }
 
     /// The datelines in force: those that are asked for, or, where nothing is said, those that

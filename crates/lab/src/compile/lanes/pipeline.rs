@@ -30,6 +30,7 @@ pub(in crate::compile) fn plan(
     let (crossbar_input, crossbar_output) = arbiters::crossbar(source, switch, among, gathered)?;
     let ports = arbiters::ports(source, &switch.lanes, among, gathered)?;
     let pipeline = PipelinePlan {
+        select: source.scenario.routing.adaptive.as_ref().map(|adaptive| adaptive.select),
         flit_bytes,
         overhead_bytes,
         cycle: Span::from_ps(1),

@@ -219,10 +219,7 @@ mod tests {
         );
         let paths = refused(&tree(), &Algorithm::ShortestPath(ShortestPath {}), Form::Source);
         assert!(paths.contains("400000 paths, each of 4 ports or so"), "{paths}");
-        assert!(
-            paths.ends_with("allow more (memory_max), or take the form \"table\""),
-            "{paths}"
-        );
+        assert!(paths.ends_with("allow more (memory_max), or take the form \"table\""), "{paths}");
         let mesh = Mesh { dimensions: vec![32, 32], hosts_per_switch: 1 };
         let order = Algorithm::DimensionOrder(DimensionOrder::default());
         let columns = refused(&Generator::Mesh(mesh), &order, Form::Source);

@@ -1,0 +1,160 @@
+//! Packets that choose at every switch: what that needs, and which lanes are for escape.
+//!
+//! ```text
+//!   routing.algorithm ──► tables ──► beside them any channel on a shortest way
+//!   routing.adaptive.escape_lanes ──► the lowest lanes of each class, for the tables alone
+//! ```
+//!
+//! Invariant: where there are escape lanes, every class has a lane beside them, and the proof is of
+//! packets that come whole into it.
+
+use super::network::NetworkKind;
+use crate::error::LabError;
+use crate::scenario::ScenarioSource;
+use gingham_model::Switching;
+use gingham_topology::Fabric;
+use gingham_topology::routing::{
+    DatelineRule, Datelines, Form, LANES_MAX, LaneRule, Lanes, Routes,
+};
+
+const ESCAPE_KEY: &str = "routing.adaptive.escape_lanes";
+
+/// Refuses what cannot be while packets choose at every switch.
+pub(super) fn check(source: &ScenarioSource) -> Result<(), LabError> {
+    let (routing, network) = (&source.scenario.routing, &source.scenario.network);
+    if routing.adaptive.is_none() {
+        return Ok(());
+    }
+    let refusals = [
+        (
+            routing.form == Some(Form::Source),
+            "routing.form",
+            "a packet that chooses at every switch carries no route: say \"table\", or leave it out",
+        ),
+        (
+            routing.alternative.is_some(),
+            "routing.alternative",
+            "packets choose at every switch (routing.adaptive) or where they begin, not both: leave one out",
+        ),
+        (
+            routing.tables.is_some(),
+            "routing.tables",
+            "packets follow the tables of a subnet manager or choose at every switch (routing.adaptive): leave one out",
+        ),
+        (
+            network.lanes.datelines.is_some(),
+            "network.lanes.datelines",
+            "packets that choose at every switch (routing.adaptive) have dateline classes on their escape lanes alone, where they \
+             are needed: leave it out",
+        ),
+        (
+            network.admission.is_some(),
+            "network.admission",
+            "admission reserves the links of a path, and packets that choose at every switch (routing.adaptive) have none: leave \
+             one out",
+        ),
+        (
+            source.scenario.measure.congestion.is_some(),
+            "measure.congestion",
+            "a tree has one output for every packet that waits, and packets that choose at every switch (routing.adaptive) wait \
+             for several: leave one out",
+        ),
+    ];
+    match refusals.into_iter().find(|(is_so, ..)| *is_so) {
+        Some((_, key, message)) => Err(source.refuse(key, message.to_owned()).into()),
+        None => Ok(()),
+    }
+}
+
+/// Tables beside which packets choose.
+pub(super) fn routes(
+    source: &ScenarioSource,
+    fabric: &Fabric,
+    routes: Routes,
+) -> Result<Routes, LabError> {
+    let Routes::Table(tables) = routes else { unreachable!("the form is that of tables") };
+    tables.made_adaptive(fabric).map(Routes::Table).map_err(|(switch, to)| {
+        let message = format!(
+            "packets that choose at every switch (routing.adaptive) take shortest ways, and this algorithm leads from {} to {} by a \
+             longer one: choose \"shortest-path\" or, on a mesh or torus, \"dimension-order\"",
+            fabric.node(switch).name,
+            fabric.endpoint_name(to)
+        );
+        source.refuse("routing.algorithm", message).into()
+    })
+}
+
+/// How many lanes of each class are for escape, and the datelines of these.
+pub(super) fn escape(
+    source: &ScenarioSource,
+    fabric: &Fabric,
+) -> Result<(Option<Datelines>, usize), LabError> {
+    let routing = &source.scenario.routing;
+    let asked = routing.adaptive.as_ref().and_then(|adaptive| adaptive.escape_lanes);
+    let datelines = if routing.algorithm.needs_datelines() {
+        Datelines::new(fabric, DatelineRule::ByWrap).ok()
+    } else {
+        None
+    };
+    let needed = datelines.as_ref().map_or(0, Datelines::dateline_classes);
+    let datelines = datelines.filter(|_| needed == Datelines::CLASSES);
+    let Some(asked) = asked else { return Ok((datelines, needed)) };
+    let refuse = |message: String| -> LabError { source.refuse(ESCAPE_KEY, message).into() };
+    let Some(count) = usize::try_from(asked).ok().filter(|count| *count < LANES_MAX.into()) else {
+        let message = format!(
+            "a class has at most {LANES_MAX} lanes, one of them no escape lane, not {asked}"
+        );
+        return Err(refuse(message));
+    };
+    if count == 1 && datelines.is_some() {
+        let message = "rings of four switches or more close here, and take an escape lane for each of two dateline classes: say 2, or \
+                       0 for none";
+        return Err(refuse(message.to_owned()));
+    }
+    Ok((datelines, count))
+}
+
+/// A class whose lanes, of which there are so many, are all for escape: what it is called, and the key
+/// that says its lanes, if any does.
+pub(super) fn too_few(
+    source: &ScenarioSource,
+    (called, key): (Option<String>, Option<String>),
+    have: u32,
+    count: usize,
+) -> LabError {
+    let is_asked = source.tree.get(ESCAPE_KEY).is_some();
+    let general = if is_asked { ESCAPE_KEY } else { "network.lanes.count" };
+    let key = key.unwrap_or_else(|| general.to_owned());
+    let whose = called.unwrap_or_else(|| "a message that keeps to one lane".to_owned());
+    let message = format!(
+        "the lowest {count} lanes of each class are for escape ({ESCAPE_KEY}), and {whose} has {have}: give it one more at least, on which packets \
+         choose"
+    );
+    source.refuse(&key, message).into()
+}
+
+/// Refuses lanes on which a packet could wait behind another and still hold escape lanes.
+pub(super) fn check_whole(
+    source: &ScenarioSource,
+    kind: &NetworkKind,
+    lanes: &Lanes,
+    allow_deadlock: bool,
+) -> Result<(), LabError> {
+    let (LaneRule::Escape(escape), Switching::VirtualLanes(pipeline)) =
+        (lanes.rule(), &kind.switching)
+    else {
+        return Ok(());
+    };
+    let broken = escape.all_adaptive().lanes().find(|lane| !pipeline.cut_through.contains(*lane));
+    match broken {
+        Some(lane) if !allow_deadlock => {
+            let message = format!(
+                "a packet on lane {lane}, where it chose, could stand behind another and still hold escape lanes, so that others \
+                 never get out: say \"virtual-cut-through\" for all lanes that are not for escape, or allow it \
+                 (--allow-deadlock)"
+            );
+            Err(source.refuse("network.lanes.forwarding", message).into())
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,146 @@
+//! Packets that choose at every switch, from a scenario to deliveries: what is refused, and that they
+//! arrive.
+
+#![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
+
+use gingham_lab::scenario::{Overrides, ScenarioSource};
+use gingham_lab::{LabError, compile};
+use gingham_model::{Plan, Status};
+use gingham_topology::Proof;
+use std::path::Path;
+use std::sync::Arc;
+
+/// A mesh on which every host always has a packet for another.
+const MESH: &str = r#"
+[topology.generate.mesh]
+dimensions = [4, 4]
+hosts_per_switch = 1
+
+[routing]
+algorithm = "dimension-order"
+adaptive = {}
+
+[network]
+preset = "yum-1600"
+lanes = { count = 3, forwarding = "virtual-cut-through", depth = 10 }
+
+[[traffic]]
+arrivals = "backlogged"
+length = { fixed = "128 B" }
+
+[stop]
+time = "60 us"
+warm_up = "10 us"
+"#;
+
+fn source(text: &str, settings: &[(&str, &str)]) -> Result<ScenarioSource, LabError> {
+    let own = |(path, value): &(&str, &str)| ((*path).to_owned(), (*value).to_owned());
+    let overrides = Overrides::texts(settings.iter().map(own).collect());
+    Ok(ScenarioSource::parse("adaptive.toml", text, Path::new("."), &overrides)?)
+}
+
+fn refusal(text: &str, settings: &[(&str, &str)]) -> String {
+    let refused = source(text, settings).and_then(|source| compile(&source, false));
+    refused.map(|_| ()).expect_err("it is refused").to_string()
+}
+
+/// How a run ends, in engine and oracle alike.
+fn ends_as(plan: &Arc<Plan>) -> (Status, u64) {
+    let mut engine = gingham_fabric::start(Arc::clone(plan));
+    let mut oracle = gingham_oracle::start(Arc::clone(plan));
+    let status = engine.advance(u64::MAX).clone();
+    assert_eq!(*oracle.advance(u64::MAX), status);
+    assert_eq!(engine.channel_counts(), oracle.channel_counts());
+    let flits = |of: &gingham_topology::EndpointId| {
+        let into = gingham_topology::Fabric::reverse(plan.fabric.endpoint_channel(*of));
+        engine.channel_counts()[into.index()].data_flits
+    };
+    (status, plan.fabric.endpoint_ids().map(|of| flits(&of)).sum())
+}
+
+#[test]
+fn with_escape_lanes_packets_arrive_for_ever_and_without_they_stand_still() {
+    for select in ["first", "random", "least-loaded"] {
+        let select = format!("\"{select}\"");
+        let with = [("routing.adaptive.select", &*select)];
+        let compiled = compile(&source(MESH, &with).unwrap(), false).unwrap();
+        assert!(matches!(compiled.proof, Proof::Free { .. }));
+        let (status, flits) = ends_as(&compiled.plan);
+        assert_eq!(status, Status::Finished, "{select}");
+        assert!(flits > 1_000, "{flits}");
+        let without = [
+            ("routing.adaptive.select", &*select),
+            ("routing.adaptive.escape_lanes", "0"),
+            ("network.lanes.count", "1"),
+        ];
+        let compiled = compile(&source(MESH, &without).unwrap(), true).unwrap();
+        assert!(matches!(compiled.proof, Proof::Cycle { .. }));
+        let status = ends_as(&compiled.plan).0;
+        assert!(matches!(status, Status::Deadlocked(_)), "{select} ended as {status:?}");
+    }
+}
+
+#[test]
+fn a_torus_has_two_escape_lanes_and_a_tree_none() {
+    let torus = MESH.replace("generate.mesh", "generate.torus").replace("[4, 4]", "[5, 4]");
+    let tree = MESH
+        .replace(
+            "generate.mesh]\ndimensions = [4, 4]\nhosts_per_switch = 1",
+            "generate.k-ary-n-tree]\narity = 2\nlevels = 3",
+        )
+        .replace("dimension-order", "up-down")
+        .replace("\"virtual-cut-through\"", "\"wormhole\"");
+    for text in [torus, tree] {
+        let compiled = compile(&source(&text, &[]).unwrap(), false).unwrap();
+        assert!(matches!(compiled.proof, Proof::Free { .. }));
+        let (status, flits) = ends_as(&compiled.plan);
+        assert_eq!(status, Status::Finished);
+        assert!(flits > 500, "{flits}");
+    }
+}
+
+#[test]
+fn what_cannot_be_is_refused_with_place_key_and_cure() {
+    let torus = MESH.replace("generate.mesh", "generate.torus");
+    let ring = [("topology.generate", "{ ring = { switches = 6, hosts_per_switch = 1 } }")];
+    let cases: [(&str, &[(&str, &str)], &str, &str); 9] = [
+        (MESH, &[("routing.adaptive.escape_lanes", "3")], "routing.adaptive.escape_lanes", "has 3"),
+        (
+            MESH,
+            &[("routing.adaptive.escape_lanes", "16")],
+            "routing.adaptive.escape_lanes",
+            "not 16",
+        ),
+        (
+            MESH,
+            &[("routing.adaptive.escape_lanes", "-1")],
+            "routing.adaptive.escape_lanes",
+            "not -1",
+        ),
+        (MESH, &[("traffic.0.lanes", "[2]")], "traffic[0].lanes", "one more"),
+        (
+            &torus,
+            &[("routing.adaptive.escape_lanes", "1")],
+            "routing.adaptive.escape_lanes",
+            "say 2",
+        ),
+        (&torus, &[("network.lanes.count", "2")], "network.lanes.count", "one more"),
+        (MESH, &[("network.lanes.datelines", "true")], "network.lanes.datelines", "leave it out"),
+        (MESH, &[("routing.form", "\"source\"")], "routing.form", "\"table\""),
+        (
+            MESH,
+            &[("network.lanes.forwarding", "\"wormhole\"")],
+            "network.lanes.forwarding",
+            "virtual-cut-through",
+        ),
+    ];
+    for (text, settings, key, cure) in &cases {
+        let told = refusal(text, settings);
+        assert!(told.contains(&format!("in `{key}`: ")), "{settings:?}: {told}");
+        assert!(told.contains(cure), "{settings:?}: {told}");
+    }
+    let longer = refusal(MESH, &[ring[0], ("routing.algorithm", "\"up-down\"")]);
+    assert!(longer.contains("in `routing.algorithm`: ") && longer.contains("shortest"), "{longer}");
+    let on_a_ring = refusal(MESH, &[ring[0], ("routing.algorithm", "\"shortest-path\"")]);
+    assert!(on_a_ring.contains("routing.adaptive.escape_lanes"), "{on_a_ring}");
+}

@@ -1,0 +1,119 @@
+//! Which output a packet asks for that may take any of several.
+//!
+//! ```text
+//!   to t, at s0:   east   lanes 1 2     a lane of them can be granted, 7 credits    ─┐
+//!                  north  lanes 0 1 2   none can                                      ├─► one of them, by [`Select`]
+//!                  up     lanes 1 2     one can, 9 credits                          ─┘
+//! ```
+//!
+//! At every tick until it is granted a lane a head asks for one output: one of which a lane could be
+//! granted to it at the start of VC allocation, chosen anew. Where no output has one, it asks for none
+//! and waits for all of them. Where there is but one output, that is what a head on a single path does.
+//!
+//! Draws are counted by tick, so that a run does not depend on who looks when.
+
+use crate::Plan;
+use gingham_kernel::{Counted, Purpose};
+use gingham_topology::routing::{LaneSet, Routes, VcClass};
+use gingham_topology::{ChannelId, EndpointId, NodeId};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Which of several outputs a packet asks for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Select {
+    /// The one of the lowest port.
+    #[schemars(extend("x-source" = "textbook"))]
+    First,
+    /// Any of them, with equal chances.
+    #[schemars(extend("x-source" = "Dally and Towles 2004, section 10.2 (random ascent in trees)"))]
+    Random,
+    /// The one with the most credits on the lanes that the packet may take there, of equals any with
+    /// equal chances.
+    #[default]
+    #[schemars(extend("x-source" = "Dally and Towles 2004, section 10.1; credits stand for queue lengths"))]
+    LeastLoaded,
+}
+
+/// An output that a packet may take, and its lanes there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct OutputChoice {
+    /// The output.
+    pub output: ChannelId,
+    /// At least one lane.
+    pub lanes: LaneSet,
+}
+
+impl Plan {
+    /// Whether packets choose at every switch.
+    pub fn is_adaptive(&self) -> bool {
+        matches!(&self.path_sets[0], Routes::Table(tables) if tables.are_adaptive())
+    }
+
+    /// Every output by which a packet of a VC class may leave a switch on its way to `to`, in the
+    /// order of ports, where packets choose at every switch.
+    pub fn outputs(
+        &self,
+        switch: NodeId,
+        to: EndpointId,
+        vc_class: VcClass,
+    ) -> impl Iterator<Item = OutputChoice> {
+        let Routes::Table(tables) = &self.path_sets[0] else {
+            unreachable!("packets that choose follow tables")
+        };
+        tables.onward(&self.fabric, switch, to).map(move |(output, is_told)| {
+            let lanes = self.lanes.allowed.chosen(&self.fabric, vc_class, (output, is_told), to);
+            OutputChoice { output, lanes }
+        })
+    }
+}
+
+/// Where a head stands: the port and lane by which it came to a switch.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct HeadPlace {
+    /// The switch.
+    pub switch: NodeId,
+    /// The port.
+    pub port: u16,
+    /// The lane.
+    pub lane: u8,
+}
+
+/// What chooses, at all switches.
+#[derive(Clone, Debug)]
+pub struct Selector {
+    select: Select,
+    /// By switch.
+    draws: Vec<Counted>,
+}
+
+impl Selector {
+    /// That of a run, if packets choose.
+    pub fn new(plan: &Plan, select: Option<Select>) -> Option<Self> {
+        let draws = |switch| {
+            let name = plan.fabric.node(switch).stable_name();
+            Counted::new(plan.seed, &name, Purpose::Output)
+        };
+        Some(Self { select: select?, draws: plan.fabric.switches().map(draws).collect() })
+    }
+
+    /// Which of several outputs, of which it could be granted a lane, a head asks for at a tick: the
+    /// place in `credits`, which are those on the lanes that it may take there. At least one.
+    pub fn choose(&self, head: HeadPlace, tick: u64, credits: &[u64]) -> usize {
+        let draw = |among: usize| {
+            let lane = u64::from(head.port) << 8 | u64::from(head.lane);
+            let draws = self.draws[head.switch.index()].of(lane);
+            usize::try_from(draws.below(tick, among as u64)).expect("outputs are few")
+        };
+        let most = credits.iter().max().expect("there is an output to choose");
+        let with_most = || (0..credits.len()).filter(|place| credits[*place] == *most);
+        match self.select {
+            Select::First => 0,
+            Select::Random => draw(credits.len()),
+            Select::LeastLoaded => {
+                with_most().nth(draw(with_most().count())).expect("one of those with the most")
+            }
+        }
+    }
+}

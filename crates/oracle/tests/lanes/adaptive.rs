@@ -1,0 +1,111 @@
+//! Heads that choose among outputs.
+//!
+//! ```text
+//!   h0 ─┐     ┌── s1 ──┐      ┌─ h2
+//!       s0 ───┤        ├─── s3
+//!   h1 ─┘     └── s2 ──┘      └─ h3
+//! ```
+
+use crate::common::deliveries;
+use crate::packets::by_message;
+use crate::{lane_plan, lanes, packets};
+use gingham_model::{Plan, Select};
+use gingham_oracle::start;
+use gingham_topology::routing::{Algorithm, Form, Routes, ShortestPath, route};
+use gingham_topology::{FabricBuilder, Guid, NodeKind};
+
+/// Over so many lanes; packets choose if told how.
+fn diamond(count: u8, select: Option<Select>) -> Plan {
+    let mut builder = FabricBuilder::new();
+    let switch = |index: u64| (format!("s{index}"), Guid(0x100 + index));
+    let switches: Vec<_> = (0..4)
+        .map(switch)
+        .map(|(name, guid)| builder.add_plain(NodeKind::Switch, &name, guid, 8))
+        .collect();
+    for (index, at) in [0, 0, 3, 3].into_iter().enumerate() {
+        let guid = Guid(0x200 + index as u64);
+        let host = builder.add_plain(NodeKind::Host, &format!("h{index}"), guid, 1);
+        builder.join(host, switches[at]).unwrap();
+    }
+    for [a, b] in [[0, 1], [0, 2], [1, 3], [2, 3]] {
+        builder.join(switches[a], switches[b]).unwrap();
+    }
+    let mut plan = lane_plan(builder.build(), count);
+    let routes = route(&plan.fabric, &Algorithm::ShortestPath(ShortestPath {}), Form::Table);
+    let Ok(Routes::Table(mut tables)) = routes else { panic!("tables") };
+    // All that is not chosen goes by s1.
+    let node = |name: &str| plan.fabric.find_node(name).unwrap();
+    let by_s1 = crate::common::channel(&plan.fabric, "s0", "s1");
+    for to in plan.fabric.endpoint_ids().skip(2) {
+        tables.set_port(node("s0"), to, Some(plan.fabric.source(by_s1).port));
+    }
+    if select.is_some() {
+        tables = tables.made_adaptive(&plan.fabric).unwrap();
+    }
+    plan.path_sets = vec![Routes::Table(tables)];
+    lanes(&mut plan, |lanes| lanes.select = select);
+    plan
+}
+
+#[test]
+fn a_head_takes_the_way_that_is_free_and_waits_for_none() {
+    let two = |select| {
+        let mut plan = diamond(1, select);
+        packets(&mut plan, 0, 2, &[(0, 6)]);
+        packets(&mut plan, 1, 3, &[(10, 6)]);
+        by_message(plan, 2)
+    };
+    // Alone a head is there at 4, 12 and 20, is given a lane two ticks later, crosses a tick later and
+    // is on the link at 8, 16 and 24: whole at 240 + 35, its tail five ticks later. The second begins
+    // a tick later. At 7 the lane to s1 is the first's, whose tail crosses at 12, and it takes that to
+    // s2.
+    let apart = [(0, 0, 275, 325), (1, 10, 285, 335)];
+    for select in [Select::First, Select::Random, Select::LeastLoaded] {
+        assert_eq!(two(Some(select)), apart, "{select:?}");
+    }
+    // On one path it is given the lane to s1 at 12, is on that link at 14, and there at 18, behind the
+    // first, whose tail crosses at 20. It stands first then, is given a lane at 22 and is on the next
+    // link at 24; there at 28, it is on the third at 32.
+    assert_eq!(two(None), [(0, 0, 275, 325), (1, 10, 355, 405)]);
+}
+
+#[test]
+fn the_least_loaded_output_has_the_most_credits() {
+    let two = |select| {
+        let mut plan = diamond(2, Some(select));
+        packets(&mut plan, 0, 2, &[(0, 6)]);
+        packets(&mut plan, 1, 3, &[(20, 6)]);
+        plan.seed = 3;
+        let found = by_message(plan.clone(), 2);
+        let mut run = start(plan.clone().into());
+        run.advance(u64::MAX);
+        let flits = |from: &str, to: &str| {
+            run.channel_counts()[crate::common::channel(&plan.fabric, from, to).index()].data_flits
+        };
+        (found, [flits("s0", "s1"), flits("s0", "s2")])
+    };
+    // At 8 the first packet's head is on the link to s1 (or s2), which has 19 credits then, the other
+    // 20.
+    let (found, flits) = two(Select::LeastLoaded);
+    assert_eq!(found, [(0, 0, 275, 325), (1, 20, 295, 345)]);
+    assert_eq!(flits, [6, 6]);
+    // The first of the outputs has a lane left, on which both share the link.
+    let (found, flits) = two(Select::First);
+    assert!(found[0].3 > 325, "{found:?}");
+    assert_eq!(flits, [12, 0]);
+}
+
+#[test]
+fn random_outputs_are_each_taken_as_often() {
+    // A packet of one flit every 200 ps meets nobody, so that each of 400 is a draw.
+    let mut plan = diamond(1, Some(Select::Random));
+    let all: Vec<(u64, u32)> = (0..400).map(|number| (200 * number, 1)).collect();
+    packets(&mut plan, 0, 2, &all);
+    assert_eq!(deliveries(plan.clone(), 400).len(), 400);
+    let mut run = start(plan.clone().into());
+    run.advance(u64::MAX);
+    let by_s1 = crate::common::channel(&plan.fabric, "s0", "s1");
+    let taken = run.channel_counts()[by_s1.index()].data_flits;
+    // Five standard deviations are 50.
+    assert!(taken.abs_diff(200) < 50, "{taken}");
+}
