@@ -61,8 +61,9 @@ pub use in_transit::{
     WhenPoolFull,
 };
 pub use lanes::{
-    Allocator, ArbiterPlace, Crossbar, Granularity, HeadPlace, Injection, Islip, LaneArbiter, LanePlan,
-    OutputChoice, PipelinePlan, Reallocation, Scheduler, Select, Selector, Weighing, scheduler,
+    Allocator, ArbiterPlace, Crossbar, Granularity, HeadPlace, Injection, Islip, LaneArbiter,
+    LanePlan, OutputChoice, PipelinePlan, Reallocation, Scheduler, Select, Selector, Weighing,
+    scheduler,
 };
 pub use marking::{
     Concerns, Fecn, InputOutputTriggered, InputTriggered, Marking, Naive, OutputTriggered,

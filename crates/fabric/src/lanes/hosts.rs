@@ -39,8 +39,8 @@ pub(crate) struct Hosts {
     is_plain: bool,
     /// Whether any adapter may hold something back although its link is free.
     may_hold_back: bool,
-    /// Whether a host is in the middle of one packet of its own at most.
-    is_one_at_a_time: bool,
+    /// How many packets of its own a host may be in the middle of.
+    injection: Injection,
     wanted: Wanted,
     /// Channels whose buffers are counted, where they are.
     gathered: Box<[ChannelId]>,
@@ -128,7 +128,7 @@ impl Hosts {
             arbiters,
             ports,
             may_hold_back,
-            is_one_at_a_time: lanes.injection == Injection::OneAtATime,
+            injection: lanes.injection,
             wanted: endpoints.wanted(),
             gathered: plan.gathered_channels().into(),
             is_to_gather: false,
@@ -306,7 +306,7 @@ impl Hosts {
         if waiting == 0 || !is_open {
             return 0;
         }
-        let is_held = self.is_one_at_a_time && self.is_in_own(port, links);
+        let is_held = self.injection == Injection::OneAtATime && self.is_in_own(port, links);
         if is_held && !in_transit.exists() {
             return 0;
         }

@@ -41,7 +41,7 @@ pub(super) struct Concept {
 
 /// Every concept, in the order in which help shows them.
 #[rustfmt::skip]
-pub(super) const CONCEPTS: [Concept; 31] = [
+pub(super) const CONCEPTS: [Concept; 32] = [
     concept::<Generator>("generator", by_any, "topology.generate.{}"),
     concept::<Algorithm>("routing", by_hosts_on_the_way, "routing.algorithm = {}"),
     concept::<Choose>("path-choice", by_halts, r#"routing.alternative = { algorithm = "up-down", choose = {} }"#),
