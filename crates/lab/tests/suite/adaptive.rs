@@ -105,7 +105,7 @@ fn what_cannot_be_is_refused_with_place_key_and_cure() {
     type Case<'a> = (&'a str, &'a [(&'a str, &'a str)], &'a str, &'a str);
     let torus = MESH.replace("generate.mesh", "generate.torus");
     let ring = [("topology.generate", "{ ring = { switches = 6, hosts_per_switch = 1 } }")];
-    let cases: [Case; 9] = [
+    let cases: [Case<'_>; 9] = [
         (MESH, &[("routing.adaptive.escape_lanes", "3")], "routing.adaptive.escape_lanes", "has 3"),
         (
             MESH,
