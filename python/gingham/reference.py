@@ -57,6 +57,8 @@ CONCEPTS = {
 }
 # Keys of striping scenarios whose values are names with a meaning of their own.
 CHOICES = ("stripe.scheduler", "stripe.reception", "stripe.quanta", "source.kind")
+# More values than these are a list, not a sentence.
+LISTED_MIN = 8
 NOTHING = object()
 
 
@@ -179,7 +181,8 @@ def is_choice(schema: Schema) -> bool:
 def values(schema: Schema) -> str:
     """Say what may stand at a key."""
     if alternatives := branches(schema):
-        return ", or ".join(dict.fromkeys(values(branch) for branch in alternatives))
+        said = dict.fromkeys(values(branch) for branch in alternatives)
+        return f"one of {', '.join(said)}" if len(said) > LISTED_MIN else ", or ".join(said)
     names = [schema["const"]] if "const" in schema else schema.get("enum", [])
     if names:
         return " or ".join(f'"{name}"' for name in names)
