@@ -52,8 +52,10 @@ const OUTSIDE: u8 = u8::MAX;
 pub enum DatelineRule {
     /// The lower one up to the dateline, the upper one from the channel on that crosses it.
     #[default]
+    #[schemars(extend("x-source" = "Dally and Seitz 1987, section IV"))]
     ByHop,
     /// The upper one in the whole dimension if they are going to cross, else the lower one.
+    #[schemars(extend("x-source" = "Scott and Thorson 1994"))]
     ByWrap,
 }
 
