@@ -86,7 +86,7 @@ def test_without_rows_the_picture_says_why() -> None:
 
 def test_a_run_by_contention_has_the_picture_with_its_own_thresholds(tmp_path: Path) -> None:
     result = gingham.run(gingham.Scenario.parse(SHARED), output=tmp_path / "run")
-    others = ("followed", "tree")
+    others = ("followed", "heat", "tree")
     assert plots.usual(result) == tuple(kind for kind in plots.KINDS if kind not in others)
     assert plots.by_contention(result) == {
         "alpha": 0.7,

@@ -302,7 +302,7 @@ def test_all_messages_go_to_the_disk_while_the_run_lasts(
 def test_all_messages_without_a_place_are_refused_with_the_cure(tmp_path: Path) -> None:
     text = 'measure.messages = "all"\n' + SCENARIO
     gingham.Fabric.make("star", hosts=4).save(tmp_path / "star.toml")
-    with pytest.raises(InputError, match=r"name a run folder \(--output") as caught:
+    with pytest.raises(InputError, match=r"name a run folder \(output=") as caught:
         gingham.run(Scenario.parse(text, name="all.toml", folder=tmp_path))
     error = caught.value
     assert (error.file, error.line, error.key) == ("all.toml", 1, "measure.messages")

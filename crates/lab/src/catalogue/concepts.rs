@@ -129,11 +129,14 @@ fn admission() -> Value {
     variant(&mut schema_of::<Network>(), "admission")
 }
 
-/// The key of a table that is a mechanism by itself.
+/// The key of a table that is a mechanism by itself, whatever it may be set to.
 fn datelines() -> Value {
-    let mut key = schema_of::<Lanes>()["properties"]["datelines"].take();
-    key["const"] = "datelines".into();
-    key
+    let key = schema_of::<Lanes>()["properties"]["datelines"].take();
+    let mut mechanism = json!({ "const": "datelines" });
+    for said in ["description", "x-source", "x-example"] {
+        mechanism[said] = key[said].clone();
+    }
+    mechanism
 }
 
 /// The keys of a class that are mechanisms by themselves: what holds back its flows.

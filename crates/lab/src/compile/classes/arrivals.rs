@@ -90,8 +90,8 @@ impl ClassContext<'_> {
     fn bernoulli(&self) -> Result<ArrivalPlan, LabError> {
         let load = self.load("bernoulli")?;
         let Some(cycle) = self.links.cycle() else {
-            let message = "bernoulli arrivals are drawn at the cycles of switches, and these switches have none: say \
-                           \"poisson\", or network.switching = \"virtual-lanes\"";
+            let message = "bernoulli arrivals are drawn at cycles, and only switches of five stages have cycles; \
+                           poisson goes with all: say \"poisson\", or network.switching = \"virtual-lanes\"";
             return Err(self.error("arrivals", message).into());
         };
         Ok(ArrivalPlan::Bernoulli { load, cycle })
