@@ -259,7 +259,7 @@ WRONG: dict[str, tuple[str, str, str, list[str]]] = {
     "an interface that is there": ('"bundle0"', '"wan1"', "1:8", ["an interface `wan1` already"]),
     "no key file": ("left.key", "none.key", "4:15", ["none.key: No such file", "striped keygen"]),
     "a network for an address": ("10.90.0.1/24", "10.90.0.0/24", "2:14", ["the network itself"]),
-    "more than a configuration": ("mtu = 1436", "#" * 100_000, "", ["are too long"]),
+    "more than a configuration": ("mtu = 1436", "#" * 1_100_000, "", ["are too long"]),
 }
 
 

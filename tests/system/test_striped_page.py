@@ -83,7 +83,7 @@ def test_the_laboratory_of_the_page_carries_over_both_links(tmp_path: Path) -> N
 
 def test_the_page_bonds_two_links_in_five_commands() -> None:
     text = (ROOT / NAME).read_text()
-    five = text.partition("## Five commands")[2].partition("Pull one out")[0]
+    five = text.partition("## Five commands")[2].partition("Take one link down")[0]
     commands = [
         line
         for block in re.findall(r"```sh\n(.*?)```", five, re.DOTALL)

@@ -346,7 +346,7 @@ WRONG: dict[str, tuple[str, str, list[str]]] = {
         ["`peer[2]", "`allowed-ips` is missing"],
     ),
     "none of its own": (f'["{inside(1)}/32"]', "[]", ["`peer[1].allowed-ips`", "nothing may go"]),
-    "a name twice": ('"two"', '"one"', ["`peer[1].name`", "peer[0] has this name"]),
+    "a name twice": ('"two"', '"one"', ["`peer[1].name`", "peer[0] already has this name"]),
     "whose address": (
         f'local = "{SERVER}:7000"\n[[peer]]',
         f'local = "{SERVER}:7000"\nremote = "10.81.0.1:7000"\n[[peer]]',
