@@ -11,6 +11,7 @@ mod lanes;
 mod packets;
 mod posting;
 mod reached;
+mod shrink;
 mod streams;
 mod tables;
 mod throttled;
