@@ -25,6 +25,16 @@ pub(crate) struct AdaptiveHeads {
     waiting: Bits,
     /// By input lane: the port that its head requests, if it does.
     requested: Vec<Option<u32>>,
+    open: Open,
+}
+
+/// The outputs that could grant a lane to the head that is choosing.
+#[derive(Clone, Debug, Default)]
+struct Open {
+    /// Each with the lanes that the head may take there.
+    ports: Vec<(usize, u16)>,
+    /// The credits of each.
+    credits: Vec<u64>,
 }
 
 impl AdaptiveHeads {
@@ -32,7 +42,8 @@ impl AdaptiveHeads {
     pub(crate) fn new(plan: &Plan, lanes: &PipelinePlan, lane_count: usize) -> Option<Box<Self>> {
         let selector = Selector::new(plan, lanes.select)?;
         let waiting = Bits::new(lane_count);
-        Some(Box::new(Self { selector, waiting, requested: vec![None; lane_count] }))
+        let requested = vec![None; lane_count];
+        Some(Box::new(Self { selector, waiting, requested, open: Open::default() }))
     }
 
     /// The head of an input lane was granted a lane.
@@ -66,8 +77,9 @@ impl Network {
                 self.requests.withdraw(port as usize, lane - base);
             }
         }
-        for lane in heads.waiting.iter() {
-            heads.requested[lane] = self.choose_output(lane, &heads.selector, context, tick);
+        let AdaptiveHeads { selector, waiting, requested, open } = &mut *heads;
+        for lane in waiting.iter() {
+            requested[lane] = self.choose_output(lane, (selector, open), context, tick);
         }
         self.adaptive = Some(heads);
     }
@@ -77,28 +89,28 @@ impl Network {
     fn choose_output(
         &mut self,
         lane: usize,
-        selector: &Selector,
+        (selector, open): (&Selector, &mut Open),
         context: &Context,
         tick: u64,
     ) -> Option<u32> {
-        let mut open = Vec::new();
-        let mut credits = Vec::new();
+        open.ports.clear();
+        open.credits.clear();
         for OutputChoice { output, lanes } in self.choices(lane, context) {
             let port = context.layout.port(output);
             let flits = self.buffers.lane(lane).left;
             if self.could_grant(port, lanes.bits(), flits, &context.lanes) != 0 {
-                open.push((port, lanes.bits()));
-                credits.push(self.credits_of(port, lanes.bits(), &context.lanes));
+                open.ports.push((port, lanes.bits()));
+                open.credits.push(self.credits_of(port, lanes.bits(), &context.lanes));
             }
         }
-        if open.is_empty() {
+        if open.ports.is_empty() {
             return None;
         }
         let Context { plan, layout, lanes: lane_plan, .. } = context;
         let PortRef { node: switch, port } = plan.ends(layout.channel_into(lane >> SHIFT)).target;
         let number = u8::try_from(number_of(lane)).expect("lanes are few");
-        let (port, lanes) =
-            open[selector.choose(HeadPlace { switch, port, lane: number }, tick, &credits)];
+        let (port, lanes) = open.ports
+            [selector.choose(HeadPlace { switch, port, lane: number }, tick, &open.credits)];
         let packet = &context.worms.get(self.buffers.worm(lane)).packet;
         let level = lane_plan.arbitration.level(packet.priority);
         let base = self.switches.port(lane >> SHIFT).base as usize;

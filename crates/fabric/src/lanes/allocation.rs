@@ -75,15 +75,7 @@ impl Network {
         let worm = worms.get_mut(self.buffers.worm(lane));
         let outgoing = worm.output(plan, || plan.ends(incoming).target.node);
         worm.position += 1;
-        let vc_class = worm.packet.vc_class;
-        let (lanes, dateline_class) = plan.lanes.allowed.onward(
-            &plan.fabric,
-            vc_class,
-            worm.dateline_class,
-            incoming,
-            outgoing,
-            worm.packet.destination,
-        );
+        let (lanes, dateline_class) = worm.lanes_onward(plan, incoming, outgoing);
         worm.dateline_class = dateline_class;
         debug_assert!(!lanes.is_empty(), "a packet has a lane wherever it goes");
         let level = lane_plan.arbitration.level(worm.packet.priority);

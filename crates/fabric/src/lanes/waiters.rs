@@ -76,14 +76,7 @@ impl Waits<'_> {
         let worm = context.worms.get(network.buffers.worm(lane));
         let plan = &context.plan;
         let output = worm.output(plan, || plan.ends(input).target.node);
-        let (lanes, _) = plan.lanes.allowed.onward(
-            &plan.fabric,
-            worm.packet.vc_class,
-            worm.dateline_class,
-            input,
-            output,
-            worm.packet.destination,
-        );
+        let (lanes, _) = worm.lanes_onward(plan, input, output);
         Some(self.asked(output, lanes, needed))
     }
 

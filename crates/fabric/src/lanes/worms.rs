@@ -2,7 +2,7 @@
 
 use gingham_kernel::{Time, id_type};
 use gingham_model::{Arrival, Packet, PipelinePlan, Plan};
-use gingham_topology::routing::{DatelineClass, KeptPath, Routes};
+use gingham_topology::routing::{DatelineClass, KeptPath, LaneSet, Routes};
 use gingham_topology::{ChannelId, NodeId};
 
 id_type!(
@@ -35,6 +35,26 @@ pub(crate) struct Worm {
 }
 
 impl Worm {
+    /// The lanes that the head may take in `outgoing`, having come by `incoming`, and the dateline
+    /// class of the packet there.
+    #[inline]
+    pub(crate) fn lanes_onward(
+        &self,
+        plan: &Plan,
+        incoming: ChannelId,
+        outgoing: ChannelId,
+    ) -> (LaneSet, DatelineClass) {
+        let Packet { vc_class, destination, .. } = self.packet;
+        plan.lanes.allowed.onward(
+            &plan.fabric,
+            vc_class,
+            self.dateline_class,
+            incoming,
+            outgoing,
+            destination,
+        )
+    }
+
     /// The worm of a packet that enters; `first_node` is at the end of its host's cable, on which
     /// its first flit begins at `began_ps`.
     #[inline]

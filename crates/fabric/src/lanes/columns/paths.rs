@@ -86,14 +86,7 @@ impl Paths {
         let mut incoming = plan.fabric.endpoint_channel(worm.packet.source);
         while plan.is_switch(plan.ends(incoming).target.node) {
             let outgoing = worm.output(plan, || plan.ends(incoming).target.node);
-            let (lanes, dateline_class) = plan.lanes.allowed.onward(
-                &plan.fabric,
-                worm.packet.vc_class,
-                worm.dateline_class,
-                incoming,
-                outgoing,
-                worm.packet.destination,
-            );
+            let (lanes, dateline_class) = worm.lanes_onward(plan, incoming, outgoing);
             debug_assert!(!lanes.is_empty(), "a packet has a lane wherever it goes");
             let input = layout.port(Fabric::reverse(incoming));
             let output = layout.port(outgoing) - (switches.port(input).base as usize >> SHIFT);
