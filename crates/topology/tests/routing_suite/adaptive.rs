@@ -1,31 +1,17 @@
 //! Packets that choose at every switch: which channels they may take, and the proof over all of
 //! them.
 
-use crate::support::{FORMS, generated, routed, shortest_path};
-use gingham_topology::generate::{Generator, KAryNTree, Mesh, Torus};
+use crate::support::{FORMS, dimension_order, generated, mesh, routed, shortest_path, torus};
+use gingham_topology::generate::{Generator, KAryNTree};
 use gingham_topology::routing::{
-    Algorithm, Buffer, BufferId, DatelineRule, Datelines, DependencyGraph, DimensionOrder,
-    Ejection, LaneSet, Lanes, Proof, RouteSet, Routes, TableRoutes, UpDown, prove,
+    Algorithm, Buffer, BufferId, DatelineRule, Datelines, DependencyGraph, Ejection, LaneSet,
+    Lanes, Proof, RouteSet, Routes, TableRoutes, UpDown, prove,
 };
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
-
-fn mesh(dimensions: &[u32]) -> Fabric {
-    let mesh = Mesh { dimensions: dimensions.to_vec(), hosts_per_switch: 1 };
-    generated(&Generator::Mesh(mesh), 0)
-}
-
-fn torus(dimensions: &[u32]) -> Fabric {
-    let torus = Torus { dimensions: dimensions.to_vec(), hosts_per_switch: 1 };
-    generated(&Generator::Torus(torus), 0)
-}
 
 fn adaptive(fabric: &Fabric, algorithm: &Algorithm) -> TableRoutes {
     let Routes::Table(tables) = routed(fabric, algorithm, FORMS[1]) else { panic!("tables") };
     tables.made_adaptive(fabric).expect("ways are shortest")
-}
-
-fn dimension_order() -> Algorithm {
-    Algorithm::DimensionOrder(DimensionOrder::default())
 }
 
 /// The dependencies, and whether there is no cycle.

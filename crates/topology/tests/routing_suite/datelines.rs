@@ -1,8 +1,7 @@
 //! Lanes of classes, with datelines and without: what the proof says of rings and tori, and that it
 //! speaks of the very sets that `onward` gives hop by hop.
 
-use crate::support::{FORMS, any_plan, generated, pairs, ring, routed, shortest_path};
-use gingham_topology::generate::{Generator, Mesh, Torus};
+use crate::support::{FORMS, any_plan, mesh, pairs, ring, routed, shortest_path, torus};
 use gingham_topology::routing::{
     Algorithm, Buffer, DatelineClass, DatelineRule, Datelines, DependencyGraph, DimensionOrder,
     Ejection, LaneSet, Lanes, Proof, RouteSet, Routes, SourceRoutes, VcClass, describe_cycle,
@@ -11,11 +10,6 @@ use gingham_topology::routing::{
 use gingham_topology::{ChannelId, EndpointId, Fabric, Grid};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
-
-fn torus(dimensions: &[u32]) -> Fabric {
-    let torus = Torus { dimensions: dimensions.to_vec(), hosts_per_switch: 1 };
-    generated(&Generator::Torus(torus), 0)
-}
 
 fn dimension_order(fabric: &Fabric) -> [Routes; 1] {
     [routed(fabric, &Algorithm::DimensionOrder(DimensionOrder::default()), FORMS[1])]
@@ -231,8 +225,7 @@ fn tori_are_free_with_two_lanes_and_datelines_alone() {
 
 #[test]
 fn meshes_and_small_rings_have_one_dateline_class() {
-    let mesh = Mesh { dimensions: vec![5, 5], hosts_per_switch: 1 };
-    for fabric in [generated(&Generator::Mesh(mesh), 0), torus(&[3, 3]), torus(&[2, 3])] {
+    for fabric in [mesh(&[5, 5]), torus(&[3, 3]), torus(&[2, 3])] {
         let datelines = Datelines::new(&fabric, DatelineRule::ByWrap).unwrap();
         assert_eq!(datelines.dateline_classes(), 1);
         let vc_classes = [set(&[0, 1, 2])];

@@ -1,27 +1,14 @@
 //! Dimension order on meshes and tori.
 
 use crate::support::{
-    FORMS, assert_leads, endpoint, generated, pairs, ring, routed, switch_of, way,
+    FORMS, assert_leads, dimension_order, endpoint, generated, mesh, pairs, ring, routed,
+    switch_of, torus, way,
 };
-use gingham_topology::generate::{FoldedClos, Generator, Mesh, Torus};
+use gingham_topology::generate::{FoldedClos, Generator};
 use gingham_topology::routing::{
     Algorithm, DimensionOrder, Form, Proof, RouteError, Statistics, Ties, prove, route,
 };
 use gingham_topology::{Fabric, Grid, GridError};
-
-fn dimension_order() -> Algorithm {
-    Algorithm::DimensionOrder(DimensionOrder::default())
-}
-
-fn mesh(dimensions: &[u32]) -> Fabric {
-    let mesh = Mesh { dimensions: dimensions.to_vec(), hosts_per_switch: 1 };
-    generated(&Generator::Mesh(mesh), 0)
-}
-
-fn torus(dimensions: &[u32]) -> Fabric {
-    let torus = Torus { dimensions: dimensions.to_vec(), hosts_per_switch: 1 };
-    generated(&Generator::Torus(torus), 0)
-}
 
 #[test]
 fn first_one_dimension_then_the_other() {

@@ -1,9 +1,10 @@
 //! Small fabrics, and the same questions answered in another, slower way.
 
 use gingham_kernel::Length;
-use gingham_topology::generate::Generator;
+use gingham_topology::generate::{Generator, Mesh, Torus};
 use gingham_topology::routing::{
-    Algorithm, Buffer, Form, Proof, Root, Routes, ShortestPath, TableRoutes, UpDown, route,
+    Algorithm, Buffer, DimensionOrder, Form, Proof, Root, Routes, ShortestPath, TableRoutes,
+    UpDown, route,
 };
 use gingham_topology::{
     ChannelId, EndpointId, Fabric, FabricBuilder, Guid, LinkSpeed, NodeId, NodeKind,
@@ -15,6 +16,10 @@ pub(crate) const FORMS: [Form; 2] = [Form::Source, Form::Table];
 
 pub(crate) fn shortest_path() -> Algorithm {
     Algorithm::ShortestPath(ShortestPath {})
+}
+
+pub(crate) fn dimension_order() -> Algorithm {
+    Algorithm::DimensionOrder(DimensionOrder::default())
 }
 
 pub(crate) fn up_down(root: Root) -> Algorithm {
@@ -40,6 +45,18 @@ fn hosts(host_on: &[usize]) -> Vec<(NodeKind, usize)> {
 /// A generated fabric.
 pub(crate) fn generated(generator: &Generator, seed: u64) -> Fabric {
     generator.generate(seed).expect("lawful parameters")
+}
+
+/// A grid of switches with a host each.
+pub(crate) fn mesh(dimensions: &[u32]) -> Fabric {
+    let mesh = Mesh { dimensions: dimensions.to_vec(), hosts_per_switch: 1 };
+    generated(&Generator::Mesh(mesh), 0)
+}
+
+/// The same, closed in each dimension.
+pub(crate) fn torus(dimensions: &[u32]) -> Fabric {
+    let torus = Torus { dimensions: dimensions.to_vec(), hosts_per_switch: 1 };
+    generated(&Generator::Torus(torus), 0)
 }
 
 /// What to build.
