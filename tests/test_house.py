@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import json
 import re
@@ -16,6 +17,7 @@ import pytest
 import gingham
 from gingham import examples, glossary
 from gingham.cli import _commands
+from gingham.opensm import programs
 from tests.conftest import TIMEOUT_S
 
 ROOT = Path(__file__).parent.parent
@@ -162,3 +164,24 @@ def test_every_theorem_of_fair_queueing_names_tests_that_are_there() -> None:
         text = (ROOT / path).read_text()
         for test in re.findall(r"\w+", tests):
             assert f"fn {test}(" in text, f"{test} is not in {path}"
+
+
+def asked_for() -> set[tuple[str, str]]:
+    """Return every program that a test or a command asks for, with the packages it may be in."""
+    asked = set(programs.PACKAGES.items())
+    for path in (ROOT / "tests").rglob("*.py"):
+        for call in ast.walk(ast.parse(path.read_text())):
+            if isinstance(call, ast.Call) and ast.unparse(call.func) == "require_programs":
+                within, *names = map(ast.unparse, call.args)
+                if within.startswith("'"):
+                    asked |= {(name.strip("'"), within.strip("'")) for name in names}
+    return asked
+
+
+def test_what_tests_ask_for_is_installed_before_them() -> None:
+    table = re.findall(r"^  \[(.+)\]=(.+)$", (ROOT / ".ci/run").read_text(), re.MULTILINE)
+    installed = dict(table)
+    asked = asked_for()
+    assert len(asked) > 10
+    wrong = {(name, within) for name, within in asked if installed.get(name) not in within.split()}
+    assert not wrong, sorted(wrong)
