@@ -20,6 +20,14 @@ use crate::lanes::network::Network;
 use gingham_kernel::Time;
 use gingham_model::{PipelinePlan, Reallocation};
 
+/// What a head requests: any of some lanes of an output, by its port.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Wanted {
+    pub(crate) output: usize,
+    pub(crate) lanes: u16,
+    pub(crate) level: usize,
+}
+
 impl Network {
     /// Heads whose routing is over make their requests.
     pub(crate) fn route(&mut self, context: &mut Context, tick: u64) {
@@ -68,10 +76,17 @@ impl Network {
     }
 
     /// The head of an input lane requests the output on its way.
-    pub(crate) fn request(&mut self, lane: usize, context: &mut Context) {
+    fn request(&mut self, lane: usize, context: &mut Context) {
+        let Wanted { output, lanes, level } = self.wanted(lane, context);
+        let input = lane - self.switches.port(lane >> SHIFT).base as usize;
+        self.requests.insert(output, input, lane, lanes, level);
+        self.switches.allocating.insert(output);
+    }
+
+    /// What the head of an input lane, whose routing is over, is to request: the output on its way.
+    pub(crate) fn wanted(&self, lane: usize, context: &mut Context) -> Wanted {
         let Context { plan, lanes: lane_plan, layout, worms, .. } = context;
-        let input_port = lane >> SHIFT;
-        let incoming = layout.channel(self.links.port(input_port).peer as usize);
+        let incoming = layout.channel(self.links.port(lane >> SHIFT).peer as usize);
         let worm = worms.get_mut(self.buffers.worm(lane));
         let outgoing = worm.output(plan, || plan.ends(incoming).target.node);
         worm.position += 1;
@@ -79,10 +94,7 @@ impl Network {
         worm.dateline_class = dateline_class;
         debug_assert!(!lanes.is_empty(), "a packet has a lane wherever it goes");
         let level = lane_plan.arbitration.level(worm.packet.priority);
-        let output = layout.port(outgoing);
-        let input = lane - self.switches.port(input_port).base as usize;
-        self.requests.insert(output, input, lane, lanes.bits(), level);
-        self.switches.allocating.insert(output);
+        Wanted { output: layout.port(outgoing), lanes: lanes.bits(), level }
     }
 
     /// Outputs for which something changed grant what they can.

@@ -53,7 +53,13 @@ impl Buffers {
     /// The first worm of a lane.
     #[inline]
     pub(crate) fn worm(&self, lane: usize) -> WormId {
-        self.queues.first(lane).expect("a flit has a worm").worm
+        self.first(lane).worm
+    }
+
+    /// The first worm of a lane, and all its flits.
+    #[inline]
+    pub(crate) fn first(&self, lane: usize) -> Coming {
+        self.queues.first(lane).expect("a flit has a worm")
     }
 
     /// The worms of a lane of which a flit is in its buffer, the first first.

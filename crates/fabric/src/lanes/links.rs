@@ -319,6 +319,12 @@ impl Links {
         }
     }
 
+    /// Whether anybody wants to know which lanes are held.
+    #[inline]
+    pub(crate) fn are_watched(&self) -> bool {
+        self.watched.is_some()
+    }
+
     /// Nobody holds an output lane any more.
     #[inline]
     pub(crate) fn release(&mut self, lane: usize) {

@@ -33,6 +33,8 @@ pub(crate) struct Network {
     pub(crate) matching: Matching,
     /// What is between hosts, where switches are stepped 64 at a time.
     pub(crate) columns: Option<Box<Columns>>,
+    /// Host ports, and lanes, of which a flit begins in this tick, where columns are to hear of it.
+    pub(crate) launched: Vec<(usize, usize)>,
     /// Packets that hosts send on.
     pub(crate) in_transit: InTransit,
     /// Whether an arbiter of links or crossbars looks at flits in their order.
@@ -54,6 +56,7 @@ impl Network {
             .then(|| Box::new(Columns::new(plan, lanes, layout, (&links, &switches), ticks_ahead)));
         Self {
             columns,
+            launched: Vec::new(),
             all_lanes: LaneSet::first_n(plan.lanes.count).bits(),
             gives_at_once: lanes.cut_through.is_empty() && lanes.reallocation == Reallocation::Tail,
             adaptive: AdaptiveHeads::new(plan, lanes, layout.first_host << SHIFT),
@@ -70,9 +73,9 @@ impl Network {
     /// A flit begins on the common channel of a host to a switch.
     #[inline]
     pub(crate) fn launch(&mut self, port: usize, lane: usize, tick: u64) {
-        if let Some(columns) = &mut self.columns {
+        if self.columns.is_some() {
             self.links.spend_credit(port, lane);
-            columns.launch(port, lane, tick);
+            self.launched.push((port, lane));
         } else {
             let latency = self.links.port(port).latency;
             self.links.launch(port, lane, tick + u64::from(latency));

@@ -71,7 +71,7 @@ impl gingham_model::Simulation for Simulation {
         let network = self.network.settled(&self.context);
         self.waits(&network).assert_invariants();
         if let Some(columns) = &self.network.columns {
-            columns.assert_invariants(&self.network);
+            columns.assert_invariants();
         }
     }
 }
@@ -181,6 +181,9 @@ impl Simulation {
         }
         network.traverse_links(context, tick);
         hosts.send(network, context);
+        if network.columns.is_some() {
+            network.launch_by_columns(tick);
+        }
         network.traverse_switches(context, tick);
         network.route(context, tick);
         network.allocate_lanes(context);

@@ -40,6 +40,15 @@ impl Watched {
 }
 
 impl Network {
+    /// An input lane of a switch holds an output lane from now on, where columns step switches and
+    /// somebody wants to know.
+    #[inline(never)]
+    pub(crate) fn hold_lane(&mut self, from: usize, to: usize) {
+        let base = self.switches.port(from >> SHIFT).base as usize;
+        let holder = u16::try_from(from - base).expect("lanes of a switch have 16 bits");
+        self.links.hold(to, holder, 0);
+    }
+
     /// Tells the endpoints of the outputs whose lanes were taken or released, at the end of a tick.
     pub(crate) fn tell_lanes(&mut self, context: &mut Context) {
         let Some(mut watched) = self.links.watched.take() else { return };

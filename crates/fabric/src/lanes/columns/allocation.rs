@@ -1,27 +1,36 @@
 //! Stages 2 and 3: heads whose routing is over make their requests, and outputs grant them lanes, as
 //! [`crate::lanes::allocation`] has it. Heads are few, and each is looked at by itself.
 
-use super::places::Place;
+use super::column::Column;
+use super::group::{Group, Head};
+use super::places::Span;
+use super::requests::Grant;
 use super::table::Table;
-use crate::bits::members;
+use crate::lanes::allocation::Wanted;
 use crate::lanes::context::Context;
-use crate::lanes::layout::{SHIFT, number_of, round_robin};
 use crate::lanes::network::Network;
+use crate::lanes::queues::Coming;
 
 impl<const L: usize> Table<L> {
     /// Heads whose routing is over make their requests.
     pub(crate) fn route(&mut self, network: &mut Network, context: &mut Context, tick: u64) {
         let slot = self.routing.slot(tick);
         let mut routed = 0;
-        for number in 0..self.columns.len() {
-            if self.routing.is_empty::<L>(slot, number) {
-                continue;
-            }
-            for (lane, heads) in self.routing.take::<L>(slot, number).into_iter().enumerate() {
-                routed += u64::from(heads.count_ones());
-                for bit in members(heads) {
-                    let lane = self.places.port(number, bit) << SHIFT | lane;
-                    self.request(lane, network, context);
+        for group in 0..self.groups.len() {
+            let Span { first, radix } = self.places.spans[group];
+            for input in 0..radix {
+                if self.routing.is_empty::<L>(slot, first + input) {
+                    continue;
+                }
+                let heads = self.routing.take::<L>(slot, first + input);
+                for lane in 0..L {
+                    let mut left = heads[lane];
+                    routed += u64::from(left.count_ones());
+                    while left != 0 {
+                        let bit = left.trailing_zeros() as usize;
+                        left &= left - 1;
+                        self.request(group, (input, lane, bit), network, context);
+                    }
                 }
             }
         }
@@ -30,83 +39,84 @@ impl<const L: usize> Table<L> {
 
     /// The head of an input lane requests the output on its way.
     #[inline]
-    fn request(&mut self, lane: usize, network: &mut Network, context: &mut Context) {
-        let Some(paths) = &mut self.paths else { return network.request(lane, context) };
-        let Context { plan, lanes: lane_plan, layout, worms, .. } = context;
-        let worm = worms.get_mut(network.buffers.worm(lane));
-        if worm.position == 0 {
-            worm.hops = paths.find(worm, plan, (&*layout, &network.switches));
-        }
-        let (output, lanes) = paths.hop(worm);
-        worm.position += 1;
-        worm.dateline_class = lanes.dateline_class;
-        let level = lane_plan.arbitration.level(worm.packet.priority);
-        let base = network.switches.port(lane >> SHIFT).base as usize;
-        let output = (base >> SHIFT) + output;
-        network.requests.insert(output, lane - base, lane, lanes.lanes.bits(), level);
-        network.switches.allocating.insert(output);
+    fn request(
+        &mut self,
+        group: usize,
+        (input, lane, bit): (usize, usize, usize),
+        network: &Network,
+        context: &mut Context,
+    ) {
+        let first = self.places.spans[group].first;
+        let from = self.columns[first + input].cables.here[bit & 63] as usize | lane;
+        let (output, lanes, level) = if let Some(paths) = &mut self.paths {
+            let Context { plan, lanes: lane_plan, layout, worms, .. } = context;
+            let worm = worms.get_mut(network.buffers.worm(from));
+            if worm.position == 0 {
+                worm.hops = paths.find(worm, plan, (&*layout, &self.places));
+            }
+            let (output, onward) = paths.hop(worm);
+            worm.position += 1;
+            worm.dateline_class = onward.dateline_class;
+            let level = lane_plan.arbitration.level(worm.packet.priority);
+            (output, onward.lanes.bits(), level)
+        } else {
+            let Wanted { output, lanes, level } = network.wanted(from, context);
+            (self.places.number_in_group(output), lanes, level)
+        };
+        let level = u16::try_from(level).expect("levels are few");
+        let asker = input * L + lane;
+        self.groups[group].heads[asker][bit & 63] = Head { may: lanes, level };
+        self.columns[first + output].requests.insert(asker, bit);
     }
 
     /// Outputs for which something changed grant what they can.
     pub(crate) fn allocate_lanes(&mut self, network: &mut Network) {
-        for word in 0..self.first_host / 64 {
-            let ports = network.switches.allocating.take(word) & network.requests.requested(word);
-            for bit in members(ports) {
-                let place = self.places.of_port(word * 64 + bit).expect("switches have columns");
-                while network.requests.requested(word) >> bit & 1 == 1
-                    && self.grant_lane(word * 64 + bit, place, network)
-                {}
+        for group in 0..self.groups.len() {
+            let Span { first, radix } = self.places.spans[group];
+            let columns = &mut self.columns[first..first + radix];
+            for output in 0..radix {
+                let requests = &mut columns[output].requests;
+                let switches = std::mem::take(&mut requests.changed) & requests.requested;
+                if switches != 0 {
+                    self.groups[group].grant_lanes(columns, output, switches, network);
+                }
             }
         }
     }
+}
 
-    /// An output grants a lane to a head, if it can.
-    #[inline]
-    fn grant_lane(&mut self, port: usize, place: Place, network: &mut Network) -> bool {
-        let switch = network.switches.port(port);
-        let (base, held) = (switch.base as usize, network.links.port(port).held);
-        if network.all_lanes & !held == 0 {
-            return false;
-        }
-        let requests = &mut network.requests;
-        let winner = requests.winner(port, base, |input| requests.lanes_of(base + input) & !held);
-        let Some((input, lanes)) = winner else { return false };
-        requests.grant(port, input, switch);
-        let lane = round_robin(lanes, &mut requests.lane_pointers[port]);
-        self.connect(base + input, input, (port, place), lane, network);
-        true
-    }
-
-    /// An input lane, by its number in all of them and in its switch, holds a lane of an output
-    /// from now on.
-    #[inline]
-    fn connect(
+impl<const L: usize> Group<L> {
+    /// An output of some switches grants what lanes it can: input lanes hold them from now on.
+    #[inline(never)]
+    fn grant_lanes(
         &mut self,
-        from: usize,
-        input: usize,
-        (port, place): (usize, Place),
-        lane: usize,
+        columns: &mut [Column<L>],
+        output: usize,
+        mut switches: u64,
         network: &mut Network,
     ) {
-        let Network { buffers, links, .. } = network;
-        let flits = buffers.lane(from).left;
-        let holder = u16::try_from(input).expect("lanes of a switch have 16 bits");
-        links.hold(port << SHIFT | lane, holder, 0);
-        buffers.expect_worm(links.port(port).peer_lane(lane), buffers.worm(from), flits);
-        let Place { column, bit } = place;
-        let group = self.places.group_of(column);
-        let first = self.places.spans[group].first;
-        let from_place = self.places.of_port(from >> SHIFT).expect("switches have columns");
-        let (from_lane, output) = (number_of(from) % L, column - first);
-        let input = from_place.column - first;
-        self.groups[group].inputs[input].towards[from_lane][output] |= 1 << bit;
-        let is_full = self.columns[column].full[lane % L] >> bit & 1;
-        let column = &mut self.columns[first + input];
-        column.packets.left[from_lane][bit] = flits;
-        column.packets.out[from_lane][bit] =
-            u16::try_from(output * L + lane % L).expect("lanes of a switch have 16 bits");
-        column.holds[from_lane] |= 1 << bit;
-        column.heads[from_lane] &= !(1 << bit);
-        column.blocked[from_lane] |= is_full << bit;
+        while switches != 0 {
+            let bit = switches.trailing_zeros() as usize;
+            let column = &mut columns[output];
+            let grant = column.requests.grant(bit, &self.heads);
+            // A switch is left once it grants nothing more.
+            if grant.is_none() || column.requests.requested >> bit & 1 == 0 {
+                switches &= switches - 1;
+            }
+            let Some(Grant { asker, lane }) = grant else { continue };
+            let is_full = column.full[lane] >> bit & 1;
+            let to = column.cables.here[bit & 63] as usize | lane;
+            let there = column.cables.there[bit & 63] as usize | lane;
+            let (input, from) = (asker / L, asker % L);
+            let column = &mut columns[input];
+            let at = column.cables.here[bit & 63] as usize | from;
+            let Coming { worm, flits } = network.buffers.first(at);
+            column.connect(from, bit, output * L + lane, flits, is_full);
+            self.inputs[input].towards[from][output] |= 1 << bit;
+            network.buffers.expect_worm(there, worm, flits);
+            if network.links.are_watched() {
+                network.hold_lane(at, to);
+            }
+        }
     }
 }

@@ -5,6 +5,8 @@
 //! with room and have a flit.
 
 use super::count::Count;
+use super::group::RADIX_MAX;
+use super::requests::Requests;
 use super::wires::Wire;
 use crate::lanes::layout::NONE;
 
@@ -46,6 +48,8 @@ pub(crate) struct Column<const L: usize> {
     /// Cables that lead to another column side by side, and the ports of all others.
     pub(crate) wires: Vec<Wire>,
     pub(crate) loose: u64,
+    /// Heads that request output lanes, and who holds these.
+    pub(crate) requests: Requests<L>,
     /// By switch.
     pub(crate) cables: Cables,
     pub(crate) packets: Packets<L>,
@@ -54,6 +58,9 @@ pub(crate) struct Column<const L: usize> {
 /// What is at the other end of the cable of each switch, and sums of what it carried.
 #[derive(Clone, Debug)]
 pub(crate) struct Cables {
+    /// The first lane here, and that at the other end, by their numbers in all of them.
+    pub(crate) here: [u32; 64],
+    pub(crate) there: [u32; 64],
     /// The bit of the port there in its word.
     pub(crate) peer_bit: [u64; 64],
     /// From the present slot of a ring to the word of the first lane there, as many ticks later as
@@ -86,8 +93,8 @@ pub(crate) struct Packets<const L: usize> {
 }
 
 impl<const L: usize> Column<L> {
-    /// Without cables; lanes have so many credits.
-    pub(crate) fn new() -> Self {
+    /// Without cables; switches have so many ports, and heads so many levels.
+    pub(crate) fn new(radix: usize, levels: usize) -> Self {
         Self {
             fill: Count::ZERO,
             credit: Count::ZERO,
@@ -109,7 +116,10 @@ impl<const L: usize> Column<L> {
             input_after: [u64::MAX; L],
             wires: Vec::new(),
             loose: u64::MAX,
+            requests: Requests::new(radix, levels),
             cables: Cables {
+                here: [0; 64],
+                there: [0; 64],
                 peer_bit: [0; 64],
                 flit_offset: [0; 64],
                 credit_offset: [0; 64],
@@ -121,6 +131,18 @@ impl<const L: usize> Column<L> {
             },
             packets: Packets { left: [[0; 64]; L], out: [[NONE; 64]; L], passing: [[0; 64]; L] },
         }
+    }
+
+    /// An input lane of a switch holds this output lane from now on, for a packet of so many flits;
+    /// whether that is full, as a bit.
+    #[inline]
+    pub(crate) fn connect(&mut self, lane: usize, bit: usize, out: usize, flits: u32, full: u64) {
+        self.packets.left[lane][bit & 63] = flits;
+        self.packets.out[lane][bit & 63] =
+            u16::try_from(out % (RADIX_MAX * L)).expect("lanes of a switch have 16 bits");
+        self.holds[lane] |= 1 << bit;
+        self.heads[lane] &= !(1 << bit);
+        self.blocked[lane] |= full << bit;
     }
 
     /// Whether nothing can move before something comes.

@@ -28,6 +28,16 @@ pub(crate) struct Group<const L: usize> {
     pub(crate) inputs: Vec<Input<L>>,
     /// By output and lane: where a flit came in this tick.
     pub(crate) put: [[u64; L]; RADIX_MAX],
+    /// By input and lane, and switch: the head there, if it has a request.
+    pub(crate) heads: Vec<[Head; 64]>,
+}
+
+/// A head that requests an output.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Head {
+    /// The lanes that it may take.
+    pub(crate) may: u16,
+    pub(crate) level: u16,
 }
 
 /// What an input port requests, and has had.
@@ -48,7 +58,11 @@ impl<const L: usize> Group<L> {
             requested: [0; RADIX_MAX],
             matched: [0; RADIX_MAX],
         };
-        Self { inputs: vec![input; radix], put: [[0; L]; RADIX_MAX] }
+        Self {
+            inputs: vec![input; radix],
+            put: [[0; L]; RADIX_MAX],
+            heads: vec![[Head::default(); 64]; radix * L],
+        }
     }
 
     /// Matches the ports of all switches: says which lanes of the columns cross.

@@ -19,8 +19,8 @@ impl<const L: usize> Table<L> {
         let columns = self.columns.len();
         for word in 0..self.host_words {
             let due = self.credits.take::<L>(slot, columns + word);
-            for (lane, due) in due.into_iter().enumerate() {
-                for bit in members(due) {
+            for lane in 0..L {
+                for bit in members(due[lane]) {
                     links.return_credit((self.first_host + word * 64 + bit) << SHIFT | lane);
                 }
             }
@@ -36,7 +36,7 @@ impl<const L: usize> Table<L> {
     ) {
         let sent = self.arch.dispatch(Stage { table: self, tick });
         context.clock.count(sent.into());
-        self.free(network);
+        self.free();
         self.eject(network, context);
     }
 
@@ -80,7 +80,7 @@ impl<const L: usize> Table<L> {
     }
 
     /// Output lanes that were full have room.
-    fn free(&mut self, network: &Network) {
+    fn free(&mut self) {
         let mut freed = std::mem::take(&mut self.freed);
         for number in freed.drain(..) {
             for lane in 0..L {
@@ -88,8 +88,7 @@ impl<const L: usize> Table<L> {
                 let roomy = column.full[lane] & column.sent[lane];
                 column.full[lane] &= !roomy;
                 for bit in members(roomy) {
-                    let holder = Self::holder(&self.places, network, number, lane, bit);
-                    let Some((input, from)) = holder else { continue };
+                    let Some((input, from)) = self.holder(number, lane, bit) else { continue };
                     let input = &mut self.columns[input];
                     input.blocked[from] &= !(1 << bit);
                     input.able[from] |= input.there[from] & input.holds[from] & 1 << bit;

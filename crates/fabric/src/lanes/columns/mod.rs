@@ -9,7 +9,7 @@
 //! ```
 //!
 //! The stages are those of [`crate::lanes`], in their order; each is done by ports there or by
-//! columns here. Hosts, who requests what, packets under way and what endpoints see are the same:
+//! columns here. Hosts, packets under way and what endpoints see are the same:
 //! columns take the place of what links, buffers and switches hold of switches, and of nothing
 //! else. Who looks at all of the network between ticks sees it as ports ([`settle`]).
 //!
@@ -18,7 +18,7 @@
 //!   places, wires       where ports are, and which cables lead side by side
 //!   column, group       lanes of ports; switch allocation
 //!   table               all of a run             link, traversal, arrival    its stages
-//!   allocation, paths   heads one by one, and the way of each pair
+//!   allocation, requests, paths   heads one by one, what they request, and the way of each pair
 //!   choice, expected    which runs are stepped so, by what is expected to move
 //! ```
 //!
@@ -48,6 +48,7 @@ mod group;
 mod link;
 mod paths;
 mod places;
+mod requests;
 mod ring;
 mod settle;
 mod table;
@@ -107,20 +108,14 @@ impl Columns {
         }
     }
 
-    /// A flit of a host is on its way to its switch.
-    #[inline]
-    pub(crate) fn launch(&mut self, port: usize, lane: usize, tick: u64) {
-        each!(self, table => table.launch(port, lane, tick));
-    }
-
     /// The first tick from `tick` on at which something can happen.
     pub(crate) fn next_due(&self, tick: u64) -> Option<u64> {
         each!(self, table => table.next_due(tick))
     }
 
     /// Checks that its sets say what is so.
-    pub(crate) fn assert_invariants(&self, network: &Network) {
-        each!(self, table => table.assert_invariants(network));
+    pub(crate) fn assert_invariants(&self) {
+        each!(self, table => table.assert_invariants());
     }
 }
 
@@ -137,6 +132,13 @@ impl Network {
     pub(crate) fn traverse_links_by_columns(&mut self, context: &mut Context, tick: u64) {
         self.by_columns(|columns, network| {
             each!(columns, table => table.traverse_links(network, context, tick));
+        });
+    }
+
+    /// Flits of hosts that begin in this tick are on their way.
+    pub(crate) fn launch_by_columns(&mut self, tick: u64) {
+        self.by_columns(|columns, network| {
+            each!(columns, table => table.launch(&mut network.launched, tick));
         });
     }
 

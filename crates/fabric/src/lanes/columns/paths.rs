@@ -2,18 +2,17 @@
 //!
 //! ```text
 //!   first   by pair    7                          where the hops of the pair begin, once a packet of it has come
-//!   hops    7: [ 1, all ] [ 3, lanes 0 1 ] [ 4, all ]     the output, by its number in the switch, and which lanes
+//!   hops    7: [ 1, all ] [ 3, lanes 0 1 ] [ 4, all ]     the output, by its column in the group, and which lanes
 //! ```
 //!
 //! They are written down as the first packet of a pair is routed, from the same routes and the same
 //! rule for lanes that ports ask at every hop. Packets that come through in-transit hosts have none,
 //! and neither have those of networks with very many pairs.
 
-use crate::lanes::layout::{Layout, SHIFT};
-use crate::lanes::switches::Switches;
+use super::places::Places;
+use crate::lanes::layout::Layout;
 use crate::lanes::worms::Worm;
 use gingham_model::Plan;
-use gingham_topology::Fabric;
 use gingham_topology::routing::{DatelineClass, LaneSet};
 
 /// Pairs of hosts for which there is room.
@@ -57,8 +56,8 @@ impl Paths {
         })
     }
 
-    /// The next hop of a worm whose head is being routed: the output, by its number in the switch,
-    /// and the lanes that it may take there.
+    /// The next hop of a worm whose head is being routed: the output, by its column in the
+    /// group, and the lanes that it may take there.
     #[inline]
     pub(crate) fn hop(&self, worm: &Worm) -> (usize, Lanes) {
         let hop = usize::from(self.hops[worm.hops as usize + usize::from(worm.position)]);
@@ -67,7 +66,7 @@ impl Paths {
 
     /// Where the hops of a worm begin, which has come to its first switch.
     #[inline]
-    pub(crate) fn find(&mut self, worm: &Worm, plan: &Plan, parts: (&Layout, &Switches)) -> u32 {
+    pub(crate) fn find(&mut self, worm: &Worm, plan: &Plan, parts: (&Layout, &Places)) -> u32 {
         let packet = &worm.packet;
         let kind = packet.path_set.index() * self.vc_classes + usize::from(packet.vc_class.0);
         let source = kind * self.hosts + packet.source.index();
@@ -80,7 +79,7 @@ impl Paths {
 
     /// Writes down the hops of a worm. Returns where they begin.
     #[inline(never)]
-    fn write(&mut self, worm: &Worm, plan: &Plan, (layout, switches): (&Layout, &Switches)) -> u32 {
+    fn write(&mut self, worm: &Worm, plan: &Plan, (layout, places): (&Layout, &Places)) -> u32 {
         let first = u32::try_from(self.hops.len()).expect("hops are fewer than 2^32");
         let mut worm = *worm;
         let mut incoming = plan.fabric.endpoint_channel(worm.packet.source);
@@ -88,8 +87,7 @@ impl Paths {
             let outgoing = worm.output(plan, || plan.ends(incoming).target.node);
             let (lanes, dateline_class) = worm.lanes_onward(plan, incoming, outgoing);
             debug_assert!(!lanes.is_empty(), "a packet has a lane wherever it goes");
-            let input = layout.port(Fabric::reverse(incoming));
-            let output = layout.port(outgoing) - (switches.port(input).base as usize >> SHIFT);
+            let output = places.number_in_group(layout.port(outgoing));
             let choice = self.number_of(Lanes { lanes, dateline_class });
             let hop = choice << OUTPUT_BITS | output;
             self.hops.push(u16::try_from(hop).expect("sets of lanes are few"));

@@ -124,6 +124,13 @@ impl Places {
         self.groups[column] as usize
     }
 
+    /// The number of the column of a port in its group.
+    #[inline]
+    pub(crate) fn number_in_group(&self, port: usize) -> usize {
+        let place = self.of_port(port).expect("switches have columns");
+        place.column - self.spans[self.group_of(place.column)].first
+    }
+
     /// All ports, and where they are.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (usize, Place)> {
         let ports = self.ports.iter().enumerate().filter(|(_, port)| **port != NONE);

@@ -1,6 +1,7 @@
 //! The state of columns as links, buffers and switches would have it, for whoever looks at all of
 //! the network between ticks: sections, searches for deadlock, congestion trees, checks.
 
+use super::group::Head;
 use super::places::Place;
 use super::table::Table;
 use crate::bits::members;
@@ -79,9 +80,15 @@ impl<const L: usize> Table<L> {
         }
     }
 
-    /// Writes which lanes have no room, and what is behind them.
+    /// Writes which lanes have no room, and what is behind them; and which ports are requested.
     pub(crate) fn settle_blocked(&mut self, network: &mut Network) {
         for number in 0..self.columns.len() {
+            let requests = &mut self.columns[number].requests;
+            let requested = requests.requested;
+            let known = std::mem::replace(&mut requests.known_requested, requested);
+            for bit in members(known | requested) {
+                self.settle_requests(network, Place { column: number, bit });
+            }
             for lane in 0..L {
                 let column = &mut self.columns[number];
                 let blocked = column.blocked[lane];
@@ -95,6 +102,29 @@ impl<const L: usize> Table<L> {
                 }
             }
         }
+    }
+
+    /// Writes who requests a port, and who holds its lanes.
+    fn settle_requests(&self, network: &mut Network, Place { column: number, bit }: Place) {
+        let port = self.places.port(number, bit);
+        let column = &self.columns[number];
+        let group = self.places.group_of(number);
+        let first = self.places.spans[group].first;
+        let at = |input: usize, lane: usize| self.places.port(input, bit) << SHIFT | lane;
+        network.requests.clear(port);
+        for asker in column.requests.askers(bit) {
+            let lane = at(first + asker / L, asker % L);
+            let Head { may, level } = self.groups[group].heads[asker][bit];
+            let input = Self::number_in_switch(network, lane).into();
+            network.requests.insert(port, input, lane, may, level.into());
+        }
+        let base = network.switches.port(port).base as usize;
+        let held = (0..L).filter_map(|lane| {
+            let (input, from) = self.holder(number, lane, bit)?;
+            let number = at(input, from) - base;
+            Some((lane, u16::try_from(number).expect("lanes of a switch have 16 bits")))
+        });
+        network.links.write_holders(port, held);
     }
 
     fn settle_blocked_lane(&self, network: &mut Network, place: Place, lane: usize) {
@@ -112,6 +142,7 @@ impl<const L: usize> Table<L> {
     /// Writes the state of all lanes.
     pub(crate) fn settle_lanes(&self, network: &mut Network, context: &Context) {
         for (port, place) in self.places.iter() {
+            self.settle_requests(network, place);
             for lane in 0..usize::from(context.plan.lanes.count) {
                 self.settle_lane(network, port, place, lane);
             }
@@ -184,11 +215,12 @@ impl<const L: usize> Table<L> {
     }
 
     /// Checks that its sets say what is so; for tests. Slow.
-    pub(crate) fn assert_invariants(&self, network: &Network) {
+    pub(crate) fn assert_invariants(&self) {
         for (number, column) in self.columns.iter().enumerate() {
             assert_eq!(column.filled, column.fill.any(), "`filled` says what is so");
             assert_eq!(column.credited, column.credit.any(), "`credited` says what is so");
             assert_eq!(column.there, column.present.any(), "`there` says what is so");
+            column.requests.assert_invariants();
             let group = self.places.group_of(number);
             let input = &self.groups[group].inputs[number - self.places.spans[group].first];
             for lane in 0..L {
@@ -199,9 +231,9 @@ impl<const L: usize> Table<L> {
                 assert_eq!(towards, column.holds[lane], "what is held is of one output");
                 for bit in members(column.holds[lane]) {
                     let out = usize::from(column.packets.out[lane][bit]);
-                    let output = self.output_of(Place { column: number, bit }, lane);
-                    let links = &network.links;
-                    assert!(links.port(output >> SHIFT).held >> number_of(output) & 1 == 1);
+                    let first = self.places.spans[group].first;
+                    let holder = self.holder(first + out / L, out % L, bit);
+                    assert_eq!(holder, Some((number, lane)), "what is held is known as held");
                     assert_eq!(input.towards[lane][out / L] >> bit & 1, 1, "and of its own");
                 }
             }

@@ -6,9 +6,8 @@ use super::group::Group;
 use super::paths::Paths;
 use super::places::{Place, Places};
 use super::ring::{Ring, Slot};
-use crate::lanes::layout::{Layout, SHIFT, number_of};
+use crate::lanes::layout::{Layout, SHIFT};
 use crate::lanes::links::{LinkPort, Links, TO_HOST};
-use crate::lanes::network::Network;
 use crate::lanes::switches::Switches;
 use gingham_model::{PipelinePlan, Plan};
 use pulp::Arch;
@@ -71,8 +70,10 @@ impl<const L: usize> Table<L> {
         let depth = |lane: usize| {
             u16::try_from(lanes.output_depths_flits[lane]).expect("lanes are not that deep")
         };
+        let radix = |column: usize| places.spans[places.group_of(column)].radix;
+        let levels = lanes.arbitration.level(plan.highest_priority()) + 1;
         let mut table = Self {
-            columns: vec![Column::new(); columns],
+            columns: (0..columns).map(|column| Column::new(radix(column), levels)).collect(),
             groups: places.spans.iter().map(|span| Group::new(span.radix)).collect(),
             arrivals: Ring::new(columns * L, ticks_ahead),
             credits: Ring::new((columns + host_words) * L, ticks_ahead),
@@ -90,7 +91,7 @@ impl<const L: usize> Table<L> {
         };
         let ports: Vec<_> = table.places.iter().collect();
         for (port, place) in ports {
-            table.attach(place, links.port(port));
+            table.attach(port, place, links.port(port));
         }
         for host in 0..host_words * 64 {
             let link = links.port(layout.first_host + host);
@@ -111,11 +112,13 @@ impl<const L: usize> Table<L> {
     }
 
     /// A port of a switch has this cable.
-    fn attach(&mut self, place: Place, link: &LinkPort) {
+    fn attach(&mut self, port: usize, place: Place, link: &LinkPort) {
         let bit = place.bit;
         let peer = link.peer as usize;
         let at_switch = self.places.of_port(peer);
         let cables = &mut self.columns[place.column].cables;
+        cables.here[bit] = lane_of(port);
+        cables.there[bit] = lane_of(peer);
         cables.latency[bit] = link.latency;
         if let Some(peer) = at_switch {
             cables.peer_bit[bit] = 1 << peer.bit;
@@ -158,31 +161,22 @@ impl<const L: usize> Table<L> {
         self.routing.at(tick + 1 + self.routing_cycles)
     }
 
-    /// A flit of a host is on its way to its switch.
-    #[inline]
-    pub(crate) fn launch(&mut self, port: usize, lane: usize, tick: u64) {
-        let cable = &mut self.hosts[port - self.first_host];
-        debug_assert_ne!(cable.bit, 0, "the host is joined to a switch");
-        cable.arrivals = cable.arrivals.wrapping_add(tick + u64::from(cable.latency));
-        self.arrivals.at(tick).put(cable.offset as usize + lane, cable.bit);
+    /// Flits of hosts, by port and lane, are on their way to their switches.
+    pub(crate) fn launch(&mut self, launched: &mut Vec<(usize, usize)>, tick: u64) {
+        let mut arrivals = self.arrivals.at(tick);
+        for (port, lane) in launched.drain(..) {
+            let cable = &mut self.hosts[port - self.first_host];
+            debug_assert_ne!(cable.bit, 0, "the host is joined to a switch");
+            cable.arrivals = cable.arrivals.wrapping_add(tick + u64::from(cable.latency));
+            arrivals.put(cable.offset as usize + lane, cable.bit);
+        }
     }
 
     /// The input lane that holds an output lane, if one does: its column and its number there.
-    pub(crate) fn holder(
-        places: &Places,
-        network: &Network,
-        number: usize,
-        lane: usize,
-        bit: usize,
-    ) -> Option<(usize, usize)> {
-        let port = places.port_at(number, bit)?;
-        if network.links.port(port).held >> lane & 1 == 0 {
-            return None;
-        }
-        let base = network.switches.port(port).base as usize;
-        let holder = base + usize::from(network.links.lane(port << SHIFT | lane).holder);
-        let place = places.of_port(holder >> SHIFT).expect("switches have columns");
-        Some((place.column, number_of(holder) % L))
+    #[inline]
+    pub(crate) fn holder(&self, number: usize, lane: usize, bit: usize) -> Option<(usize, usize)> {
+        let (input, from) = self.columns[number].requests.holder(lane, bit)?;
+        Some((self.places.spans[self.places.group_of(number)].first + input, from))
     }
 
     /// The first tick from `tick` on at which something can happen.
@@ -195,4 +189,9 @@ impl<const L: usize> Table<L> {
             .filter_map(|ring| ring.next_due(tick))
             .min()
     }
+}
+
+/// The first lane of a port.
+fn lane_of(port: usize) -> u32 {
+    u32::try_from(port << SHIFT).expect("lanes have 32 bits")
 }

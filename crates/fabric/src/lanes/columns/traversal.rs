@@ -5,7 +5,6 @@ use super::group::RADIX_MAX;
 use super::places::Span;
 use super::table::Table;
 use crate::bits::members;
-use crate::lanes::layout::SHIFT;
 use crate::lanes::network::Network;
 use pulp::{Simd, WithSimd};
 
@@ -43,7 +42,7 @@ impl<const L: usize> Table<L> {
                 }
             }
             for output in 0..radix {
-                self.fill_outputs(network, number, first, output);
+                self.fill_outputs(number, first, output);
             }
         }
     }
@@ -99,21 +98,24 @@ impl<const L: usize> Table<L> {
             column.holds[lane] &= !tails[lane];
             column.blocked[lane] &= !tails[lane];
             for bit in members(tails[lane]) {
+                let column = &self.columns[first + input];
                 let out = usize::from(column.packets.out[lane][bit]);
                 let output = (out / L) & (RADIX_MAX - 1);
                 self.groups[group].inputs[input].towards[lane][output] &= !(1 << bit);
-                let from = self.places.port(first + input, bit) << SHIFT | lane;
-                let to = self.places.port(first + output, bit) << SHIFT | (out % L);
+                let from = column.cables.here[bit & 63] as usize | lane;
                 network.buffers.next_worm(from);
-                network.links.release(to);
-                network.switches.allocating.insert(to >> SHIFT);
+                let column = &mut self.columns[first + output];
+                column.requests.release(out % L, bit);
+                if network.links.are_watched() {
+                    network.links.release(column.cables.here[bit] as usize | (out % L));
+                }
             }
         }
     }
 
     /// Flits have come to the output lanes of a column, and left them in this tick.
     #[inline(always)]
-    fn fill_outputs(&mut self, network: &Network, group: usize, first: usize, output: usize) {
+    fn fill_outputs(&mut self, group: usize, first: usize, output: usize) {
         let put = std::mem::replace(&mut self.groups[group].put[output], [0; L]);
         let column = &mut self.columns[first + output];
         if put != column.sent {
@@ -125,19 +127,18 @@ impl<const L: usize> Table<L> {
         }
         let full = column.fill.equal(&self.output_depths);
         if full != column.full {
-            self.fill_up(network, first + output, &full);
+            self.fill_up(first + output, &full);
         }
     }
 
     /// Output lanes that had room have none.
     #[inline(never)]
-    fn fill_up(&mut self, network: &Network, number: usize, full: &[u64; L]) {
+    fn fill_up(&mut self, number: usize, full: &[u64; L]) {
         for lane in 0..L {
             let filled = full[lane] & !self.columns[number].full[lane];
             self.columns[number].full[lane] = full[lane];
             for bit in members(filled) {
-                let holder = Self::holder(&self.places, network, number, lane, bit);
-                if let Some((input, from)) = holder {
+                if let Some((input, from)) = self.holder(number, lane, bit) {
                     self.columns[input].blocked[from] |= 1 << bit;
                 }
             }

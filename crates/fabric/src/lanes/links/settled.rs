@@ -16,6 +16,20 @@ impl Links {
         }
     }
 
+    /// Who holds the output lanes of a port of a switch, as columns have it: by lane the number of
+    /// an input lane in its switch.
+    pub(crate) fn write_holders(
+        &mut self,
+        port: usize,
+        holders: impl Iterator<Item = (usize, u16)>,
+    ) {
+        self.ports[port].held = 0;
+        for (lane, holder) in holders {
+            self.ports[port].held |= 1 << lane;
+            self.lanes[port << SHIFT | lane].holder = holder;
+        }
+    }
+
     /// The channel of a port of a switch took so many flits more.
     pub(crate) fn add_flits(&mut self, port: usize, flits: u64) {
         self.ports[port].flits += flits;

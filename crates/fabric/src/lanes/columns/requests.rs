@@ -1,0 +1,221 @@
+//! What heads request of the ports of a column, and who holds their lanes: the rule of
+//! [`crate::lanes::requests`], side by side for 64 switches.
+//!
+//! ```text
+//!   asker      input * L + lane of a switch, 64 of them a word      words[0][switch]    1 where its head requests the output
+//!   free       [switch]  lanes that nobody holds                    holders[lane][switch]    who holds the others
+//! ```
+//!
+//! Invariant: `requested` says where words are not zero; a lane is free or has a holder, and lanes
+//! that ports do not have are free.
+
+use super::group::{Head, RADIX_MAX};
+use crate::bits::members;
+use crate::lanes::layout::{LANES, round_robin};
+
+/// Requests for the output lanes of a column.
+#[derive(Clone, Debug)]
+pub(crate) struct Requests<const L: usize> {
+    words: Vec<[u64; 64]>,
+    /// Switches where somebody requests the port.
+    pub(crate) requested: u64,
+    /// Those where something changed since the port granted what it could.
+    pub(crate) changed: u64,
+    /// Those where somebody requested it when that was written down last.
+    pub(crate) known_requested: u64,
+    /// By level: the asker after the last winner.
+    pointers: Vec<[u16; 64]>,
+    /// Lanes that nobody holds, and those after the last that was granted.
+    pub(crate) free: [u16; 64],
+    lanes_after: [u16; 64],
+    /// The asker that holds a lane, where one does.
+    holders: [[u16; 64]; L],
+}
+
+/// Who was granted which lane.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Grant {
+    pub(crate) asker: usize,
+    pub(crate) lane: usize,
+}
+
+impl<const L: usize> Requests<L> {
+    /// None; switches have so many ports, and heads so many levels.
+    pub(crate) fn new(radix: usize, levels: usize) -> Self {
+        Self {
+            words: vec![[0; 64]; (radix * L).div_ceil(64)],
+            requested: 0,
+            changed: 0,
+            known_requested: 0,
+            pointers: vec![[0; 64]; levels],
+            free: [u16::MAX; 64],
+            lanes_after: [u16::MAX; 64],
+            holders: [[0; 64]; L],
+        }
+    }
+
+    /// The head of an input lane of a switch requests the port.
+    #[inline]
+    pub(crate) fn insert(&mut self, asker: usize, bit: usize) {
+        self.words[asker / 64][bit & 63] |= 1 << (asker % 64);
+        self.requested |= 1 << bit;
+        self.changed |= 1 << bit;
+    }
+
+    /// Grants a lane to the first asker, round robin, of the highest level, of those for whom a
+    /// free lane would do: the first of these, round robin.
+    #[inline]
+    pub(crate) fn grant(&mut self, bit: usize, heads: &[[Head; 64]]) -> Option<Grant> {
+        let free = self.free[bit & 63];
+        let level = if self.pointers.len() == 1 { 0 } else { self.highest(bit, heads)? };
+        let pointer = usize::from(self.pointers[usize::from(level)][bit & 63]);
+        let (asker, lanes) = self.search(bit, pointer, |asker| {
+            let head = heads[asker][bit & 63];
+            let lanes = head.may & free;
+            (lanes != 0 && head.level == level).then_some((asker, lanes))
+        })?;
+        let word = &mut self.words[asker / 64][bit & 63];
+        *word &= !(1 << (asker % 64));
+        if *word == 0
+            && (self.words.len() == 1 || self.words.iter().all(|word| word[bit & 63] == 0))
+        {
+            self.requested &= !(1 << bit);
+        }
+        // Beyond the last input nobody asks, so that a search goes on with the first.
+        let next = if asker + 1 < self.words.len() * 64 { asker + 1 } else { 0 };
+        self.pointers[usize::from(level)][bit & 63] = narrow(next);
+        let lane = round_robin(lanes, &mut self.lanes_after[bit & 63]);
+        self.free[bit & 63] &= !(1 << lane);
+        self.holders[lane % L][bit & 63] = narrow(asker);
+        Some(Grant { asker, lane: lane % L })
+    }
+
+    /// The highest level of the askers for whom a free lane would do.
+    #[inline(never)]
+    fn highest(&self, bit: usize, heads: &[[Head; 64]]) -> Option<u16> {
+        let heads = self.askers(bit).map(|asker| heads[asker][bit]);
+        heads.filter(|head| head.may & self.free[bit] != 0).map(|head| head.level).max()
+    }
+
+    /// What is found first in the askers of a switch, round robin from one on.
+    #[inline]
+    fn search<T>(&self, bit: usize, first: usize, found: impl Fn(usize) -> Option<T>) -> Option<T> {
+        // The word in which the pointer lies comes first with what is from there on, and last with
+        // the rest.
+        let (mut number, mut mask) = (first / 64, u64::MAX << (first % 64));
+        for _ in 0..=self.words.len() {
+            let mut askers = self.words[number][bit & 63] & mask;
+            while askers != 0 {
+                let thing = found(number * 64 + askers.trailing_zeros() as usize);
+                if thing.is_some() {
+                    return thing;
+                }
+                askers &= askers - 1;
+            }
+            number = if number + 1 == self.words.len() { 0 } else { number + 1 };
+            mask = if number == first / 64 { !(u64::MAX << (first % 64)) } else { u64::MAX };
+        }
+        None
+    }
+
+    /// The heads of a switch that request the port: input times lanes of a port, and lane.
+    pub(crate) fn askers(&self, bit: usize) -> impl Iterator<Item = usize> {
+        let words = self.words.iter().enumerate();
+        words.flat_map(move |(number, word)| members(word[bit]).map(move |at| number * 64 + at))
+    }
+
+    /// Nobody holds a lane of a switch any more.
+    #[inline]
+    pub(crate) fn release(&mut self, lane: usize, bit: usize) {
+        self.free[bit & 63] |= 1 << lane;
+        self.changed |= 1 << bit;
+    }
+
+    /// Who holds a lane of a switch, if one does: the column of the input in its group, and its
+    /// lane.
+    #[inline]
+    pub(crate) fn holder(&self, lane: usize, bit: usize) -> Option<(usize, usize)> {
+        let holder = usize::from(self.holders[lane][bit & 63]);
+        let is_held = self.free[bit & 63] >> lane & 1 == 0;
+        is_held.then_some(((holder / L) & (RADIX_MAX - 1), holder % L))
+    }
+
+    /// Checks that it says what is so; for tests. Slow.
+    pub(crate) fn assert_invariants(&self) {
+        assert_eq!(self.changed, 0, "what changed was looked at");
+        for bit in 0..64 {
+            let is_requested = self.askers(bit).next().is_some();
+            assert_eq!(self.requested >> bit & 1 == 1, is_requested, "`requested` says what is so");
+        }
+    }
+}
+
+/// An asker, of which a switch has no more than it has lanes.
+#[inline]
+fn narrow(asker: usize) -> u16 {
+    u16::try_from(asker % (RADIX_MAX * LANES)).expect("lanes of a switch have 16 bits")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: Head = Head { may: 0b11, level: 0 };
+
+    #[test]
+    fn askers_and_lanes_go_in_turn() {
+        let mut requests = Requests::<2>::new(3, 1);
+        let heads = [[ALL; 64]; 6];
+        for asker in [4, 1] {
+            requests.insert(asker, 5);
+        }
+        assert_eq!(requests.grant(5, &heads), Some(Grant { asker: 1, lane: 0 }));
+        assert_eq!(requests.grant(5, &heads), Some(Grant { asker: 4, lane: 1 }));
+        assert_eq!((requests.requested, requests.changed), (0, 1 << 5));
+        for asker in [0, 5] {
+            requests.insert(asker, 5);
+        }
+        assert_eq!(requests.grant(5, &heads), None, "both lanes are held");
+        assert_eq!((requests.holder(0, 5), requests.holder(1, 5)), (Some((0, 1)), Some((2, 0))));
+        requests.release(0, 5);
+        assert_eq!(requests.holder(0, 5), None);
+        // The first after 4, which had the last lane.
+        assert_eq!(requests.grant(5, &heads), Some(Grant { asker: 5, lane: 0 }));
+        assert!(requests.askers(5).eq([0]));
+        assert_eq!(requests.requested, 1 << 5);
+    }
+
+    #[test]
+    fn heads_have_levels_and_lanes_that_they_may_take() {
+        let mut requests = Requests::<2>::new(2, 2);
+        let mut heads = [[ALL; 64]; 4];
+        heads[1][0].level = 1;
+        heads[2][0] = Head { may: 0b01, level: 1 };
+        for asker in [0, 1, 2] {
+            requests.insert(asker, 0);
+        }
+        assert_eq!(requests.grant(0, &heads), Some(Grant { asker: 1, lane: 0 }));
+        // The other of the higher level may take no other lane.
+        assert_eq!(requests.grant(0, &heads), Some(Grant { asker: 0, lane: 1 }));
+        assert_eq!(requests.grant(0, &heads), None);
+    }
+
+    /// More askers than a word has bits, so that a search goes over words.
+    #[test]
+    fn askers_go_in_turn_over_words() {
+        let mut requests = Requests::<16>::new(5, 1);
+        let heads = vec![[Head { may: 0xFFFF, level: 0 }; 64]; 80];
+        let mut granted = |askers: &[usize]| {
+            for asker in askers {
+                requests.insert(*asker, 63);
+            }
+            let grant = requests.grant(63, &heads).expect("lanes are free");
+            requests.release(grant.lane, 63);
+            grant.asker
+        };
+        assert_eq!(granted(&[3, 70]), 3);
+        assert_eq!(granted(&[2, 79]), 70);
+        assert_eq!(granted(&[]), 79);
+        assert_eq!(granted(&[71]), 2);
+    }
+}
