@@ -4,8 +4,9 @@
     python benches/columns.py --json        the same, and each scenario, for programs
 
 Each scenario is run by ports and by columns, and the instructions of both are counted by valgrind,
-as `bench.py` counts them, but for those of the ends of sections, of which a long run has few. What
-columns save in a tick is taken for
+as `bench.py` counts them, but for those of the ends of sections, of which a long run has few. Runs
+are long enough that most pairs of hosts which send at all do so again, for columns write the way of
+a pair down as its first packet comes. What columns save in a tick is taken for
 
     flits * SAVED_BY_FLIT + heads * SAVED_BY_HEAD - cost of columns whatever moves
 
@@ -78,7 +79,7 @@ LANES = (1, 4, 8)
 # Which of the two loads each length of packets is run at.
 FLITS = {1: (1,), 20: (0, 1)}
 FLIT_BYTES = 16
-TIME_US = 60
+TIME_US = 300
 
 
 def main() -> int:
