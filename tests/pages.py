@@ -42,6 +42,7 @@ from markdown_it import MarkdownIt
 import gingham
 from gingham import stripe
 from gingham._native import scenario_schema, stripe_schema
+from gingham.cli._progress import FLITS, STRIPES
 from gingham.opensm.programs import PACKAGES
 from tests.conftest import TIMEOUT_S, require_programs
 from tests.fragments import completed, is_whole, messages_of
@@ -50,6 +51,10 @@ MARK = re.compile(r"<!--\s*(skip|file|output|needs|nothing to run)(?::\s*(.+?))?
 # Directives of the site (`docs/conf.py`), which GitHub shows as text.
 DIRECTIVES = {"{toctree}", "{eval-rst}"}
 WRITTEN = {"csv", "json"}
+# What a run says only if it lasts: no page can tell whether it will.
+PROGRESS = tuple(
+    f"gingham: {said}" for work in (FLITS, STRIPES) for said in (work.doing, work.before)
+)
 
 
 @dataclass(frozen=True)
@@ -180,9 +185,10 @@ def run_console(text: str) -> None:
 
 
 def compare(printed: str, shown: str) -> None:
-    """Assert that what was printed is what the page shows, `...` aside."""
+    """Assert that what was printed is what the page shows, `...` and progress aside."""
     pattern = "".join(map(pattern_of, plain_lines(shown)))
-    plain = "".join(f"{line}\n" for line in plain_lines(printed))
+    lines = (line for line in plain_lines(printed) if not line.startswith(PROGRESS))
+    plain = "".join(f"{line}\n" for line in lines)
     assert re.fullmatch(pattern, plain), f"the page shows\n{shown}\nbut it prints\n{printed}"
 
 

@@ -169,6 +169,8 @@ end
 $ gingham run \\
     fist.toml  # exit 2
 gingham: ...: no such file; did you mean ...
+$ echo "gingham: following flits: 90 %, 3 messages delivered"; echo 1
+1
 ```
 
 ```python
