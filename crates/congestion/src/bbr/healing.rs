@@ -1,14 +1,18 @@
 //! A path that lost most of what was sent, whatever the pace, and does so no more.
 //!
 //! ```text
-//!   lost      > 1/4 in each of four rounds that do not probe       nothing in three rounds
-//!   state     DOWN, CRUISE ...                                     --> Startup
+//!   lost      > 1/4 in each of four rounds on end that do not probe     nothing in three rounds
+//!   state     DOWN, CRUISE ...                                          --> Startup
 //! ```
 //!
 //! Losses at a pace that the path was found to carry are not of the sender's making, but they leave
 //! the bounds of the model at their least. Probes then raise them a little in each cycle of seconds,
 //! and a path that is good again stays nearly unused for a minute or longer. So it is looked at
 //! anew, as after an idle time in TCP (RFC 5681, section 4.1).
+//!
+//! A round that lost less ends the row of heavy ones. Of many flows in one full queue each has a few
+//! packets in flight, and loses a quarter of them now and then. That is congestion, and a flow that
+//! began anew would make it worse.
 //!
 //! Source: ours. The draft has no such state.
 //!
@@ -18,7 +22,7 @@ use super::{Bbr, INFINITY};
 
 /// More than one byte in so many lost is heavy loss.
 const HEAVY_SHARE: u64 = 4;
-/// Rounds of heavy loss after which the model says nothing of a path without.
+/// Rounds of heavy loss, one after another, after which the model says nothing of a path without.
 const HEAVY_ROUNDS: u32 = 4;
 /// Rounds without any loss after which it is taken to be such a path.
 const CLEAN_ROUNDS: u32 = 3;
@@ -47,10 +51,14 @@ impl Bbr {
         if lost_bytes > came_bytes / (HEAVY_SHARE - 1) {
             healing.clean_rounds = 0;
             healing.heavy_rounds = healing.heavy_rounds.saturating_add(u32::from(!is_probing));
-        } else if lost_bytes > 0 {
-            healing.clean_rounds = 0;
-        } else if came_bytes > 0 {
-            healing.clean_rounds = healing.clean_rounds.saturating_add(1);
+        } else {
+            // Fewer than that were no row.
+            if healing.heavy_rounds < HEAVY_ROUNDS {
+                healing.heavy_rounds = 0;
+            }
+            let is_clean = lost_bytes == 0;
+            let clean_rounds = healing.clean_rounds.saturating_add(u32::from(came_bytes > 0));
+            healing.clean_rounds = if is_clean { clean_rounds } else { 0 };
         }
         if healing.clean_rounds >= CLEAN_ROUNDS {
             let was_heavy = healing.heavy_rounds >= HEAVY_ROUNDS;
@@ -88,19 +96,41 @@ mod tests {
     };
     const CLEAN: Step = Step { lost: 0, came: 3_000, bytes_per_second: 150_000, ..HEAVY };
 
+    /// After rounds of which each lost heavily or lightly, and so many without any loss.
+    fn after(lossy: &[Step], clean: u32) -> Trace {
+        let mut trace = Trace::cruising();
+        for step in lossy {
+            trace.round(*step);
+        }
+        (0..clean).for_each(|_| trace.round(CLEAN));
+        trace
+    }
+
     /// Four rounds of heavy loss and three without any: it begins anew, without a bound. Three of
     /// heavy loss are not enough, nor are two without any.
     #[test]
     fn a_path_that_lost_much_and_does_so_no_more_is_looked_at_anew() {
         for (heavy, clean, is_anew) in [(4, 3, true), (3, 3, false), (4, 2, false)] {
-            let mut trace = Trace::cruising();
-            (0..heavy).for_each(|_| trace.round(HEAVY));
-            (0..clean).for_each(|_| trace.round(CLEAN));
+            let trace = after(&vec![HEAVY; heavy], clean);
             assert_eq!(trace.bbr.state == State::Startup, is_anew, "{heavy} and {clean}");
             if is_anew {
                 assert_eq!(trace.bbr.bounds.inflight_longterm, INFINITY);
                 assert_eq!(trace.bbr.bounds.inflight_shortterm, INFINITY);
             }
+        }
+    }
+
+    /// A sixth lost is not heavy: of rounds on its two sides only those after it count. Where four on
+    /// end were heavy, it takes nothing back.
+    #[test]
+    fn a_round_of_light_loss_ends_a_row_of_heavy_ones() {
+        let light = Step { lost: 500, came: 2_500, bytes_per_second: 125_000, ..HEAVY };
+        for (before, after_it, is_anew) in
+            [(3, 1, false), (2, 3, false), (0, 4, true), (4, 0, true)]
+        {
+            let lossy = [vec![HEAVY; before], vec![light], vec![HEAVY; after_it]].concat();
+            let state = after(&lossy, 3).bbr.state;
+            assert_eq!(state == State::Startup, is_anew, "{before} and {after_it}");
         }
     }
 }

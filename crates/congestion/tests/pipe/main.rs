@@ -3,6 +3,7 @@
 
 mod alone;
 mod change;
+mod crowd;
 mod extremes;
 mod loss;
 mod sim;

@@ -1,0 +1,49 @@
+//! Sixteen flows through one queue that is never empty: of 128 kB at 40 Mbit/s each has eight
+//! packets there, with hardly any way besides.
+
+use crate::sim::{Bucket, MILLISECOND, Pipe, SECOND, Sim, as_f64};
+use crate::{bbr_with_headroom, share};
+
+const FLOWS: usize = 16;
+
+/// A minute of flows that begin within a second.
+fn crowd(seed: u64) -> Sim {
+    let mut pipe = Pipe::new(40, 0, 128_000);
+    pipe.delay_ns = MILLISECOND / 10;
+    let mut sim = Sim::new(pipe);
+    for flow in 0..16 {
+        let starts_ns = (7 * flow * seed) % 16 * 60 * MILLISECOND;
+        sim = sim.with(bbr_with_headroom(100 * seed + flow, 100), starts_ns);
+    }
+    sim.run(60 * SECOND);
+    sim
+}
+
+/// The index of Jain, Chiu and Hawe (DEC-TR-301, 1984): 1 where all have as much.
+fn jain(shares: &[f64]) -> f64 {
+    let sum: f64 = shares.iter().sum();
+    sum * sum / (as_f64(shares.len() as u64) * shares.iter().map(|one| one * one).sum::<f64>())
+}
+
+/// What is lost in such a queue makes no path one that has healed. In sixteen spans the index is .979
+/// to .995, with a deviation of .005, and .092 to .096 of what was sent is lost. The null is a
+/// controller that counts rounds of heavy loss though others lie between them: it begins anew again
+/// and again, with an index of .91 to .97, and .21 lost.
+#[test]
+fn sixteen_of_bbr_share_and_none_begins_anew() {
+    for seed in 1..=4 {
+        let sim = crowd(seed);
+        for from_s in (20..60).step_by(10) {
+            let (from_ns, to_ns) = (from_s * SECOND, (from_s + 10) * SECOND);
+            let shares: Vec<f64> =
+                (0..FLOWS).map(|flow| share(&sim, flow, from_ns, to_ns)).collect();
+            assert!(jain(&shares) >= 0.96, "seed {seed} from {from_s} s: {shares:?}");
+        }
+        let sum = |of: fn(&Bucket) -> u64| {
+            sim.flows.iter().map(|flow| flow.sum(20 * SECOND, 60 * SECOND, of)).sum::<u64>()
+        };
+        let (came, lost) = (sum(|bucket| bucket.came_bytes), sum(|bucket| bucket.lost_bytes));
+        let lost = as_f64(lost) / as_f64(came + lost);
+        assert!(lost <= 0.13, "seed {seed}: {lost} was lost");
+    }
+}
