@@ -13,8 +13,10 @@
 //! A number after a neighbour is the latency of the channel in cycles of BookSim's clock. A fabric
 //! knows lengths of cables and no clock: a cycle is one metre, [`MM_PER_CYCLE`], and whatever a
 //! metre delays a signal (`network.delay_per_metre` of a scenario) is then what a cycle lasts.
-//! BookSim gives one cycle to a channel without a number; so does the reader where any channel has
-//! one. Where none has, the lengths are unknown, as in other formats.
+//! In the first cycle the flit itself passes, for which a channel without cable is enough. So a
+//! latency of `L` is a cable of `L - 1` metres. BookSim gives one cycle to a channel without a
+//! number; so does the reader where any channel has one. Where none has, the lengths are unknown,
+//! as in other formats.
 //!
 //! Router `n` becomes switch `s{n}` and node `n` host `h{n}`, with the GUIDs of
 //! [`crate::numbering`]; ports are numbered by order of appearance.
@@ -25,10 +27,10 @@ mod write;
 pub(super) use read::read;
 pub(super) use write::write;
 
-/// The length of cable that stands for a cycle of latency.
+/// The length of cable that stands for a cycle of latency after the first.
 const MM_PER_CYCLE: u64 = 1_000;
 
-/// No cable is longer: a thousand kilometres.
+/// No latency is longer: a thousand kilometres of cable.
 const CYCLES_MAX: u64 = 1_000_000;
 
 #[cfg(test)]
@@ -58,12 +60,13 @@ mod tests {
         let text = "node 0 router 3\nrouter 3\trouter 4 15  router 5 7\nrouter 5 router 3\n";
         let reading = read(text).unwrap();
         let lengths: Vec<_> = reading.fabric.cables().iter().map(|cable| cable.length).collect();
-        assert_eq!(lengths, [1, 15, 7].map(|metres| Some(Length::from_mm(1_000 * metres))));
+        assert_eq!(lengths, [0, 14, 6].map(|metres| Some(Length::from_mm(1_000 * metres))));
         let [note] = &*reading.findings else { panic!("one note: {:?}", reading.findings) };
         assert_eq!((note.line, note.kind), (Some(2), FindingKind::Assumption));
         assert_eq!(
             note.text,
-            "2 latencies are lengths of cables, 1 m a cycle; cables without one have 1 m"
+            "2 latencies are lengths of cables, 1 m for each cycle after the first; cables without \
+             one have 0 m"
         );
         let written = write(&reading.fabric).unwrap();
         assert_eq!(written.notes, Vec::<String>::new());
@@ -81,7 +84,7 @@ mod tests {
     fn the_latency_of_the_other_direction_may_stand_there_and_must_agree() {
         let reading =
             read("router 0 router 1\nrouter 1 router 0 7\nrouter 0 router 1 9\n").unwrap();
-        assert_eq!(reading.fabric.cables()[0].length, Some(Length::from_mm(7_000)));
+        assert_eq!(reading.fabric.cables()[0].length, Some(Length::from_mm(6_000)));
         let found: Vec<_> = reading.findings.iter().map(|found| (found.line, found.kind)).collect();
         let expected = [(Some(3), FindingKind::Disagreement), (Some(2), FindingKind::Assumption)];
         assert_eq!(found, expected);

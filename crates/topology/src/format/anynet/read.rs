@@ -227,14 +227,17 @@ impl Net {
 
     /// Makes cables of the links.
     fn finish(mut self) -> Parsed {
-        let length = |link: &Link| Length::from_mm(link.latency.unwrap_or(1) * MM_PER_CYCLE);
+        let length = |link: &Link| Length::from_mm((link.latency.unwrap_or(1) - 1) * MM_PER_CYCLE);
         for link in &self.links {
             let length = self.latencies.map(|_| length(link));
             self.builder.add_cable(link.ends, None, length).expect("both ports are new");
         }
         if let Some((line, times)) = self.latencies {
             let latencies = plural(times, "latency is a length", "latencies are lengths");
-            let text = format!("{latencies} of cables, 1 m a cycle; cables without one have 1 m");
+            let text = format!(
+                "{latencies} of cables, 1 m for each cycle after the first; cables without one \
+                 have 0 m"
+            );
             self.findings.push(Finding { line: Some(line), kind: FindingKind::Assumption, text });
         }
         Parsed { fabric: self.builder.build(), findings: self.findings }

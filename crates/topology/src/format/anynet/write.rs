@@ -41,7 +41,7 @@ pub(in crate::format) fn write(fabric: &Fabric) -> Result<Written, WriteError> {
 /// A length as a latency, where it is one.
 fn cycles(cable: &Cable) -> Option<u64> {
     let mm = cable.length?.as_mm();
-    let cycles = mm / MM_PER_CYCLE;
+    let cycles = mm / MM_PER_CYCLE + 1;
     (mm % MM_PER_CYCLE == 0 && (1..=CYCLES_MAX).contains(&cycles)).then_some(cycles)
 }
 
