@@ -79,6 +79,12 @@ def test_explain_shows_a_mechanism_with_its_support(gingham: Command) -> None:
     }
 
 
+def test_explain_tells_a_table_of_results_with_its_columns(gingham: Command) -> None:
+    shown = " ".join(gingham("explain", "link_series").out.split())
+    assert shown.startswith("link_series (table) ")
+    assert "columns are from, from_port, to, to_port, " in shown
+
+
 def test_explain_without_a_name_lists_keys_and_every_mechanism(gingham: Command) -> None:
     shown = gingham("explain").out
     assert shown.startswith("title\n")

@@ -50,6 +50,14 @@ def test_a_curve_has_loads_and_latencies_in_the_order_of_its_loads(tmp_path: Pat
     assert points[0]["accepted_load"] == 0.4
 
 
+def test_a_curve_of_ours_is_called_by_its_folder(tmp_path: Path) -> None:
+    (tmp_path / "islip").mkdir()
+    file = written(tmp_path / "islip", "load,latency_mean_ns\n0.1,600\n")
+    assert list(beside(file)) == ["booksim"]
+    (tmp_path / "islip" / "sweep.json").write_text("{}")
+    assert list(beside(file)) == ["islip"]
+
+
 def test_a_column_names_lines_and_intervals_are_kept(tmp_path: Path) -> None:
     text = (
         "routing,load,accepted_load,latency_mean_ns,latency_half_width_ns\n"

@@ -77,18 +77,47 @@ def test_a_folder_is_called_what_it_is(gingham: Command) -> None:
     assert gingham("run", "mine.toml", "-o", "made").code == 0
     assert gingham("sweep", "load.toml", "-o", "swept").code == 0
     expected = {
-        "made": "made: expected a file, found the folder of a run: load or plot it",
+        "made": "made: expected a file, found the folder of a run: plot it, or run it again",
         "swept": "swept: expected a file, found the folder of a sweep: query it",
         "empty": "empty: expected a file, found a directory",
     }
     for name, told in expected.items():
         for command in (["run"], ["sweep"], ["fabric", "info"]):
+            if (name, command) == ("made", ["run"]):
+                continue
             refused = gingham(*command, name)
             assert (refused.code, told in refused.err) == (2, True), (command, refused.err)
     assert set(_files.FOLDERS) == {_rundir.MANIFEST, store.MANIFEST}
     # An example is meant where a directory has its name.
     Path("torus").mkdir()
     assert gingham("run", "torus", "--set", "stop.time=1 us").code == 0
+    Path("torus", "manifest.json").write_text("{}")
+    assert gingham("run", "torus", "--set", "stop.time=1 us").code == 0
+
+
+def test_a_run_is_made_again_from_its_folder(gingham: Command) -> None:
+    assert gingham("run", "mine.toml", "--seed", 7, "-o", "first").code == 0
+    # The file may have changed since: the folder says what was run.
+    Path("mine.toml").unlink()
+    assert gingham("run", "first", "-o", "again").code == 0
+    assert gingham("run", "first", "--seed", 8, "-o", "other").code == 0
+    first, again, other = (package.load_result(name) for name in ("first", "again", "other"))
+    assert again.scenario.resolved() == first.scenario.resolved()
+    assert again.messages.equals(first.messages)
+    assert not other.messages.equals(first.messages)
+    refused = gingham("stripe", "first")
+    assert "first: expected a file, found the folder of a run" in refused.err
+
+
+def test_a_configuration_of_booksim_is_told_its_page(gingham: Command) -> None:
+    Path("mesh88_lat").write_text("// 8x8\ntopology = mesh;\nk = 8; // each way\n\nnum_vcs=2;\n")
+    for command in (["run"], ["sweep"], ["curve", "--load", "0.1"]):
+        refused = gingham(*command, "mesh88_lat")
+        assert refused.code == 2
+        assert "mesh88_lat: is a configuration of BookSim: docs/how-to/booksim.md" in refused.err
+    # A semicolon alone does not make one.
+    Path("mesh88_lat").write_text("title = mesh;\nstop.time = 1\n")
+    assert "BookSim" not in gingham("run", "mesh88_lat").err
 
 
 def test_check_says_what_is_not_there(gingham: Command) -> None:

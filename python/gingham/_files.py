@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 # What the folder is that holds such a file, and what can be done with it.
 FOLDERS = {
-    "manifest.json": "the folder of a run: load or plot it",
+    "manifest.json": "the folder of a run: plot it, or run it again",
     "sweep.json": "the folder of a sweep: query it",
 }
 

@@ -54,10 +54,10 @@ numbers have none. `.to_pandas()` makes a data frame where pandas is installed (
 
 @dataclass(frozen=True)
 class Number:
-    """A verdict, a field of the summary, or a column of a table."""
+    """A verdict, a field of the summary, a table, or a column of one."""
 
     name: str
-    # Where it stands, such as "table links".
+    # Where it stands, such as "table links"; of a table "table".
     place: str
     unit: str
     meaning: str
@@ -68,6 +68,9 @@ def every_number() -> Iterator[Number]:
     for schema, of in ((result_schema(), ""), (stripe_result_schema(), "striping: ")):
         yield from dict.fromkeys(numbers_of(schema["summary"], f"{of}summary"))
         for table in schema["tables"]:
+            held = ", ".join(column["name"] for column in table["columns"])
+            meaning = f"{table['meaning']}; columns are {held}"
+            yield Number(table["name"], f"{of}table", "", meaning)
             for column in table["columns"]:
                 place = f"{of}table {table['name']}"
                 yield Number(column["name"], place, column["unit"], column["meaning"])

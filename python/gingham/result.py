@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from gingham.errors import InputError, meant, nearest
+from gingham.errors import InputError, counted, meant, nearest
 
 if TYPE_CHECKING:
     import os
@@ -143,7 +143,8 @@ class Result(AnyResult):
     def notes(self) -> list[str]:
         """What could surprise, with one note in place of many findings of the fabric file."""
         findings = self.summary["findings"]
-        told = f"the fabric file has {len(findings)} findings; gingham fabric check lists them"
+        has = f"the fabric file has {counted(len(findings), 'finding')}"
+        told = f"{has}; gingham fabric check tells more"
         return [*super().notes, *([told] if findings else [])]
 
     @property

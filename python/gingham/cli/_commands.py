@@ -52,7 +52,7 @@ PLACES = {
     "route": ("_route:route", "Route a fabric, or check the routes of a running one."),
     "run": (
         "_run:run",
-        "Simulate SCENARIO: a TOML file, or the name of an example.",
+        "Simulate SCENARIO: a TOML file, the name of an example, or the folder of a run.",
     ),
     "saturation": (
         "_saturation:saturation",

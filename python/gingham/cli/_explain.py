@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from gingham import glossary, meanings, mechanisms, pairs, reference, schemas
+from gingham import elsewhere, glossary, meanings, mechanisms, pairs, reference, schemas
 from gingham.cli import _completion, _explained, _pairs
 from gingham.cli._output import json_option, line_width, page, print_json
 from gingham.errors import InputError, meant, nearest
@@ -122,7 +122,8 @@ def everything(stripe: bool) -> dict[str, list[Any]]:
 def find(name: str, stripe: bool = False) -> dict[str, list[Any]]:
     """Return all that a name means, by what it is; `InputError` with the nearest if nothing."""
     known = everything(stripe)
-    now = glossary.name_now(name) or name
+    there = elsewhere.named(name)
+    now = glossary.name_now(name) or (there and there.key) or name
     either = {plain(name), plain(now)}
     choices = mechanisms.named(now, known["mechanisms"])
     keys = reference.named(now, known["keys"])
@@ -135,6 +136,8 @@ def find(name: str, stripe: bool = False) -> dict[str, list[Any]]:
         "mechanisms": choices,
         "numbers": [one for one in known["numbers"] if plain(one.name) in either],
     }
+    if there:
+        found["elsewhere"] = [there]
     if any(found.values()):
         return found
     names = [each for one in known["words"] for each in one.names()]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from gingham import glossary, mechanisms, reference
+from gingham import elsewhere, glossary, mechanisms, reference
 from gingham.cli._layout import INDENT, entry, facts, paragraph, text
 
 if TYPE_CHECKING:
@@ -20,9 +20,13 @@ Found = dict[str, list[Any]]
 
 def answer(name: str, found: Found, depth: int, width: int) -> Iterator[Part]:
     """Yield what a name means; keys as deep below it as asked for."""
-    now = glossary.name_now(name) or name
-    if now != name:
+    there = elsewhere.named(name)
+    now = glossary.name_now(name)
+    if now:
         yield from (text(f"{name} is called {now}"), text(""))
+    elif there:
+        yield from (text(str(there)), text(""))
+    now = now or (there and there.key) or name
     choices: list[mechanisms.Mechanism] = found["mechanisms"]
     # Those of a concept are many: one by one only where that is asked for.
     full = depth > 1 or any(glossary.plain(one.name) == glossary.plain(now) for one in choices)

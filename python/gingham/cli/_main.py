@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from gingham import elsewhere
 from gingham._files import reason
 from gingham._native import __version__
 from gingham._signals import left_behind
@@ -119,7 +120,7 @@ def explain(error: BaseException) -> int:
         case click.ClickException():
             code = explain_usage(error)
         case GinghamError():
-            code = say_error(str(error), error.exit_code, **vars(error))
+            code = say_error(translated(str(error)), error.exit_code, **vars(error))
         case KeyboardInterrupt() | click.Abort():
             code = say_error("interrupted", INTERRUPTED)
         case ReaderLeft() | BrokenPipeError():
@@ -132,6 +133,11 @@ def explain(error: BaseException) -> int:
         case _:
             code = explain_own_fault(error)
     return code
+
+
+def translated(message: str) -> str:
+    """Return what is wrong, and what names of other simulators in it are here."""
+    return "\n  ".join([message, *map(str, elsewhere.unknown_in(message))])
 
 
 def say_error(message: str, exit_code: int, /, **details: object) -> int:

@@ -1,7 +1,7 @@
 """What a file is, where a command expected one of another kind.
 
-A file is judged by its keys where it is TOML, and by its ending otherwise. What is none of these
-is left to whoever reads it, who says what is wrong and where.
+A file is judged by its keys where it is TOML, by its ending, and by how settings of BookSim are
+written. What is none of these is left to whoever reads it, who says what is wrong and where.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import tomllib
 from typing import TYPE_CHECKING
 
+from gingham import elsewhere
 from gingham._native import formats
 from gingham.errors import InputError
 from gingham.kinds import KINDS
@@ -24,6 +25,10 @@ WHAT = {
     "network": (
         "a fabric and no scenario",
         "`gingham fabric info {}` describes it, `gingham run SCENARIO --topology {}` runs on it",
+    ),
+    "booksim": (
+        "a configuration of BookSim",
+        f"{elsewhere.PAGE} tells what to write here, and so does `gingham explain num_vcs`",
     ),
 }
 # Keys that only a file of the kind has.
@@ -49,13 +54,17 @@ def kinds_of_content(file: Path) -> list[str]:
     """Return what a file may be, keys of `WHAT`; none if that is not plain."""
     if not file.is_file():
         return []
-    if ending(file) != "toml":
-        read = {one for _, endings, is_read in formats() if is_read for one in endings}
-        return ["network"] if ending(file) in read else []
+    read = {one for _, endings, is_read in formats() if is_read for one in endings}
+    if ending(file) in read - {"toml"}:
+        return ["network"]
     try:
-        keys = tomllib.loads(file.read_bytes().decode()).keys()
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
+        content = file.read_bytes().decode()
+    except (OSError, UnicodeDecodeError):
         return []
+    try:
+        keys = tomllib.loads(content).keys()
+    except tomllib.TOMLDecodeError:
+        return ["booksim"] if elsewhere.is_booksim(content) else []
     marks = {kind.name: kind.marks for kind in KINDS}
     known = {**marks, "sweep": SWEEP_KEYS, "network": NETWORK_KEYS}
     return [name for name, some in known.items() if some & keys]

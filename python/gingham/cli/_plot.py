@@ -98,8 +98,8 @@ def refuse_sweep(folder: Path) -> None:
     raise InputError(
         f"{folder}: is the folder of a sweep, and plot draws a run\n"
         f"  {drawn}; gingham study plot draws the figures of a paper\n"
-        "  other pictures take a question (docs/how-to/sweep-results.md) and a few lines of Python "
-        "(docs/tutorial.md)",
+        "  for other pictures gingham query writes the numbers as CSV (-o FILE), and "
+        "docs/how-to/sweep-results.md has them in Python",
         file=str(folder),
     )
 

@@ -101,10 +101,11 @@ def run(
     force: bool,
     as_json: bool,
 ) -> None:
-    """Simulate SCENARIO: a TOML file, or the name of an example.
+    """Simulate SCENARIO: a TOML file, the name of an example, or the folder of a run.
 
     Loads or generates the fabric, routes it, proves the routes free of deadlock, and simulates.
-    Routes that can deadlock are refused with the cycle.
+    Routes that can deadlock are refused with the cycle. A folder's scenario is run again, with its
+    seed and the same files, to the same bits.
 
     \b
     Examples that ship with gingham:
@@ -127,6 +128,7 @@ def run(
       gingham run irregular --plot latency.svg
       gingham run torus --set traffic.0.load=0.3 --seed 7
       gingham run irregular --topology cluster.ibnetdiscover --json
+      gingham run runs/first -o runs/again
     """
     if plot:
         require_picture(plot, force=force)

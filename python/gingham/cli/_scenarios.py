@@ -1,21 +1,25 @@
-"""The scenario that a command is given: a TOML file, or the name of an example."""
+"""The scenario that a command is given: a TOML file, the name of an example, or a run's folder."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gingham import examples, kinds
+from gingham._rundir import MANIFEST
 from gingham.cli._mistaken import refuse_mistaken
+from gingham.loading import load_result
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from gingham.scenario import Scenario
     from gingham.stripe import StripeScenario
 
 
 def fabric_scenario(name: str) -> Scenario:
-    """Return the scenario of a fabric in a file or of an example."""
+    """Return the scenario of a fabric in a file, of an example, or of the run in a folder."""
+    # The name of an example means that, whatever folder has it, too.
+    if (Path(name) / MANIFEST).is_file() and not examples.path(name):
+        return load_result(name).scenario
     return kinds.FABRIC.load(found(name, kinds.FABRIC, examples.names()))
 
 

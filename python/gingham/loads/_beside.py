@@ -3,8 +3,9 @@
 ::
 
     accepted_load,latency_mean_ns      load          instead, where only that is known
-    0.10,612                           routing       name of the line; otherwise the file's
-    0.20,655                           ..half_width  of either, where there is one
+    0.10,612                           routing       name of the line; otherwise the file's, or
+    0.20,655                                         the folder's of a curve of ours
+                                       ..half_width  of either, where there is one
 
 Loads are shares of the hosts' links, latencies go from creation to delivery, in nanoseconds.
 """
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from gingham._files import require_file
 from gingham.errors import InputError, meant, nearest
+from gingham.store import MANIFEST as SWEEP
 
 if TYPE_CHECKING:
     import os
@@ -56,10 +58,16 @@ def beside(path: str | os.PathLike[str]) -> dict[str, list[Point]]:
         values = dict(zip(names, (cell.strip() for cell in row), strict=False))
         found = point(file, number, values, across)
         if found[LATENCY] is not None:
-            lines.setdefault(values.get(NAME) or file.stem, []).append(found)
+            lines.setdefault(values.get(NAME) or name_of(file), []).append(found)
     if not lines:
         raise InputError(f"{file}: holds no point with a latency", file=str(file))
     return {name: sorted(points, key=load_of) for name, points in lines.items()}
+
+
+def name_of(file: Path) -> str:
+    """Return what the line of a file is called that names none: in a sweep all are `curve.csv`."""
+    folder = file.absolute().parent
+    return folder.name if (folder / SWEEP).is_file() else file.stem
 
 
 def load_of(one: Point) -> float:

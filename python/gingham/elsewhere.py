@@ -1,0 +1,152 @@
+"""What BookSim 2 and CAMINOS call what a scenario says: their key, and what to write here.
+
+::
+
+    num_vcs          network.lanes.count       a key of ours
+    speculative      -                         nothing of ours does the same
+
+Sources: BookSim 2, `src/booksim_config.cpp`; CAMINOS, `caminos-lib`, `src/defaults/main.cfg`. The
+page `docs/how-to/booksim.md` says beside each what differs. Names that are keys of ours, too, are
+not among these.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+PAGE = "docs/how-to/booksim.md"
+BOOKSIM, CAMINOS = "BookSim", "CAMINOS"
+
+# Keys of ours, by the simulator and its key.
+KEYS = {
+    BOOKSIM: {
+        "network_file": "topology.file",
+        "k": "topology.generate.mesh.dimensions",
+        "routing_function": "routing.algorithm",
+        "num_vcs": "network.lanes.count",
+        "vc_buf_size": "network.lanes.depth",
+        "routing_delay": "network.lanes.routing_cycles",
+        "sw_allocator": "network.lanes.allocator",
+        "alloc_iters": "network.lanes.allocator.islip.iterations",
+        "wait_for_tail_credit": "network.lanes.reallocation",
+        "hold_switch_for_packet": "network.lanes.crossbar_input",
+        "output_buffer_size": "network.lanes.output_depth",
+        "vct": "network.lanes.forwarding",
+        "channel_width": "network.lanes.flit",
+        "use_noc_latency": "network.cable_length",
+        "injection_rate": "traffic.0.load",
+        "packet_size": "traffic.0.length",
+        "const_flits_per_packet": "traffic.0.length",
+        "injection_process": "traffic.0.arrivals",
+        "burst_alpha": "traffic.0.arrivals.on-off",
+        "burst_beta": "traffic.0.arrivals.on-off",
+        "class_priority": "traffic.0.priority",
+        "use_read_write": "traffic.0.arrivals.reply",
+        "max_outstanding_requests": "traffic.0.window",
+        "sample_period": "stop.time",
+        "max_samples": "stop.time",
+        "warmup_periods": "stop.warm_up",
+        "warmup_thres": "stop.warm_up",
+        "stopping_thres": "stop.relative_width",
+        "watch_file": "measure.follow",
+        "watch_flits": "measure.follow",
+        "min_adapt": "routing.adaptive",
+        "min_adapt_mesh": "routing.adaptive",
+        "min_adapt_torus": "routing.adaptive",
+        "nca": "routing.adaptive",
+    },
+    CAMINOS: {
+        "random_seed": "seed",
+        "virtual_channels": "network.lanes.count",
+        "buffer_size": "network.lanes.depth",
+        "message_size": "traffic.0.length",
+        "maximum_packet_size": "traffic.0.segmentation",
+        "virtual_channel_policies": "traffic.0.lanes",
+        "pattern": "traffic.0.destinations",
+        "measured": "stop.time",
+    },
+}
+# Why nothing of ours is written for one.
+NOTHING = {
+    BOOKSIM: {
+        "vc_allocator": "a head gets a free lane if there is one",
+        "speculative": "heads never speculate",
+        "internal_speedup": "a switch has one clock",
+        "buffer_policy": "each lane has a buffer of its own",
+        "deadlock_warn_timeout": "routes are proved before a run, and a real deadlock ends it",
+        "latency_thres": "the verdict `saturated` compares accepted with offered load",
+        "sim_count": "--replications of `gingham curve`, replications of a sweep",
+        "sim_power": "there is no model of power",
+        "sim_type": "every run measures latency and throughput",
+        "subnets": "a scenario has one network",
+        "link_failures": "take cables out of the fabric file",
+        "flatfly": "write an anynet file, which topology.file names",
+        "fly": "write an anynet file, which topology.file names",
+        "valiant": "packets take shortest ways, or those of routing.algorithm",
+        "romm": "packets take shortest ways, or those of routing.algorithm",
+        "romm_ni": "packets take shortest ways, or those of routing.algorithm",
+        "ugal": "packets take shortest ways, or those of routing.algorithm",
+        "chaos": "packets are never misrouted",
+        "planar_adapt": "routing.adaptive is fully adaptive, with escape lanes",
+        "wavefront": "allocators are maximal, islip and separable, input or output first",
+    },
+    CAMINOS: {"bubble": "datelines keep rings free of deadlock"},
+}
+# A line of a configuration of BookSim, which ends as no line of TOML does.
+SETTING = re.compile(r"^\s*(\w+)\s*=\s*([^;#\"']+|\{[^}]*\});\s*(//.*)?$")
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """What a name of another simulator is here."""
+
+    simulator: str
+    name: str
+    # The key to write, if there is one.
+    key: str | None
+    why: str
+
+    def __str__(self) -> str:
+        """Return a sentence without its full stop.
+
+        >>> print(named("num_vcs"))
+        BookSim's num_vcs is network.lanes.count here
+        >>> print(named("speculative"))
+        BookSim's speculative has no key here: heads never speculate
+        """
+        if self.key:
+            return f"{self.simulator}'s {self.name} is {self.key} here"
+        return f"{self.simulator}'s {self.name} has no key here: {self.why}"
+
+
+def named(name: str) -> Elsewhere | None:
+    """Return what a name of another simulator is here, in any case and with - or _; or nothing."""
+    plain = name.lower().replace("-", "_")
+    for simulator, keys in KEYS.items():
+        if plain in keys:
+            return Elsewhere(simulator, plain, keys[plain], "")
+        if plain in NOTHING[simulator]:
+            return Elsewhere(simulator, plain, None, NOTHING[simulator][plain])
+    return None
+
+
+def unknown_in(message: str) -> list[Elsewhere]:
+    """Return what others call what a message says is unknown, in order and each once.
+
+    >>> [str(one) for one in unknown_in("x.toml:3:1: unknown key `num_vcs` in `network.lanes`")]
+    ["BookSim's num_vcs is network.lanes.count here"]
+    """
+    names = re.findall(r"unknown (?:key|name) `([^`]+)`", message)
+    return [one for one in map(named, dict.fromkeys(names)) if one]
+
+
+def is_booksim(text: str) -> bool:
+    """Whether a text is a configuration of BookSim: settings that end in semicolons, and comments.
+
+    >>> is_booksim("topology = mesh; // 8 x 8"), is_booksim("topology.file = 'x'")
+    (True, False)
+    """
+    lines = [line for line in text.splitlines() if line.strip()]
+    told = [line for line in lines if not line.lstrip().startswith("//")]
+    return bool(told) and all(map(SETTING.match, told))

@@ -1,0 +1,77 @@
+"""Names of BookSim and CAMINOS are answered with ours."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from gingham import elsewhere, mechanisms, reference
+from tests.conftest import Finished
+
+Command = Callable[..., Finished]
+PAGE = Path(__file__).parent.parent / elsewhere.PAGE
+MESH = """
+topology.generate.mesh = { dimensions = [2, 2] }
+routing.algorithm = "dimension-order"
+network.preset = "booksim-iq"
+stop.time = "1 us"
+[[traffic]]
+load = 0.1
+length = { fixed = "64 B" }
+"""
+
+
+def test_every_key_that_is_named_is_there_and_no_name_is_one_of_ours() -> None:
+    paths = {one.path for one in reference.every_key()}
+    # A key deep down may share its last part: whoever asks for it writes the whole path.
+    ours = paths | {one.name for one in mechanisms.every_mechanism()}
+    for simulator, keys in elsewhere.KEYS.items():
+        assert set(keys.values()) <= paths, simulator
+        names = keys.keys() | elsewhere.NOTHING[simulator].keys()
+        assert not names & ours, simulator
+        assert not keys.keys() & elsewhere.NOTHING[simulator].keys(), simulator
+
+
+def test_explain_answers_the_names_of_others(gingham: Command) -> None:
+    shown = gingham("explain", "num_vcs")
+    assert shown.out.startswith("BookSim's num_vcs is network.lanes.count here\n\n")
+    assert "Lanes of every channel" in shown.out
+    assert "has no key here: heads never" in gingham("explain", "speculative").out
+    told = json.loads(gingham("explain", "VC-buf-size", "--json").out)
+    assert [one["key"] for one in told["elsewhere"]] == ["network.lanes.depth"]
+    assert [one["path"] for one in told["keys"]] == ["network.lanes.depth"]
+
+
+def test_a_key_of_others_in_a_scenario_is_told_ours(gingham: Command, tmp_path: Path) -> None:
+    text = MESH.replace("load = 0.1", "injection_rate = 0.1")
+    (tmp_path / "mesh.toml").write_text(text)
+    refused = gingham("run", "mesh.toml")
+    assert refused.code == 2
+    assert refused.err.endswith("\n  BookSim's injection_rate is traffic.0.load here\n")
+    (tmp_path / "mesh.toml").write_text(MESH)
+    refused = gingham("run", "mesh.toml", "--set", "routing.algorithm=ugal")
+    assert "BookSim's ugal has no key here: packets take shortest ways" in refused.err
+    assert "BookSim" not in gingham("run", "mesh.toml", "--set", "routing.algorithm=upp").err
+
+
+@pytest.mark.parametrize(
+    ("simulator", "heading"),
+    [("BookSim", "## BookSim2, key by key"), ("CAMINOS", "## CAMINOS, key by key")],
+)
+def test_the_page_for_its_users_says_the_same(simulator: str, heading: str) -> None:
+    table = PAGE.read_text().partition(heading)[2].partition("\n## ")[0].replace("`", "")
+    told: dict[str, list[str]] = {}
+    for theirs, ours in (row.split(" | ")[:2] for row in table.splitlines() if " | " in row):
+        for name in theirs.strip("| ").split(", "):
+            told.setdefault(name.partition(" ")[0], []).append(ours)
+    common = {"network", "lanes", "traffic", "0"}
+    keys = elsewhere.KEYS[simulator]
+    for name in keys.keys() & told.keys():
+        parts = set(keys[name].split(".")) - common or {reference.last(keys[name])}
+        assert any(part in here for part in parts for here in told[name]), name
+    for name in elsewhere.NOTHING[simulator].keys() & told.keys():
+        assert any(here.startswith(("none", "fixed", "--")) for here in told[name]), name
+    assert len(keys.keys() & told.keys()) > len(keys) / 2
