@@ -7,6 +7,7 @@
 //! ```
 
 mod obey;
+mod telling;
 
 use std::fmt::Display;
 use std::io::{self, stdin};
@@ -34,6 +35,7 @@ use crate::problem::Problem;
 use crate::report;
 use crate::sandbox::{self, Kept};
 use crate::signals::Signals;
+use telling::Tellings;
 
 /// Calls of the interface before the channels have their turn: at most as many packets as these
 /// give out before the interface has its own.
@@ -86,6 +88,8 @@ struct Tunnel {
     line: Arc<HalfLine>,
     orders: OrderLine,
     metrics: Option<MetricsServer>,
+    /// Who has asked for the status and has not heard all of it.
+    tellings: Tellings,
     /// What the file says now.
     config: Config,
     /// What the command line says of the level, which goes before the file.
@@ -117,6 +121,7 @@ impl Tunnel {
         Ok(Self {
             orders,
             metrics,
+            tellings: Tellings::default(),
             config: config.clone(),
             log_level,
             began_at: now,
@@ -147,6 +152,7 @@ impl Tunnel {
             if ready.has(ORDERS) {
                 self.obey()?;
             }
+            self.tellings.go_on(now());
             self.tell_metrics(ready.has(METRICS));
             self.peers.ends.receive();
             while let Some((mut packet, longest_bytes)) = self.peers.next_packet() {
@@ -158,7 +164,8 @@ impl Tunnel {
             self.peers.transmit(now());
             let mut also = vec![self.tun.as_fd(), signals.as_fd(), self.orders.as_fd()];
             also.extend(self.metrics.iter().flat_map(MetricsServer::fds));
-            ready = self.peers.ends.wait(Some(self.looks_by), &also)?;
+            let tells_at = self.tellings.next_at(now()).unwrap_or(self.looks_by);
+            ready = self.peers.ends.wait(Some(self.looks_by.min(tells_at)), &also)?;
         }
     }
 

@@ -6,8 +6,7 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 
 use gingham_input::{Overrides, Source};
-use gingham_stripe_udp::End;
-use rustix::net::{SendFlags, send};
+use gingham_stripe_udp::{End, now};
 use tracing::{debug, info};
 
 use super::Tunnel;
@@ -23,7 +22,8 @@ impl Tunnel {
         while let Some(order) = self.orders.next_order()? {
             let reply = match order {
                 Order::Status(to) => {
-                    tell(&to, &self.status());
+                    let text = serde_json::to_vec(&self.status()).expect("numbers and names");
+                    self.tellings.tell(now(), to, text);
                     continue;
                 }
                 Order::Ping => Reply::Alive,
@@ -81,14 +81,5 @@ impl Tunnel {
         let done = self.peers.follow(&before, &self.config, handed.preshared, &self.line);
         info!(error = done.as_ref().err(), "the configuration was reloaded");
         done
-    }
-}
-
-/// Writes a status to who waits there; a reader that is not fast enough has the beginning of it.
-fn tell(to: &OwnedFd, status: &Status) {
-    let text = serde_json::to_vec(status).expect("numbers and names");
-    let mut left = &text[..];
-    while let Ok(count @ 1..) = send(to, left, SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
-        left = &left[count..];
     }
 }

@@ -1,0 +1,142 @@
+//! What is told to those who asked: as much as they take at once, and the rest when they have read.
+//!
+//! ```text
+//!   a status ──► all that fits now ──► the rest each 5 ms ──► closed: all is told, or it is too late
+//! ```
+//!
+//! Invariants: nobody who asked is waited for; those who are told are bounded in number and time.
+
+use std::os::fd::OwnedFd;
+use std::time::Duration;
+
+use gingham_stripe::Instant;
+use rustix::io::Errno;
+use rustix::net::{SendFlags, send};
+
+/// So many are told at once; then the oldest hears no more.
+const READERS_MAX: usize = 16;
+/// And for so long.
+const WAIT: Duration = Duration::from_secs(5);
+/// Who had no room is tried again so much later.
+const AGAIN: Duration = Duration::from_millis(5);
+
+/// Those to whom something is yet to be told.
+#[derive(Debug, Default)]
+pub(super) struct Tellings(Vec<Telling>);
+
+#[derive(Debug)]
+struct Telling {
+    to: OwnedFd,
+    text: Vec<u8>,
+    told_bytes: usize,
+    until: Instant,
+}
+
+impl Tellings {
+    /// Somebody is to be told this.
+    pub(super) fn tell(&mut self, now: Instant, to: OwnedFd, text: Vec<u8>) {
+        if self.0.len() == READERS_MAX {
+            self.0.remove(0);
+        }
+        self.0.push(Telling { to, text, told_bytes: 0, until: now.after(WAIT) });
+        self.go_on(now);
+    }
+
+    /// Tells as much as is taken now.
+    pub(super) fn go_on(&mut self, now: Instant) {
+        self.0.retain_mut(|one| now < one.until && one.goes_on());
+    }
+
+    /// When to go on, if anybody is yet to be told something.
+    pub(super) fn next_at(&self, now: Instant) -> Option<Instant> {
+        (!self.0.is_empty()).then(|| now.after(AGAIN))
+    }
+}
+
+impl Telling {
+    /// Whether there is more to tell, to one who still listens.
+    fn goes_on(&mut self) -> bool {
+        while self.told_bytes < self.text.len() {
+            let left = &self.text[self.told_bytes..];
+            match send(&self.to, left, SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
+                Ok(count) => self.told_bytes += count,
+                Err(error) => return error == Errno::AGAIN,
+            }
+        }
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{self, Read};
+    use std::os::unix::net::UnixStream;
+
+    use super::*;
+
+    fn at(milliseconds: u64) -> Instant {
+        Instant::from_nanoseconds(milliseconds * 1_000_000)
+    }
+
+    /// Far more than a socket takes at once: the null, which sends once, tells 200 kB of it.
+    fn long() -> Vec<u8> {
+        (0..3_000_000_u32).map(|byte| byte.to_le_bytes()[0] ^ byte.to_le_bytes()[1]).collect()
+    }
+
+    #[test]
+    fn what_is_longer_than_a_socket_takes_comes_whole() -> io::Result<()> {
+        let (to, mut reader) = UnixStream::pair()?;
+        let (mut tellings, mut come) = (Tellings::default(), Vec::new());
+        tellings.tell(at(0), to.into(), long());
+        let mut some = vec![0; 100_000];
+        while let count @ 1.. = reader.read(&mut some)? {
+            come.extend_from_slice(&some[..count]);
+            tellings.go_on(at(1));
+        }
+        assert!(come == long(), "{} bytes came", come.len());
+        assert_eq!(tellings.next_at(at(1)), None);
+        Ok(())
+    }
+
+    #[test]
+    fn who_does_not_read_is_told_no_more_after_a_while() -> io::Result<()> {
+        let (to, _reader) = UnixStream::pair()?;
+        let mut tellings = Tellings::default();
+        tellings.tell(at(0), to.into(), long());
+        tellings.go_on(at(4_999));
+        assert_eq!(tellings.next_at(at(4_999)), Some(at(5_004)));
+        tellings.go_on(at(5_000));
+        assert_eq!(tellings.next_at(at(5_000)), None);
+        Ok(())
+    }
+
+    #[test]
+    fn who_has_gone_or_has_heard_all_is_told_nothing() -> io::Result<()> {
+        let mut tellings = Tellings::default();
+        let (to, _) = UnixStream::pair()?;
+        tellings.tell(at(0), to.into(), long());
+        let (to, mut reader) = UnixStream::pair()?;
+        tellings.tell(at(0), to.into(), b"{}".to_vec());
+        assert_eq!(tellings.next_at(at(0)), None);
+        let mut text = String::new();
+        reader.read_to_string(&mut text)?;
+        assert_eq!(text, "{}");
+        Ok(())
+    }
+
+    #[test]
+    fn of_too_many_the_oldest_hears_no_more() -> io::Result<()> {
+        let mut tellings = Tellings::default();
+        let mut readers = Vec::new();
+        for _ in 0..=READERS_MAX {
+            let (to, reader) = UnixStream::pair()?;
+            tellings.tell(at(0), to.into(), long());
+            readers.push(reader);
+        }
+        assert_eq!(tellings.0.len(), READERS_MAX);
+        let mut cut = Vec::new();
+        readers[0].read_to_end(&mut cut)?;
+        assert!(!cut.is_empty() && cut.len() < long().len());
+        Ok(())
+    }
+}
