@@ -383,7 +383,7 @@ def test_sixteen_active_peers_share_an_uplink_fairly(program: Path, tmp_path: Pa
     rates = rates_of_peers(program, tmp_path, 16, 45)
     assert sum(rates) >= 0.55 * 40e6, rates
     assert min(rates) >= 0.4 * sum(rates) / len(rates), rates
-    assert jain(rates) >= 0.92, rates
+    assert jain(rates) >= 0.91, rates
 
 
 def test_the_bounds_of_fair_shares_refuse_unfair_ones() -> None:
