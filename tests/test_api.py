@@ -167,6 +167,8 @@ def test_a_class_goes_by_its_name_wherever_its_place_is_taken() -> None:
         ("traffic.0.length", "512 B", '{ fixed = "512 B" }'),
         ("routing.algorithm", "dor", "dimension-order"),
         ("routing.algorithm", "MINHOP", "shortest-path"),
+        ("routing.algorithm", "dim_order_torus", "dimension-order"),
+        ("traffic.0.destinations", "bitcomp", "bit-complement"),
         ("topology.generate", "leaf_spine", "folded-clos"),
     ],
 )
