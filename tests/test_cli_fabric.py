@@ -56,6 +56,19 @@ def test_info_for_programs_is_one_object(gingham: Command, ring: Path) -> None:
     assert (facts["cables"], facts["switch_diameter"]) == (10, 2)
 
 
+def test_what_failed_is_left_out(gingham: Command, ring: Path, tmp_path: Path) -> None:
+    command = ("fabric", "convert", ring, "-o")
+    gone = gingham(*command, "less.toml", "--without", "s1", "--without", "s3[3] -> s4[2]")
+    assert gone.code == 0, gone.err
+    facts = json.loads(gingham("fabric", "info", "less.toml", "--json").out)
+    # Of ten cables three were at s1, one of them to its host, which is left behind.
+    assert (facts["nodes"]["switch"], facts["nodes"]["host"], facts["cables"]) == (4, 5, 6)
+    refused = gingham(*command, "none.toml", "--without", "s11")
+    assert refused.code == 2
+    assert '"s11" is no node and no cabled port of this fabric; did you mean "s1' in refused.err
+    assert not (tmp_path / "none.toml").exists()
+
+
 def test_a_sound_fabric_passes_the_check(gingham: Command, ring: Path) -> None:
     checked = gingham("fabric", "check", ring)
     assert (checked.code, checked.out) == (0, f"{ring}: nothing found\n")

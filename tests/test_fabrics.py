@@ -94,3 +94,40 @@ def test_the_command_line_has_an_option_for_each_parameter_that_messages_name() 
     sources = [path.read_text() for path in (PACKAGE / "cli").glob("*.py")]
     for option in {one.split()[-1].strip("`()") for one in OPTIONS.values()}:
         assert any(f'"{option}"' in source for source in sources), option
+
+
+@pytest.mark.parametrize(
+    ("names", "cables"),
+    [
+        # In a ring of four a switch has two neighbours and its host.
+        (["s1"], 5),
+        (["0x0000500000000001"], 5),
+        (["0000500000000001", "s1"], 5),
+        (["s1[3]"], 7),
+        (["s1[3] - s2[2]"], 7),
+        (["s2[2] -> s1[3]", "s1[3]"], 7),
+        (["h1-0"], 7),
+        ([], 8),
+    ],
+)
+def test_what_failed_is_gone_with_its_cables(names: list[str], cables: int) -> None:
+    ring = fabrics.ring(switches=4)
+    less = ring.without(*names)
+    assert (len(ring.cables), len(less.cables)) == (8, cables)
+    lost = {cable.ends for cable in ring.cables} - {cable.ends for cable in less.cables}
+    assert len(lost) == 8 - cables
+    assert len(ring.nodes) - len(less.nodes) == (1 if cables == 5 or "h1-0" in names else 0)
+
+
+@pytest.mark.parametrize("name", ["s7", "s1[9]", "s1[3] - s2[3]", "0x99", ""])
+def test_what_is_not_there_cannot_fail(name: str) -> None:
+    with pytest.raises(InputError, match="is no node and no cabled port of this fabric"):
+        fabrics.ring(switches=4).without("s0", name)
+
+
+def test_names_may_hold_what_stands_between_two_ends(tmp_path: Path) -> None:
+    text, _ = fabrics.ring(switches=4).text("toml")
+    (tmp_path / "ring.toml").write_text(text.replace('"s1', '"rack - 36 ports'))
+    ring = Fabric.load(tmp_path / "ring.toml")
+    assert len(ring.without("rack - 36 ports[3]").cables) == 7
+    assert len(ring.without("rack - 36 ports[3] - s2[2]").cables) == 7

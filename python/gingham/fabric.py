@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import os
+import re
+import tempfile
+import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from gingham._files import require_file, unknown_ending, write_bytes
 from gingham._native import CoreFabric, formats
+from gingham.errors import InputError, meant, nearest
 from gingham.routes import Routes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Self
+
+
+GUID = re.compile(r"^(0x)?[0-9a-fA-F]{1,16}$")
+# As tables and pictures name a cable, or a channel.
+BETWEEN_ENDS = re.compile(r"(?<=\]) (?:-|->|--) (?=\S)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +118,39 @@ class Fabric:
             Cable((end(lower), end(upper)), speed, length_mm)
             for lower, upper, speed, length_mm in self._core.cables()
         ]
+
+    def without(self, *names: str) -> Self:
+        """Return the fabric without these nodes and cables, as if they had failed.
+
+        A node is named by its name or GUID, and takes its cables along. A cable is named by one
+        of its ends, such as `"s3[7]"`, or by both: `"s3[7] - s4[1]"`, or as a channel `->`.
+        Hosts of a switch that is gone stay, without a cable. `InputError` for what is not there.
+        """
+        gone = {found for name in names for found in self._meant(name)}
+        text, _ = self.text("toml")
+        kept = (block for block in text.split("\n\n") if not is_gone(block, gone))
+        with tempfile.TemporaryDirectory(prefix="gingham-") as folder:
+            path = Path(folder, "without.toml")
+            path.write_text("\n\n".join(kept) + "\n")
+            return self.load(path)
+
+    def _meant(self, name: str) -> set[str]:
+        """Return the name of a node, or both ends of a cable."""
+        nodes = {node.name for node in self.nodes}
+        if name in nodes:
+            return {name}
+        for node in self.nodes:
+            if node.guid and GUID.match(name) and int(node.guid, 16) == int(name, 16):
+                return {node.name}
+        cables = [{f"{end}[{port}]" for end, port in cable.ends} for cable in self.cables]
+        ends = {end.strip() for end in BETWEEN_ENDS.split(name)}
+        for cable in cables:
+            if ends <= cable:
+                return cable
+        near = nearest(name, [*nodes, *(end for cable in cables for end in cable)])
+        raise InputError(
+            f'"{name}" is no node and no cabled port of this fabric{meant(near)}', nearest=near
+        )
 
     def info(self) -> dict[str, Any]:
         """Return counts, speeds and distances."""
@@ -207,6 +249,17 @@ class Fabric:
         nodes = self.nodes
         switches = sum(node.kind == "switch" for node in nodes)
         return f"<Fabric: {switches} switches, {len(nodes) - switches} other nodes>"
+
+
+def is_gone(block: str, gone: set[str]) -> bool:
+    """Whether a block of our fabric format is a node or cable that is gone, or a cable to one."""
+    for kind, entries in tomllib.loads(block).items():
+        (entry,) = entries
+        if kind != "cable":
+            return entry["name"] in gone
+        nodes = {end.rpartition("[")[0] for end in entry["ends"]}
+        return bool(gone & {*entry["ends"], *nodes})
+    return False
 
 
 def format_of(path: Path) -> str:

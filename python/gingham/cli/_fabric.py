@@ -97,18 +97,35 @@ fabric.add_command(make_group())
 @click.argument("file", type=FABRIC_FILE)
 @output_option(required=True)
 @format_option
+@click.option(
+    "--without",
+    multiple=True,
+    metavar="NAME",
+    help="Leave out a switch or host by name or GUID, or a cable by an end such as 's3[7]', as if "
+    "it had failed; may be given several times.",
+)
 @force_option
 @json_option
-def convert(file: Path, output: Path, format_name: str | None, force: bool, as_json: bool) -> None:
-    """Write the fabric in FILE in another format.
+def convert(
+    file: Path,
+    output: Path,
+    format_name: str | None,
+    without: tuple[str, ...],
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Write the fabric in FILE in another format, or without what failed.
 
     \b
     Examples:
       gingham fabric convert cluster.ibnetdiscover -o cluster.toml
       gingham fabric convert cluster.ibnetdiscover -o cluster.dot
       gingham fabric convert cluster.ibnetdiscover -o topology.conf
+      gingham fabric convert cluster.ibnetdiscover -o failed.ibnetdiscover --without spine3
     """
-    notes = load(file).save(output, format=format_name, overwrite=force)
+    loaded = load(file)
+    kept = loaded.without(*without) if without else loaded
+    notes = kept.save(output, format=format_name, overwrite=force)
     for note in notes:
         warn(note)
     if as_json:

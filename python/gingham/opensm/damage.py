@@ -8,15 +8,12 @@ read from another format, and three broken cables are two broken cables and one 
 from __future__ import annotations
 
 import hashlib
-import tomllib
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from gingham.errors import InputError
-from gingham.fabric import Fabric
-from gingham.opensm.simulator import scratch_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from gingham.fabric import Fabric
 
 Breakable: TypeAlias = Literal["cables", "switches"]
 
@@ -31,7 +28,7 @@ def broken(fabric: Fabric, count: int, what: Breakable, *, seed: int) -> tuple[F
         kinds = "cables between switches" if what == "cables" else "switches"
         raise InputError(f"cannot break {count} {kinds}: the fabric has {len(names)}")
     gone = sorted(names, key=lambda name: drawn(seed, name))[:count]
-    return without(fabric, set(gone)), sorted(gone)
+    return fabric.without(*gone), sorted(gone)
 
 
 def candidates(fabric: Fabric, what: Breakable) -> list[str]:
@@ -51,26 +48,3 @@ def cable_name(one: tuple[str, int], other: tuple[str, int]) -> str:
 def drawn(seed: int, name: str) -> bytes:
     """Return a number for a name that only the seed knows."""
     return hashlib.sha256(f"{seed} {name}".encode()).digest()
-
-
-def without(fabric: Fabric, gone: Iterable[str]) -> Fabric:
-    """Return the fabric without the switches and cables of these names."""
-    text, _ = fabric.text("toml")
-    missing = frozenset(gone)
-    with scratch_folder() as folder:
-        path = folder / "broken.toml"
-        blocks = text.split("\n\n")
-        kept = (block for block in blocks if not is_gone(block, missing))
-        path.write_text("\n\n".join(kept) + "\n")
-        return Fabric.load(path)
-
-
-def is_gone(block: str, gone: frozenset[str]) -> bool:
-    """Whether a block of our fabric format is a node or cable that is gone, or a cable to one."""
-    for kind, entries in tomllib.loads(block).items():
-        (entry,) = entries
-        if kind != "cable":
-            return entry["name"] in gone
-        nodes = {end.rpartition("[")[0] for end in entry["ends"]}
-        return bool(gone & {" - ".join(entry["ends"]), *nodes})
-    return False
