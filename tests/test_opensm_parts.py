@@ -241,6 +241,13 @@ def test_more_than_there_is_cannot_break() -> None:
         broken(ring, 5, "cables", seed=1)
 
 
+def test_a_name_may_hold_the_sign_of_a_comment(tmp_path: Path) -> None:
+    (tmp_path / "net.ibnetdiscover").write_text(DUMP.replace('"spine"', '"Voltaire # 2"'))
+    fabric = Fabric.load(tmp_path / "net.ibnetdiscover")
+    (tmp_path / "roots").write_text("Voltaire # 2\nleaf [1] # below it\n")
+    assert read_roots(tmp_path / "roots", fabric) == ["Voltaire # 2", "leaf [1]"]
+
+
 def test_roots_are_names_or_guids(cluster: Fabric, tmp_path: Path) -> None:
     (tmp_path / "roots").write_text("# by name and by GUID\nleaf [1]\n0x11  # the spine\n0x10\n\n")
     assert read_roots(tmp_path / "roots", cluster) == ["leaf [1]", "spine"]

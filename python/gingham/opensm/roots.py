@@ -24,7 +24,9 @@ def read_roots(path: Path, fabric: Fabric) -> list[str]:
     names = {node.name for node in switches}
     roots = []
     for number, line in enumerate(path.read_text(errors="replace").splitlines(), start=1):
-        word = line.partition("#")[0].strip()
+        # Switches are called "Voltaire 4036 # rack 3": a comment begins only where no name goes on.
+        whole = line.strip()
+        word = whole if whole in names else line.partition("#")[0].strip()
         if not word:
             continue
         name = by_guid.get(int(word, 16)) if GUID.match(word) else word
