@@ -104,6 +104,11 @@ def test_a_ring_can_deadlock_and_two_lanes_mend_it(gingham: Command, ring: Path)
     command = ("route", "check", ring, "--lfts", ring.with_name("ring.lfts"))
     refused = gingham(*command)
     assert (refused.code, "closes the cycle" in refused.out) == (3, True)
+    # One lane of number 0, and what is to be done.
+    assert "lanes in use                   1: lane 0\n" in refused.out
+    said = " ".join(refused.out.split("closes the cycle\n")[1].split())
+    assert said.startswith("no service levels were given (--sl), so that every pair")
+    assert said.endswith(f'"gingham opensm compare {ring}"')
     levels, lanes = ring.with_name("levels.csv"), ring.with_name("opensm.conf")
     levels.write_text(LEVELS)
     lanes.write_text(TWO_LANES)
@@ -111,12 +116,24 @@ def test_a_ring_can_deadlock_and_two_lanes_mend_it(gingham: Command, ring: Path)
     assert (mended.code, mended.err) == (0, "")
     assert json.loads(mended.out)["lanes"] == [0, 1]
     lanes.write_text(TWO_LANES.replace("max_vls 2", "max_vls 1"))
-    one_lane = gingham(*command, "--sl", levels, "--sl2vl", lanes)
+    one_lane = gingham(*command, "--sl", levels, "--sl2vl", lanes, "--json")
     assert one_lane.code == 3
+    [advice] = json.loads(one_lane.out)["advice"]
+    assert advice.startswith("which engines of OpenSM are free of deadlock here: ")
     lanes.write_text(TWO_LANES.replace("0,1,", "0,15,", 1))
     dropped = gingham(*command, "--sl", levels, "--sl2vl", lanes, "--json")
     assert dropped.code == 5
     assert all("maps to lane 15" in fault for fault in json.loads(dropped.out)["faults"])
+
+
+def test_a_proof_about_nobody_is_told(gingham: Command, tmp_path: Path) -> None:
+    (tmp_path / "bare.toml").write_text(
+        '[[switch]]\nname = "s0"\n[[switch]]\nname = "s1"\n[[cable]]\nends = ["s0[1]", "s1[1]"]\n'
+    )
+    shown = gingham("route", "bare.toml", "--algorithm", "up-down")
+    assert shown.code == 0
+    assert "the fabric has no two hosts, so that no routes are proved" in shown.err
+    assert "Busiest channels" not in shown.out
 
 
 def test_loops_and_black_holes_are_found(gingham: Command, clos: Path) -> None:

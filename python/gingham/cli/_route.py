@@ -14,7 +14,7 @@ from gingham.cli._options import FABRIC_FILE, force_option, output_option
 from gingham.cli._output import json_option, print_json
 from gingham.cli._route_check import DEADLOCK_EXIT, check
 from gingham.cli._route_compare import compare_all, require_comparison
-from gingham.cli._route_facts import print_routes
+from gingham.cli._route_facts import print_routes, warn_of_no_pairs
 from gingham.opensm.roots import read_roots
 
 if TYPE_CHECKING:
@@ -249,10 +249,13 @@ def compute(
     )
     if output is not None:
         routes.save(output, overwrite=force)
+    statistics = routes.statistics()
+    warn_of_no_pairs(statistics)
     if as_json:
-        print_json({"file": str(file), "algorithm": name, "form": routes.form, **as_facts(routes)})
+        facts = as_facts(routes, statistics)
+        print_json({"file": str(file), "algorithm": name, "form": routes.form, **facts})
     else:
-        print_routes(routes)
+        print_routes(routes, statistics)
     if not routes.is_deadlock_free:
         raise click.exceptions.Exit(DEADLOCK_EXIT)
 
@@ -290,7 +293,7 @@ def root_of(
     return names[0] if names[0] in ROOTS else {"named": list(names)}
 
 
-def as_facts(routes: Routes) -> dict[str, Any]:
+def as_facts(routes: Routes, statistics: dict[str, Any]) -> dict[str, Any]:
     """Return all that is known of the routes."""
     return {
         "deadlock_free": routes.is_deadlock_free,
@@ -299,5 +302,5 @@ def as_facts(routes: Routes) -> dict[str, Any]:
         "lanes": routes.lanes,
         "dateline_classes": routes.dateline_classes,
         "dateline_rule": routes.dateline_rule,
-        "statistics": routes.statistics(),
+        "statistics": statistics,
     }

@@ -9,8 +9,15 @@ import click
 
 from gingham.cli._fabric import load
 from gingham.cli._options import FABRIC_FILE, SEED
-from gingham.cli._output import echo, json_option, print_facts, print_json, print_table
-from gingham.cli._route_facts import print_loads, summary
+from gingham.cli._output import (
+    echo,
+    json_option,
+    print_facts,
+    print_json,
+    print_prose,
+    print_table,
+)
+from gingham.cli._route_facts import print_loads, summary, warn_of_no_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -77,6 +84,8 @@ def check(
     """
     routes = load(topology).load_routes(lfts, sl2vl=sl2vl, sl=sl)
     facts = as_facts(routes, samples, seed)
+    facts["advice"] = list(advice(facts, topology, levels_given=sl is not None))
+    warn_of_no_pairs(facts["statistics"])
     if as_json:
         print_json({"file": str(topology), "lfts": str(lfts), **facts})
     else:
@@ -141,10 +150,29 @@ def print_check(routes: Routes, facts: dict[str, Any]) -> None:
             prose="fault",
         )
     echo(routes.explain())
-    if facts["cycle"] and not facts["cycle_without_loops"]:
-        echo("only packets that go round for ever close this cycle: mend the faults above")
-    elif facts["cycle"] and facts["deadlock_free_between_hosts"]:
-        echo("between hosts alone the routes are free of deadlock")
+    for sentences in facts["advice"]:
+        print_prose(sentences)
+
+
+def advice(facts: dict[str, Any], topology: Path, *, levels_given: bool) -> Iterator[str]:
+    """Return what a cycle means for whoever runs the cluster, and what to do about it."""
+    if not facts["cycle"]:
+        return
+    if not facts["cycle_without_loops"]:
+        yield "only packets that go round for ever close this cycle: mend the faults above"
+        return
+    if facts["deadlock_free_between_hosts"]:
+        yield (
+            "between hosts alone the routes are free of deadlock; packets of aggregation nodes "
+            "or routers close this cycle"
+        )
+    if not levels_given:
+        yield (
+            "no service levels were given (--sl), so that every pair is taken to send on level "
+            "0: routes of dfsssp, lash, nue and torus-2QoS are safe only with theirs, and with "
+            "the lanes of --sl2vl"
+        )
+    yield f'which engines of OpenSM are free of deadlock here: "gingham opensm compare {topology}"'
 
 
 def more(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
@@ -158,7 +186,15 @@ def more(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "effective bisection bandwidth", f"{bandwidth:.3f} ± {half_width:.3f} of a link"
     if facts["alternatives"] > 1:
         yield "alternatives of a pair", f"{facts['alternatives']:,}, of which loads count the first"
-    yield "lanes in use", ", ".join(map(str, facts["lanes"])) or "none"
+    yield "lanes in use", lanes_of(facts["lanes"])
+
+
+def lanes_of(lanes: list[int]) -> str:
+    """Return how many lanes there are, and which."""
+    if not lanes:
+        return "none"
+    noun = "lane" if len(lanes) == 1 else "lanes"
+    return f"{len(lanes)}: {noun} {', '.join(map(str, lanes))}"
 
 
 def among(sharing: dict[str, Any]) -> str:

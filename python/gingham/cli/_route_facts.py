@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gingham.cli._output import echo, print_facts, print_table
+from gingham.cli._output import echo, print_facts, print_table, warn
 from gingham.errors import counted
 
 if TYPE_CHECKING:
@@ -48,6 +48,15 @@ def summary(statistics: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "bound on all-to-all load", f"{bound['load']:.3f}{rate}, by {bound['bottleneck']}"
 
 
+def warn_of_no_pairs(statistics: dict[str, Any]) -> None:
+    """Say that a proof about nobody is none, as of a dump that knows switches alone."""
+    if not statistics["host_pairs"]:
+        warn(
+            "the fabric has no two hosts, so that no routes are proved; "
+            "take the dump where `ibnetdiscover` sees the hosts"
+        )
+
+
 def lanes(routes: Routes) -> Iterator[tuple[str, str]]:
     """Return on which lanes packets travel, if there are several."""
     if len(routes.lanes) > 1:
@@ -77,7 +86,9 @@ def detour(longest: dict[str, Any]) -> str:
 
 
 def print_loads(statistics: dict[str, Any]) -> None:
-    """Print lengths of paths and the busiest channels."""
+    """Print lengths of paths and the busiest channels, if there are paths."""
+    if not statistics["host_pairs"]:
+        return
     rows = by_number(statistics["pairs_by_switches"])
     print_table("Path lengths", ["switches", "pairs"], rows, numbers="switches pairs")
     if statistics["max_in_transit_hosts"]:
@@ -100,9 +111,8 @@ def busiest(most: Sequence[dict[str, Any]], what: str) -> list[tuple[str, str]]:
     return [(one[what], f"{one['paths']:,}") for one in most]
 
 
-def print_routes(routes: Routes) -> None:
+def print_routes(routes: Routes, statistics: dict[str, Any]) -> None:
     """Print lengths, loads and the proof."""
-    statistics = routes.statistics()
     print_facts([*roots(routes), *summary(statistics), *lanes(routes)])
     print_loads(statistics)
     echo(routes.explain())
