@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
 
 import gingham
+from gingham import Fabric
 
 # 16 hosts at the points of a square: a power of two, an even power, and a grid.
 BASE = """\
@@ -90,3 +92,19 @@ ends = ["s1[2]", "h1[2]"]
 [[cable]]
 ends = ["s1[3]", "h2[1]"]
 """
+
+
+def with_aggregation(path: Path) -> Fabric:
+    """Two leaves of two hosts below two spines, and an aggregation node at every switch."""
+    tree = Fabric.make("folded-clos", leaves=2, spines=2, hosts_per_leaf=2)
+    text, _ = tree.text("toml")
+    blocks = [re.sub(r"ports = [24]\n", "ports = 64\n", text)]
+    for number, switch in enumerate(node.name for node in tree.nodes if node.kind == "switch"):
+        # By its description a dump tells it from a host.
+        told = f'guid = "00006000000000{number}0"\ndescription = "Mellanox Aggregation Node"'
+        blocks += [
+            f'[[aggregation]]\nname = "a{number}"\nports = 1\n{told}',
+            f'[[cable]]\nends = ["{switch}[60]", "a{number}[1]"]',
+        ]
+    path.write_text("\n\n".join(blocks) + "\n")
+    return Fabric.load(path)

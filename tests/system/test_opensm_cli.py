@@ -15,7 +15,7 @@ import pytest
 
 from gingham import Fabric
 from tests.conftest import Finished, wait_until
-from tests.fragments import SECOND_PORT
+from tests.fragments import SECOND_PORT, with_aggregation
 from tests.system.support import made, nothing_is_left, processes, require_opensm
 
 Command = Callable[..., Finished]
@@ -153,6 +153,20 @@ def test_hosts_that_are_all_called_the_same_are_told_apart(
     assert told.code == 0, told
     row = json.loads(told.out)["rows"][0]
     assert (row["ran"], row["facts"]["host_pairs"]) == ("ftree", 240)
+
+
+def test_ftree_needs_to_know_which_nodes_compute(gingham: Command, tmp_path: Path) -> None:
+    with_aggregation(tmp_path / "tree.toml")
+    (tmp_path / "roots").write_text("spine0\nspine1\n")
+    command = ("opensm", "compare", "tree.toml", "--engines", "ftree", "--roots", "roots")
+    told = gingham(*command)
+    assert told.code == 0, told
+    assert "ftree was replaced by minhop" in told.out
+    assert "--compute-nodes hosts leaves them out" in " ".join(told.out.split())
+    mended = json.loads(gingham(*command, "--compute-nodes", "hosts", "--json").out)
+    assert (mended["rows"][0]["ran"], mended["compute_nodes"]) == ("ftree", "hosts")
+    # Two hosts of a leaf have two cables up, and routes for them that never meet.
+    assert mended["advice"] == ["free of deadlock, with most bandwidth: ftree (1.000)"]
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from gingham.cli._layout import text
 from gingham.cli._options import FABRIC_FILE, SEED, force_option, output_option
 from gingham.cli._output import json_option, print_json, print_prose, print_table, show
 from gingham.cli._progress import steps_shown
+from gingham.opensm.advice import hints, verdict
 from gingham.opensm.comparison import SAMPLES, EngineRow, Plan, compare, host_pairs
 from gingham.opensm.damage import broken
 from gingham.opensm.manager import ENGINES, TIMEOUT_S
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
     from gingham._rundir import RunFolder
     from gingham.fabric import Fabric
+    from gingham.opensm.comparison import ComputeNodes
     from gingham.opensm.damage import Breakable
     from gingham.plots.comparison import Line
 
@@ -88,6 +90,14 @@ def opensm() -> None:
     help="File of root switches for updn, dnup, ftree and our up-down: a name or GUID a line.",
 )
 @click.option(
+    "--compute-nodes",
+    type=click.Choice(["all", "hosts"]),
+    default="all",
+    show_default=True,
+    help="Adapters that ftree, sssp and dfsssp take for compute nodes: all, as OpenSM does unless "
+    "told, or hosts alone, without aggregation nodes.",
+)
+@click.option(
     "--torus",
     type=FABRIC_FILE,
     help="torus-2QoS.conf; without it, the coordinates in the names of switches.",
@@ -136,6 +146,7 @@ def compare_command(
     topology: Path,
     engines: list[str],
     roots_file: Path | None,
+    compute_nodes: ComputeNodes,
     torus: Path | None,
     settings: dict[str, str],
     break_count: int | None,
@@ -165,12 +176,14 @@ def compare_command(
                  is in which packets can wait for one another, lane by lane
 
     Below the table stand the faults of each engine's tables as `gingham route check` counts them:
-    packets that stray, those of aggregation nodes too.
+    packets that stray, those of aggregation nodes too. The last lines say which engines to choose
+    from, and what those that were replaced may have lacked.
 
     \b
     Examples:
       gingham opensm compare cluster.ibnetdiscover
       gingham opensm compare cluster.ibnetdiscover --engines updn,nue --set nue_max_num_vls=8
+      gingham opensm compare cluster.ibnetdiscover --roots roots.txt --compute-nodes hosts
       gingham opensm compare torus.toml --engines dor,lash,torus-2QoS --break 3 -o broken
     """
     fabric = with_guids(load(topology))
@@ -178,20 +191,21 @@ def compare_command(
     if torus is not None:
         require_file(torus)
     pairs = host_pairs(fabric)
-    plan = Plan(engines, roots, torus, settings, timeout, samples, seed, pairs)
+    plan = Plan(engines, roots, compute_nodes, torus, settings, timeout, samples, seed, pairs)
     # Opened first: a place that cannot be written is known before minutes of work.
     with run_folder(output, overwrite=force) as folder, interruptible(folder):
         after, gone = broken(fabric, break_count, what, seed=seed) if break_count else (None, [])
         before_rows, after_rows = run(plan, [fabric] if after is None else [fabric, after])
-        report = report_of(topology, plan, before_rows, gone, after_rows)
+        advice = [verdict(before_rows), *hints(fabric, plan, before_rows)]
+        report = report_of(topology, plan, before_rows, gone, after_rows) | {"advice": advice}
         if folder:
             write(folder, topology.name, before_rows, after_rows, report)
     if as_json:
         print_json(report)
     else:
-        print_rows(str(topology), before_rows)
+        print_rows(str(topology), before_rows, advice)
         if gone:
-            print_rows(f"without {', '.join(gone)}", after_rows)
+            print_rows(f"without {', '.join(gone)}", after_rows, [verdict(after_rows)])
         if output:
             show(text(f"written: {output}"))
     if any(row.failed for row in (*before_rows, *after_rows)):
@@ -226,6 +240,7 @@ def report_of(
         "kind": "opensm-comparison",
         "file": str(topology),
         "roots": list(plan.roots),
+        "compute_nodes": plan.compute_nodes,
         "settings": dict(plan.settings),
         "samples": plan.samples,
         "seed": plan.seed,
@@ -286,8 +301,8 @@ def title_of(row: EngineRow) -> str:
     return f"{row.engine}{replaced}"
 
 
-def print_rows(title: str, rows: Sequence[EngineRow]) -> None:
-    """Print a table, and below it why engines did not run and what their tables lose."""
+def print_rows(title: str, rows: Sequence[EngineRow], advice: Sequence[str]) -> None:
+    """Print a table, below it why engines did not run and what their tables lose, and advice."""
     numbers = "switches most lanes busiest bandwidth lost"
     columns = ["engine", "ran", *numbers.split(), "deadlock"]
     print_table(title, columns, map(cells, rows), numbers=numbers)
@@ -300,6 +315,8 @@ def print_rows(title: str, rows: Sequence[EngineRow]) -> None:
         faults = row.facts.get("faults")
         if faults:
             print_prose(f"{title_of(row)}: {counted(faults)}, the first: {faults[0]}")
+    for sentence in advice:
+        print_prose(sentence)
 
 
 def counted(faults: Sequence[str]) -> str:
@@ -311,7 +328,7 @@ def cells(row: EngineRow) -> list[str]:
     """Return a row as a person reads it."""
     # Of ours runs what was asked for.
     head = [f"our {row.engine}", ""] if row.by == "gingham" else [row.engine, row.ran]
-    return [*head, *numbers_of(row.facts), verdict(row.facts)] if row.facts else head
+    return [*head, *numbers_of(row.facts), proof_of(row.facts)] if row.facts else head
 
 
 def numbers_of(facts: Mapping[str, Any]) -> Iterator[str]:
@@ -329,7 +346,7 @@ def numbers_of(facts: Mapping[str, Any]) -> Iterator[str]:
     yield f"{facts['lost_pairs']:,}"
 
 
-def verdict(facts: Mapping[str, Any]) -> str:
+def proof_of(facts: Mapping[str, Any]) -> str:
     """Return whether packets can deadlock, in two or three words."""
     if facts["deadlock_free"]:
         return "free"

@@ -11,9 +11,10 @@ An engine that fails has a row that says so; the others are compared all the sam
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from gingham.errors import EnvironmentProblem, GinghamError, InputError
+from gingham.opensm import first_ports
 from gingham.opensm.decision import PROGRAMS, decide
 from gingham.opensm.manager import TIMEOUT_S, Request
 from gingham.opensm.programs import require
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
     from gingham.fabric import Fabric
     from gingham.routes import Routes
+
+ComputeNodes: TypeAlias = Literal["all", "hosts"]
 
 SAMPLES = 1000
 # Ours, in the form that switches hold.
@@ -64,6 +67,9 @@ class Plan:
     engines: Sequence[str]
     # Switches by name, for updn, dnup, ftree and our up-down.
     roots: Sequence[str] = ()
+    # Adapters that ftree, sssp and dfsssp take for compute nodes: all, as OpenSM does unless told,
+    # or hosts alone.
+    compute_nodes: ComputeNodes = "all"
     # torus-2QoS.conf; without it, that of the fabric's own shape.
     torus: Path | None = None
     # Settings of opensm.conf.
@@ -98,9 +104,10 @@ def compare(
     if plan.pairs is None:
         plan = replace(plan, pairs=host_pairs(fabric))
     roots, torus = root_file(fabric, plan.roots, folder), plan.torus or torus_file(fabric, folder)
+    nodes = compute_node_file(fabric, folder) if plan.compute_nodes == "hosts" else None
     rows = []
     for engine in plan.engines:
-        request = Request(engine, roots=roots, torus=torus, settings=plan.settings)
+        request = Request(engine, roots, nodes, torus, settings=plan.settings)
         rows.append(row_of_opensm(fabric, request, plan, tell))
     failures = [row for row in rows if row.failed]
     if failures and len(failures) == len(rows):
@@ -184,6 +191,21 @@ def root_file(fabric: Fabric, roots: Sequence[str], folder: Path) -> Path | None
     guids = {node.name: node.guid for node in fabric.nodes}
     path = folder / "roots"
     path.write_text("".join(f"0x{guids[name]}\n" for name in roots))
+    return path
+
+
+def compute_node_file(fabric: Fabric, folder: Path) -> Path:
+    """Write the GUIDs that the simulator gives the ports of hosts; return where."""
+    guids = {node.name: int(node.guid or "", 16) for node in fabric.nodes if node.kind == "host"}
+    moved = first_ports.moved(fabric)
+    path = folder / "compute-nodes"
+    with path.open("w") as lines:
+        for cable in fabric.cables:
+            for name, port in cable.ends:
+                if name in guids:
+                    guid = guids[name]
+                    played = 1 if moved.get(f"{guid:016x}") == port else port
+                    lines.write(f"0x{guid + played:016x}\n")
     return path
 
 

@@ -71,6 +71,8 @@ class Request:
     engine: str
     # GUIDs of root switches, a line each.
     roots: Path | None = None
+    # GUIDs of the ports of compute nodes, a line each, for ftree, sssp and dfsssp.
+    compute_nodes: Path | None = None
     # Shape of the torus, for torus-2QoS.
     torus: Path | None = None
     # Forwarding tables to load, for the engine "file".
@@ -133,7 +135,12 @@ def arguments(request: Request) -> list[str]:
     # Errors, what happens, and dumps of the tables.
     words = ["-F", CONFIGURATION, "-f", LOG, "-e", "-D", "0x43", "-s", "0", "-Q"]
     words += ["-R", request.engine]
-    files = {"-a": request.roots, "--torus_config": request.torus, "-U": request.tables}
+    files = {
+        "-a": request.roots,
+        "-u": request.compute_nodes,
+        "--torus_config": request.torus,
+        "-U": request.tables,
+    }
     for option, file in files.items():
         if file is not None:
             words += [option, str(file.resolve())]
