@@ -1,9 +1,15 @@
 //! Unevenness: lawful, and often the reason why one cable is slower than its neighbours.
+//!
+//! What most have is told by one example. What is unlike most is what somebody goes and looks at,
+//! so that all of it is named, as far as a note can be read.
 
 use crate::finding::plural;
-use crate::{Cable, Fabric, Finding, FindingKind, LinkSpeed, NodeId, NodeKind};
+use crate::{Cable, Fabric, Finding, FindingKind, NodeId, NodeKind};
 use std::collections::BTreeMap;
 use std::fmt::Display;
+
+/// How many of those that are unlike most are named.
+const NAMED_MAX: usize = 8;
 
 /// At most one note for each kind of unevenness.
 pub(super) fn check(fabric: &Fabric) -> Vec<Finding> {
@@ -38,9 +44,9 @@ fn bundles(fabric: &Fabric) -> Option<String> {
     let name =
         |(a, b): (NodeId, NodeId)| format!("{} and {}", fabric.node(a).name, fabric.node(b).name);
     uneven(sizes.into_iter().map(|(pair, size)| (size, name(pair)))).map(|counts| {
-        let shown = counts.iter().map(|(size, times, example)| {
-            let pairs = plural(*times, "pair", "pairs");
-            format!("{pairs} by {} ({example})", plural(*size, "cable", "cables"))
+        let shown = counts.iter().map(|count| {
+            let pairs = plural(count.times, "pair", "pairs");
+            format!("{pairs} by {} ({})", plural(count.value, "cable", "cables"), count.named())
         });
         format!("pairs of switches are joined unevenly: {}", join(shown))
     })
@@ -55,9 +61,9 @@ fn uplinks(fabric: &Fabric) -> Option<String> {
         (uplinks, fabric.node(id).name.clone())
     });
     uneven(counts).map(|counts| {
-        let shown = counts.iter().map(|(uplinks, times, example)| {
-            let leaves = plural(*times, "leaf", "leaves");
-            format!("{leaves} with {uplinks} ({example})")
+        let shown = counts.iter().map(|count| {
+            let leaves = plural(count.times, "leaf", "leaves");
+            format!("{leaves} with {} ({})", count.value, count.named())
         });
         format!("leaf switches have uneven numbers of uplinks: {}", join(shown))
     })
@@ -73,9 +79,10 @@ fn speeds(fabric: &Fabric) -> Option<String> {
             cable.speed.map(|speed| (speed, name))
         });
         uneven(known.map(|(speed, name)| ((speed.rate(), speed), name))).map(|counts| {
-            let shown = counts
-                .iter()
-                .map(|((_, speed), times, example)| shown_speed(*speed, *times, example));
+            let shown = counts.iter().map(|count| {
+                let cables = plural(count.times, "cable", "cables");
+                format!("{cables} at {} ({})", count.value.1, count.named())
+            });
             format!("{what}: {}", join(shown))
         })
     };
@@ -84,21 +91,37 @@ fn speeds(fabric: &Fabric) -> Option<String> {
     (!parts.is_empty()).then(|| format!("speeds are mixed {}", parts.join("; ")))
 }
 
-fn shown_speed(speed: LinkSpeed, times: usize, example: &str) -> String {
-    format!("{} at {speed} ({example})", plural(times, "cable", "cables"))
-}
-
 fn join(parts: impl Iterator<Item = impl Display>) -> String {
     parts.map(|part| part.to_string()).collect::<Vec<_>>().join(", ")
 }
 
-/// How often each value occurs, with the first of its names as an example; `None` where all
-/// are equal.
-fn uneven<T: Ord>(values: impl Iterator<Item = (T, String)>) -> Option<Vec<(T, usize, String)>> {
-    let mut counts: BTreeMap<T, (usize, String)> = BTreeMap::new();
-    for (value, name) in values {
-        counts.entry(value).or_insert((0, name)).0 += 1;
+/// How often a value occurs, and who has it.
+struct Count<T> {
+    value: T,
+    times: usize,
+    /// The first of them; only one where no value is commoner.
+    names: Vec<String>,
+}
+
+impl<T> Count<T> {
+    fn named(&self) -> String {
+        let named = self.names.join("; ");
+        let more = self.times - self.names.len();
+        if self.names.len() == 1 || more == 0 { named } else { format!("{named}; and {more} more") }
     }
-    let counts = counts.into_iter().map(|(value, (times, name))| (value, times, name));
-    Some(counts.collect::<Vec<_>>()).filter(|counts| counts.len() > 1)
+}
+
+/// How often each value occurs; `None` where all are equal.
+fn uneven<T: Ord + Copy>(values: impl Iterator<Item = (T, String)>) -> Option<Vec<Count<T>>> {
+    let mut by_value: BTreeMap<T, Vec<String>> = BTreeMap::new();
+    for (value, name) in values {
+        by_value.entry(value).or_default().push(name);
+    }
+    let most = by_value.values().map(Vec::len).max()?;
+    let count = |(value, mut names): (T, Vec<String>)| {
+        let times = names.len();
+        names.truncate(if times == most { 1 } else { NAMED_MAX });
+        Count { value, times, names }
+    };
+    Some(by_value.into_iter().map(count).collect::<Vec<_>>()).filter(|counts| counts.len() > 1)
 }

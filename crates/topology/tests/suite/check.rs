@@ -146,6 +146,30 @@ fn unevenness_is_one_note_of_each_kind() {
 }
 
 #[test]
+fn what_is_unlike_most_is_named_and_of_most_one() {
+    // Two cables from each of 24 leaves to the spine, but one from nine of the first ten.
+    let names: Vec<String> = (0..24).map(|n| format!("l{n}")).collect();
+    let (mut nodes, mut joins) = (vec![("spine", SWITCH)], Vec::new());
+    let single = |n: usize| n < 10 && n != 3;
+    for (n, name) in names.iter().enumerate() {
+        nodes.push((name, SWITCH));
+        joins.extend(vec![("spine", name.as_str()); if single(n) { 1 } else { 2 }]);
+    }
+    let mut builder = FabricBuilder::new();
+    let drafts: BTreeMap<&str, DraftNode> = (nodes.iter().zip(1..))
+        .map(|((name, kind), guid)| (*name, builder.add_plain(*kind, name, Guid(guid), 60)))
+        .collect();
+    for (a, b) in joins {
+        builder.join(drafts[a], drafts[b]).expect("60 ports are enough");
+    }
+    let found = findings(&builder.build());
+    let expected = "pairs of switches are joined unevenly: 9 pairs by 1 cable (spine and l0; \
+                    spine and l1; spine and l2; spine and l4; spine and l5; spine and l6; \
+                    spine and l7; spine and l8; and 1 more), 15 pairs by 2 cables (spine and l3)";
+    assert_eq!(found, [text(FindingKind::Unevenness, expected)]);
+}
+
+#[test]
 fn a_line_of_three_switches_in_numbers() {
     let summary = summary(&fabric(&LINE, &LINE_JOINS));
     assert_eq!(summary.nodes[&SWITCH], 3);
