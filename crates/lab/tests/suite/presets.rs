@@ -257,28 +257,36 @@ fn under_booksim_iq_a_lane_carries_a_packet_in_w_and_two_cycles() {
     assert!(gaps.clone().count() > 100 && gaps.into_iter().all(|gap| gap == Span::from_ns(22)));
 }
 
-/// 8x8, one lane of 8 flits, packets of 20: BookSim 2 accepts .2324 +- .0008 flits a host and cycle, what
-/// hosts send to themselves left out. By its defaults we accept .2235, 3.8 % less, and why is not
-/// known. As many of its configurations have it, heads are routed on the way (`routing_delay` 0) and
-/// credits take a cycle more: then we accept .232.
+/// An 8x8 mesh, lanes of 8 flits. What is expected is what a model accepts that was written from the
+/// source of BookSim 2 event by event, in runs of 12,000 to 40,000 cycles: see
+/// `docs/how-to/booksim.md`. For the first network .2324 was measured with BookSim 2 itself. The model gives
+/// that, as we do, where heads are routed on the way and credits take a cycle more.
 #[test]
-fn under_booksim_iq_a_mesh_takes_somewhat_less_than_booksim_measures() {
-    for (keys, accepts) in [("", 0.2235), ("routing_cycles = 0, credit_delay = 2, ", 0.2324)] {
-        let accepted = (1..=3).map(|seed| accepted_by_mesh(keys, seed)).sum::<f64>() / 3.0;
-        assert!((accepted / accepts - 1.0).abs() < 0.01, "{keys}: {accepted}");
+fn under_booksim_iq_meshes_take_what_a_model_of_its_source_takes() {
+    for (lanes, flits, accepts) in [
+        ("count = 1", 20, 0.2236),
+        ("count = 1, routing_cycles = 0, credit_delay = 2", 20, 0.2324),
+        ("count = 1", 1, 0.1396),
+        ("count = 4", 20, 0.3680),
+        ("count = 4", 1, 0.3770),
+    ] {
+        let accepted = (1..=2).map(|seed| accepted_by_mesh(lanes, flits, seed)).sum::<f64>() / 2.0;
+        let differs = (accepted / accepts - 1.0).abs();
+        assert!(differs < 0.03, "{lanes}, packets of {flits} flits: {accepted}");
     }
 }
 
 /// Flits a host and cycle.
-fn accepted_by_mesh(keys: &str, seed: u64) -> f64 {
+fn accepted_by_mesh(lanes: &str, flits: u64, seed: u64) -> f64 {
+    let bytes = 16 * flits;
     let text = format!(
         r#"
         seed = {seed}
         topology.generate.mesh.dimensions = [8, 8]
         routing.algorithm = "dimension-order"
-        network = {{ preset = "booksim-iq", lanes = {{ {keys}count = 1 }} }}
-        traffic = [{{ arrivals = "bernoulli", load = 1.0, length.fixed = "320 B" }}]
-        stop = {{ time = "60 us", warm_up = "10 us" }}
+        network = {{ preset = "booksim-iq", lanes = {{ {lanes} }} }}
+        traffic = [{{ arrivals = "bernoulli", load = 1.0, length.fixed = "{bytes} B" }}]
+        stop = {{ time = "24 us", warm_up = "4 us" }}
     "#
     );
     let mut run = gingham_fabric::start(compiled(&text).unwrap().plan);
