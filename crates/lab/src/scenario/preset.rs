@@ -73,10 +73,11 @@ presets! {
         lanes: 16,
         ..of_a_paper(200_000_000, 10)
     },
-    /// BookSim 2's default router: 16 lanes of 8 flits, no buffers at outputs, credits that are taken at
-    /// the crossing, one iteration of iSLIP, hosts that send one packet at a time. A flit of 16 B takes
-    /// 1 ns, and so does a metre of cable, of which there is none.
-    #[schemars(extend("x-source" = "BookSim 2, src/booksim_config.cpp and src/routers/iq_router.cpp; flits of 16 B and 1 ns are ours"))]
+    /// BookSim 2's router `iq`: 16 lanes of 8 flits, no buffers at outputs, credits that are taken at the
+    /// crossing and come back in two cycles, one iteration of iSLIP, hosts that send one packet at a time.
+    /// Heads are routed a switch ahead, as its examples have it (`routing_delay = 0`).
+    /// A flit of 16 B takes 1 ns, and so does a metre of cable, of which there is none.
+    #[schemars(extend("x-source" = "BookSim 2, src/booksim_config.cpp, src/routers/iq_router.cpp and src/examples; the delay of credits is between both, and was chosen by what a mesh accepts; flits of 16 B and 1 ns are ours"))]
     BooksimIq = "booksim-iq" => of_cycles(16, 8),
     /// CAMINOS's router `Basic` as its defaults have it: 2 lanes of 64 flits, output lanes of 32,
     /// virtual cut-through, every lane by itself through the crossbar, hosts that send one packet at a
@@ -316,17 +317,22 @@ impl Preset {
                 ..common
             };
         }
-        PipelineParameters {
+        let peh_dally = PipelineParameters {
             output_depth: Some(PerLane::All(0)),
             credit_delay: Some(1),
             reallocation: Reallocation::AfterTail,
-            allocator: if self == Self::BooksimIq {
-                Allocator::Islip(Islip::default())
-            } else {
-                Allocator::SeparableInputFirst
-            },
+            allocator: Allocator::SeparableInputFirst,
             ..common
+        };
+        if self == Self::BooksimIq {
+            return PipelineParameters {
+                routing_cycles: 0,
+                credit_delay: Some(2),
+                allocator: Allocator::Islip(Islip::default()),
+                ..peh_dally
+            };
         }
+        peh_dally
     }
 
     /// The figures of the kind that its paper models.

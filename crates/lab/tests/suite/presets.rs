@@ -228,8 +228,8 @@ fn over_router(switches: usize, preset: &str, traffic: &str) -> Compiled {
 #[test]
 fn routers_of_the_literature_take_as_many_cycles_as_their_stages() {
     // A cycle is 1 ns, and a packet has 4 flits. Routing, allocation of a lane and of the switch,
-    // crossbar and link are five cycles a switch; CAMINOS's routes in none here.
-    for (preset, cycles) in [("booksim-iq", 5), ("peh-dally-2001", 5), ("caminos-basic", 4)] {
+    // crossbar and link are five cycles a switch; BookSim's and CAMINOS's route in none here.
+    for (preset, cycles) in [("booksim-iq", 4), ("peh-dally-2001", 5), ("caminos-basic", 4)] {
         for switches in [1, 3] {
             let rare = "arrivals = \"bernoulli\", load = 0.001, length.fixed = \"64 B\"";
             let plan = over_router(switches, preset, rare).plan;
@@ -243,8 +243,9 @@ fn routers_of_the_literature_take_as_many_cycles_as_their_stages() {
 }
 
 #[test]
-fn under_booksim_iq_a_lane_carries_a_packet_in_w_and_two_cycles() {
-    // The next head asks two cycles after the tail before it, as in BookSim 2: 20 flits in 22 cycles.
+fn under_booksim_iq_a_lane_carries_a_packet_in_w_and_one_cycles() {
+    // The next head is given the lane a cycle after the tail before it crossed, and crosses in the
+    // next, as in BookSim 2: 20 flits in 21 cycles.
     let text = chain(
         2,
         "preset = \"booksim-iq\", lanes.count = 1",
@@ -254,23 +255,27 @@ fn under_booksim_iq_a_lane_carries_a_packet_in_w_and_two_cycles() {
     run.advance(u64::MAX);
     let found = run.take_messages();
     let gaps = found.windows(2).skip(3).map(|pair| pair[1].delivered.since(pair[0].delivered));
-    assert!(gaps.clone().count() > 100 && gaps.into_iter().all(|gap| gap == Span::from_ns(22)));
+    assert!(gaps.clone().count() > 100 && gaps.into_iter().all(|gap| gap == Span::from_ns(21)));
 }
 
-/// An 8x8 mesh, lanes of 8 flits. What is expected is what a model accepts that was written from the
-/// source of BookSim 2 event by event, in runs of 12,000 to 40,000 cycles: see
-/// `docs/how-to/booksim.md`. For the first network .2324 was measured with BookSim 2 itself. The model gives
-/// that, as we do, where heads are routed on the way and credits take a cycle more.
+/// An 8x8 mesh, lanes of 8 flits, what hosts send to themselves left out. The first number was
+/// measured with BookSim 2. The others are what a model accepts that was written from its source event
+/// by event, in runs of 12,000 to 40,000 cycles: see `docs/how-to/booksim.md`, which has a mesh too
+/// that differs by 3.3 %.
 #[test]
-fn under_booksim_iq_meshes_take_what_a_model_of_its_source_takes() {
-    for (lanes, flits, accepts) in [
-        ("count = 1", 20, 0.2236),
-        ("count = 1, routing_cycles = 0, credit_delay = 2", 20, 0.2324),
-        ("count = 1", 1, 0.1396),
-        ("count = 4", 20, 0.3680),
-        ("count = 4", 1, 0.3770),
+fn under_booksim_iq_meshes_accept_what_booksim_does() {
+    let its_defaults = ", routing_cycles = 1, credit_delay = 1";
+    for (lanes, delays, flits, accepts) in [
+        (1, "", 20, 0.2324),
+        (1, "", 1, 0.1885),
+        (4, "", 20, 0.3668),
+        (1, its_defaults, 20, 0.2236),
+        (1, its_defaults, 1, 0.1396),
+        (4, its_defaults, 20, 0.3680),
+        (4, its_defaults, 1, 0.3770),
     ] {
-        let accepted = (1..=2).map(|seed| accepted_by_mesh(lanes, flits, seed)).sum::<f64>() / 2.0;
+        let lanes = format!("count = {lanes}{delays}");
+        let accepted = (1..=2).map(|seed| accepted_by_mesh(&lanes, flits, seed)).sum::<f64>() / 2.0;
         let differs = (accepted / accepts - 1.0).abs();
         assert!(differs < 0.03, "{lanes}, packets of {flits} flits: {accepted}");
     }
