@@ -181,6 +181,26 @@ def test_what_others_call_or_write_otherwise_is_told_as_it_is_here(
     assert f"did you mean `{meant}`" in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    ("shape", "safe"),
+    [
+        ({"mesh": {"dimensions": [4, 4]}}, "dimension-order"),
+        ({"torus": {"dimensions": [3, 3, 3]}}, "dimension-order"),
+        ({"torus": {"dimensions": [5]}}, "up-down"),
+        ({"irregular": {"switches": 8}}, "up-down"),
+    ],
+)
+def test_routes_that_can_deadlock_are_told_an_algorithm_that_cannot(
+    shape: dict[str, object], safe: str
+) -> None:
+    scenario = Scenario.parse(SCENARIO).with_(
+        {"topology.generate": shape, "routing.algorithm": "shortest-path"}
+    )
+    with pytest.raises(DeadlockError, match=f"whose proof succeeds, such as {safe}, or allow"):
+        gingham.Simulation(scenario)
+    gingham.Simulation(scenario.with_({"routing.algorithm": safe}))
+
+
 def test_a_speed_of_the_fabric_names_the_keys_of_the_delays_that_are_kept() -> None:
     kinds = {"s0": "switch", "h0": "host", "h1": "host"}
     nodes = "".join(f'[[{kind}]]\nname = "{name}"\n' for name, kind in kinds.items())

@@ -2,11 +2,11 @@
 
 use gingham_input::InputError;
 use gingham_model::{Plan, WaitCycle};
-use gingham_topology::Fabric;
 use gingham_topology::routing::{
     Buffer, DatelineRule, Datelines, Ejection, LaneRule, LaneSet, Lanes, RouteError, RouteSet,
     Routes, buffer_name, describe_cycle, prove_between_hosts,
 };
+use gingham_topology::{Fabric, Grid};
 use std::fmt;
 
 /// Why there is no run.
@@ -26,10 +26,6 @@ impl LabError {
         InputError::at(tree, key, error).into()
     }
 }
-
-/// What to do about routes that can deadlock.
-const CURE: &str =
-    "choose an algorithm whose proof succeeds, such as up-down, or allow it (allow_deadlock=True)";
 
 /// Where each path set has its algorithm.
 const KEYS: [&str; 2] = ["routing.algorithm", "routing.alternative.algorithm"];
@@ -144,9 +140,29 @@ fn text_of_cure(fabric: &Fabric, routes: RouteSet<'_>) -> String {
     };
     let count = routes.routes.len();
     match (count > 1).then(|| (0..count).find(|index| !is_free_alone(*index))) {
-        None => CURE.to_owned(),
+        None => other_algorithm(fabric),
         Some(None) => CURE_TOGETHER.to_owned(),
-        Some(Some(index)) => format!("{}: {CURE}", KEYS[index]),
+        Some(Some(index)) => format!("{}: {}", KEYS[index], other_algorithm(fabric)),
+    }
+}
+
+/// What to do about routes that can deadlock, whatever lanes there are.
+fn other_algorithm(fabric: &Fabric) -> String {
+    format!(
+        "choose an algorithm whose proof succeeds, such as {}, or allow it (allow_deadlock=True)",
+        safe_algorithm(fabric)
+    )
+}
+
+/// An algorithm that is free of deadlock on a fabric without lanes: on a grid that closes to no
+/// ring of four switches dimension order, whose paths are as short as any.
+pub(crate) fn safe_algorithm(fabric: &Fabric) -> &'static str {
+    let has_ring = |grid: &Grid| {
+        grid.wraps().iter().zip(grid.dimensions()).any(|(wraps, size)| *wraps && *size > 3)
+    };
+    match Grid::recognise(fabric) {
+        Ok(grid) if !has_ring(&grid) => "dimension-order",
+        _ => "up-down",
     }
 }
 

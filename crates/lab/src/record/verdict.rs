@@ -6,7 +6,7 @@ use super::advice::{self, percent};
 use super::limit::Limit;
 use super::shortage::shortage;
 use super::view::RunView;
-use crate::error::DeadlockReport;
+use crate::error::{DeadlockReport, safe_algorithm};
 use gingham_kernel::Time;
 use gingham_model::measure::{ClassReport, Estimate};
 use gingham_model::{ClassId, ClassPlan, Excess, Plan, Status};
@@ -177,10 +177,11 @@ fn deadlocked(view: &RunView<'_>, channels: &[String]) -> String {
     let rest = if channels.len() > CHANNELS_NAMED { ", ..." } else { "" };
     format!(
         "{} {} wait for each other in a cycle ({named}{rest}){}: choose routes that are proven \
-         free of deadlock, such as routing.algorithm = up-down",
+         free of deadlock, such as routing.algorithm = {}",
         channels.len(),
         view.plan().switching.packets(),
-        unanswered(view)
+        unanswered(view),
+        safe_algorithm(&view.plan().fabric)
     )
 }
 
