@@ -57,7 +57,7 @@ impl Network {
     #[inline(never)]
     fn traverse_uncommon(&mut self, port: usize, context: &mut Context, tick: u64) {
         let links = &mut self.links;
-        let lanes = links.without_awaiting(port, links.port(port).can_send());
+        let lanes = links.port(port).can_send();
         if lanes == 0 {
             return;
         }

@@ -22,7 +22,7 @@ use crate::lanes::ring::Ring;
 use crate::lanes::switches::Switches;
 use crate::lanes::watched::Watched;
 use gingham_model::{PipelinePlan, Plan, Reallocation, Scheduler};
-use reallocation::{Atomic, Released};
+use reallocation::Released;
 use std::collections::VecDeque;
 
 /// The channel ends at a host that takes in all that comes.
@@ -33,8 +33,6 @@ pub(crate) const SLOW: u8 = 2;
 const BACKPRESSURED_EJECTION: u8 = 4;
 /// Its arbiter is not the default one, round robin by the flit.
 const NON_DEFAULT_ARBITER: u8 = 8;
-/// A head is sent only when the lane buffer at the other end is empty.
-const ATOMIC: u8 = 16;
 
 /// The start of every channel.
 #[derive(Clone, Debug)]
@@ -59,8 +57,6 @@ pub(crate) struct Links {
     pays_at_crossing: bool,
     /// Whether anything waits for more credits of a lane than one.
     counts_credits: bool,
-    /// What is known of lanes that hold flits of one packet only, if they do.
-    atomic: Option<Atomic>,
     /// Lanes that were released in this tick, where they are given from the next one on.
     released: Option<Released>,
     /// By port, if any channel is slow: when it is free, in picoseconds.
@@ -141,7 +137,6 @@ impl LinkPort {
         let to_lanes = !to_host && !is_switch;
         let has_arbiter =
             plan.is_switch(ends.source.node) && plan.lanes.link_output != Scheduler::default();
-        let is_atomic = lanes.is_atomic && plan.is_switch(ends.source.node);
         let pipeline_cycles = if is_switch { lanes.pipeline_cycles } else { 0 };
         let ticks = |cycles| u32::try_from(cycles).expect("a delay has fewer than 2^32 cycles");
         let peer = layout.port(gingham_topology::Fabric::reverse(channel));
@@ -155,8 +150,7 @@ impl LinkPort {
             flags: flag(TO_HOST, to_host)
                 | flag(SLOW, timing.flit > lanes.cycle)
                 | flag(BACKPRESSURED_EJECTION, to_lanes)
-                | flag(NON_DEFAULT_ARBITER, has_arbiter)
-                | flag(ATOMIC, is_atomic),
+                | flag(NON_DEFAULT_ARBITER, has_arbiter),
             ..empty
         }
     }
@@ -214,8 +208,7 @@ impl Links {
         };
         let slow = plan.channels.iter().any(|channel| channel.flit > lanes.cycle);
         let arbiters = Arbiters::new(&plan.lanes.link_output, plan, lanes, layout.first_host);
-        let is_tracked = !arbiters.are_default || lanes.is_atomic;
-        let tracked = if is_tracked { layout.first_host << SHIFT } else { 0 };
+        let tracked = if arbiters.are_default { 0 } else { layout.first_host << SHIFT };
         Self {
             ports: (0..count).map(|port| LinkPort::new(plan, lanes, layout, port)).collect(),
             lanes: (0..count << SHIFT).map(lane).collect(),
@@ -227,7 +220,6 @@ impl Links {
             ejections: Ring::new(ticks_ahead),
             credits: Ring::new(ticks_ahead),
             counts_credits: lanes.counts_credits(),
-            atomic: lanes.is_atomic.then(|| Atomic::new(layout.first_host, &lanes.depths_flits)),
             released: (lanes.reallocation == Reallocation::AfterTail)
                 .then(|| Released::new(layout.first_host)),
             free_ps: vec![0; if slow { count } else { 0 }],
@@ -258,7 +250,7 @@ impl Links {
 
     /// What every link does flit by flit in the order of its flits is looked at.
     pub(crate) fn are_tracked(&self) -> bool {
-        !self.arbiters.are_default || self.atomic.is_some()
+        !self.arbiters.are_default
     }
 
     /// The first tick from `tick` on at which a flit or a credit is due.

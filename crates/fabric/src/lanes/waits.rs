@@ -112,17 +112,11 @@ impl Waits<'_> {
     }
 
     /// The wait of an input lane whose output lane has no room: for the buffer behind that, if it is
-    /// full too, or if a head waits for it to be empty and it is not.
+    /// full too.
     fn wait_for_room(self, lane: usize) -> Option<Wait> {
         let base = self.network.switches.port(lane >> SHIFT).base as usize;
         let output = base + usize::from(self.network.buffers.lane(lane).out);
-        let Network { links, buffers, .. } = self.network;
-        let is_stuck = if links.awaits_rest(output) {
-            buffers.lane(links.opposite(output)).present > 0
-        } else {
-            self.is_full_behind(output)
-        };
-        is_stuck.then(|| Wait::one(self.buffer_behind(output)))
+        self.is_full_behind(output).then(|| Wait::one(self.buffer_behind(output)))
     }
 
     /// The wait of an input lane whose head may take any of some lanes of ports.

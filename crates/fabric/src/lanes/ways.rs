@@ -62,8 +62,24 @@ struct Able {
 #[derive(Clone, Copy, Debug, Default)]
 struct WayOut {
     is_matched: bool,
-    /// The way in that it grants, or takes of those that proposed themselves, in this iteration.
-    granted: Option<usize>,
+    /// What it grants, or takes of the ways in that proposed themselves, in this iteration.
+    granted: Option<Grant>,
+}
+
+/// What a way out grants: of two the nearer to its pointer is less.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Grant {
+    /// How far the way in is from the pointer.
+    distance: usize,
+    /// The way in.
+    way: usize,
+}
+
+impl WayOut {
+    /// The way in that is granted in this iteration.
+    fn granted_way(&self) -> Option<usize> {
+        self.granted.map(|granted| granted.way)
+    }
 }
 
 impl Ways {
@@ -89,7 +105,8 @@ impl Ways {
 
 /// How far a way is from a pointer, round robin among so many.
 const fn distance(way: usize, pointer: u16, count: usize) -> usize {
-    (way + count - pointer as usize) % count
+    let pointer = pointer as usize;
+    if way < pointer { way + count - pointer } else { way - pointer }
 }
 
 impl Network {
@@ -169,11 +186,10 @@ impl Network {
                     continue;
                 }
                 let pointer = ways.pointers[first * out + output];
-                let from = |way: usize| distance(way, pointer, inputs_of_switch);
+                let distance = distance(able.way, pointer, inputs_of_switch);
                 let granted = &mut outputs[output].granted;
-                if granted.is_none_or(|other| from(able.way) < from(other)) {
-                    *granted = Some(able.way);
-                }
+                let grant = Grant { distance, way: able.way };
+                *granted = Some(granted.map_or(grant, |other| grant.min(other)));
             }
         }
     }
@@ -190,18 +206,18 @@ impl Network {
             let state = &mut ways.inputs[first * into + able.way];
             let grants = |lane: &usize| {
                 let to = self.way_out(port, *lane, out);
-                outputs[to].granted == Some(able.way) && able.proposed.is_none_or(|way| way == to)
+                outputs[to].granted_way() == Some(able.way)
+                    && able.proposed.is_none_or(|way| way == to)
             };
             let mut granted = set_of(lanes_of(able.lanes).filter(grants));
             if granted == 0 {
                 return true;
             }
             if ways.allocator.takes_outputs_in_turn() {
-                let nearest = |lane: &usize| {
-                    distance(self.way_out(port, *lane, out), state.pointer, outputs.len())
-                };
-                let next = lanes_of(granted).map(|lane| nearest(&lane)).min();
-                granted = set_of(lanes_of(granted).filter(|lane| Some(nearest(lane)) == next));
+                let to = |lane: usize| self.way_out(port, lane, out);
+                let from_pointer = |way: &usize| distance(*way, state.pointer, outputs.len());
+                let next = lanes_of(granted).map(to).min_by_key(from_pointer);
+                granted = set_of(lanes_of(granted).filter(|lane| Some(to(*lane)) == next));
             }
             let lane = round_robin(granted, &mut state.after);
             let output = self.way_out(port, lane, out);

@@ -98,7 +98,6 @@ const SECTIONS: [Section; 10] = [
             ("routing_cycles", ""),
             ("credit_delay", ""),
             ("reallocation", ""),
-            ("atomic", ""),
             ("crossbar", ""),
             ("allocator", ""),
             ("input_speedup", ""),

@@ -5,13 +5,13 @@
 //!   routing.adaptive.escape_lanes ──► the lowest lanes of each class, for the tables alone
 //! ```
 //!
-//! Invariant: where there are escape lanes, every class has a lane beside them, and the proof is of
-//! packets that come whole into it.
+//! Invariant: where there are escape lanes, every class has a lane beside them, into which packets
+//! come whole, or which is empty before it takes the next one.
 
 use super::network::NetworkKind;
 use crate::error::LabError;
 use crate::scenario::ScenarioSource;
-use gingham_model::Switching;
+use gingham_model::{Reallocation, Switching};
 use gingham_topology::Fabric;
 use gingham_topology::routing::{
     DatelineRule, Datelines, Form, LANES_MAX, LaneRule, Lanes, Routes,
@@ -145,13 +145,16 @@ pub(super) fn check_whole(
     else {
         return Ok(());
     };
+    if pipeline.reallocation == Reallocation::TailCredit {
+        return Ok(());
+    }
     let broken = escape.all_adaptive().lanes().find(|lane| !pipeline.cut_through.contains(*lane));
     match broken {
         Some(lane) if !allow_deadlock => {
             let message = format!(
                 "a packet on lane {lane}, where it chose, could stand behind another and still hold escape lanes, so that others \
-                 never get out: say \"virtual-cut-through\" for all lanes that are not for escape, or allow it \
-                 (--allow-deadlock)"
+                 never get out: say \"virtual-cut-through\" for all lanes that are not for escape, or \
+                 network.lanes.reallocation = \"tail-credit\", by which a buffer holds one packet, or allow it (--allow-deadlock)"
             );
             Err(source.refuse("network.lanes.forwarding", message).into())
         }

@@ -42,10 +42,6 @@ pub struct Lanes {
     pub credit_delay: Option<i64>,
     /// When an output lane can be granted to another packet. Default: the preset's.
     pub reallocation: Option<Reallocation>,
-    /// Whether a lane buffer holds flits of one packet only. The head of the next packet is then
-    /// sent once all credits of the lane are back. Default: the preset's.
-    #[schemars(extend("x-source" = "Dally and Towles 2004, section 16.4"))]
-    pub atomic: Option<bool>,
     /// How many flits cross a switch in a cycle. Default: the preset's.
     pub crossbar: Option<Crossbar>,
     /// How inputs and outputs of a multiplexed crossbar are matched. Default: the preset's.
@@ -141,8 +137,6 @@ pub struct PipelineParameters {
     pub credit_delay: Option<i64>,
     /// When a lane of an output can be given to another packet.
     pub reallocation: Reallocation,
-    /// Whether a lane buffer holds flits of one packet only.
-    pub atomic: bool,
     /// How many flits cross a switch in a cycle.
     pub crossbar: Crossbar,
     /// How inputs and outputs of a multiplexed crossbar are matched.
@@ -178,7 +172,6 @@ impl Default for PipelineParameters {
             routing_cycles: 1,
             credit_delay: None,
             reallocation: Reallocation::default(),
-            atomic: false,
             crossbar: Crossbar::Multiplexed,
             allocator: Allocator::default(),
             input_speedup: 1,
@@ -212,7 +205,6 @@ impl Lanes {
             routing_cycles: self.routing_cycles.unwrap_or(preset.routing_cycles),
             credit_delay: self.credit_delay.or(preset.credit_delay),
             reallocation: self.reallocation.unwrap_or(preset.reallocation),
-            atomic: self.atomic.unwrap_or(preset.atomic),
             crossbar: self.crossbar.unwrap_or(preset.crossbar),
             allocator: self.allocator.unwrap_or(preset.allocator),
             input_speedup: self.input_speedup.unwrap_or(preset.input_speedup),

@@ -47,6 +47,12 @@ impl Case {
         let select = pick(&mut own, &["first", "random", "least-loaded"]);
         case.form = "table";
         case.leave_out("datelines");
+        if own.below(3) == 0 {
+            // What makes adaptive lanes safe without virtual cut-through.
+            case.leave_out("reallocation");
+            case.leave_out("forwarding");
+            case.network.push("lanes.reallocation = \"tail-credit\"".to_owned());
+        }
         let escape = pick(&mut own, &["", "", ", escape_lanes = 0", ", escape_lanes = 2"]);
         for (algorithm, escape) in [
             ("dimension-order", escape),
@@ -265,9 +271,6 @@ fn draw_router(draw: &mut Stream, count: u64, lines: &mut Vec<String>) {
         let reallocation = pick(draw, &["after-tail", "tail-credit"]);
         lines.push(format!("lanes.reallocation = \"{reallocation}\""));
     }
-    if draw.below(5) == 0 {
-        lines.push("lanes.atomic = true".to_owned());
-    }
     if draw.below(3) == 0 {
         // Turns go with no other arbiter, and with none where nothing is matched.
         lines.retain(|line| !line.starts_with("lanes.crossbar"));
@@ -285,8 +288,7 @@ fn draw_router(draw: &mut Stream, count: u64, lines: &mut Vec<String>) {
         }
     }
     if draw.below(4) == 0 {
-        let keeps_waiting =
-            ["output_depth", "link_output", "atomic", "output_speedup", "crossbar ="];
+        let keeps_waiting = ["output_depth", "link_output", "output_speedup", "crossbar ="];
         lines
             .retain(|line| !keeps_waiting.iter().any(|key| line.contains(&format!("lanes.{key}"))));
         lines.push(NO_OUTPUT_BUFFER.to_owned());

@@ -84,7 +84,6 @@ fn plain(plan: &Plan, seed: u64) -> Plan {
     let Switching::VirtualLanes(pipeline) = &plan.switching else { panic!("virtual lanes") };
     let mut lanes = (**pipeline).clone();
     lanes.cut_through = LaneSet::EMPTY;
-    lanes.is_atomic = false;
     lanes.allocator = gingham_model::Allocator::Maximal;
     (lanes.input_speedup, lanes.output_speedup) = (1, 1);
     if !seed.is_multiple_of(8) {

@@ -99,6 +99,40 @@ fn a_torus_has_two_escape_lanes_and_a_tree_none() {
     }
 }
 
+/// Packets of 6 flits over lanes of 8, of which one is for escape: a lane holds the end of one packet and
+/// the beginning of the next.
+const SHORT: [(&str, &str); 7] = [
+    ("topology.generate", "{ mesh = { dimensions = [6, 6], hosts_per_switch = 2 } }"),
+    ("network.lanes.count", "2"),
+    ("network.lanes.depth", "8"),
+    ("network.lanes.output_depth", "8"),
+    ("network.lanes.forwarding", "\"wormhole\""),
+    ("traffic.0.length", "{ fixed = \"96 B\" }"),
+    ("stop.time", "\"120 us\""),
+];
+
+/// Duato 1993, among the assumptions: a queue holds flits of one message, and is empty before it takes in the
+/// next head.
+#[test]
+fn wormhole_lanes_that_are_empty_before_they_take_the_next_packet_are_safe() {
+    let with =
+        |reallocation| [&SHORT[..], &[("network.lanes.reallocation", reallocation)]].concat();
+    let compiled = compile(&source(MESH, &with("\"tail-credit\"")).unwrap(), false).unwrap();
+    assert!(matches!(compiled.proof, Proof::Free { .. }));
+    let (status, flits) = ends_as(&compiled.plan);
+    assert_eq!(status, Status::Finished);
+    assert!(flits > 1_000, "{flits}");
+    for reallocation in ["\"tail\"", "\"after-tail\""] {
+        let told = refusal(MESH, &with(reallocation));
+        assert!(told.contains("reallocation = \"tail-credit\""), "{told}");
+        // The same escape lanes do not help who stands behind another.
+        let compiled = compile(&source(MESH, &with(reallocation)).unwrap(), true).unwrap();
+        assert!(matches!(compiled.proof, Proof::Free { .. }));
+        let status = ends_as(&compiled.plan).0;
+        assert!(matches!(status, Status::Deadlocked(_)), "{reallocation} ended as {status:?}");
+    }
+}
+
 #[test]
 fn what_cannot_be_is_refused_with_place_key_and_cure() {
     /// Scenario, settings, key, and what the cure says.

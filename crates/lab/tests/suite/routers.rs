@@ -68,7 +68,6 @@ fn packets_of_one_lane_follow_each_other_as_told() {
     // R + P + D + C = 1 + 2 + 1 + 1.
     assert_eq!(of(2, ", reallocation = \"tail-credit\""), 6 + 5 + 5);
     assert_eq!(of(1, ", reallocation = \"tail-credit\""), 6 + 3 + 5);
-    assert_eq!(of(2, ", atomic = true"), 6 + 3 + 5);
     assert_eq!(of(2, ", reallocation = \"tail-credit\", credit_delay = 9"), 6 + 5 + 13);
 }
 
@@ -91,14 +90,58 @@ fn a_lane_carries_its_depth_a_turnaround() {
     }
 }
 
+/// What the channels of a mesh in saturation carried, with these keys of lanes.
+fn carried(lanes: &str) -> Vec<u64> {
+    let text = format!(
+        r#"
+        topology.generate.mesh = {{ dimensions = [4, 4], hosts_per_switch = 1 }}
+        routing.algorithm = "dimension-order"
+        network = {{ preset = "yum-1600", cable_length = "0 m", lanes = {{ depth = 8, {lanes} }} }}
+        traffic = [{{ load = 1.0, length.fixed = "320 B" }}]
+        stop = {{ time = "80 us", warm_up = "0 ps" }}
+        "#
+    );
+    let source = ScenarioSource::parse("r.toml", &text, Path::new("."), &Overrides::default());
+    let plan = compile(&source.unwrap(), false).unwrap_or_else(|error| panic!("{error}")).plan;
+    let mut engine = gingham_fabric::start(plan);
+    engine.advance(u64::MAX);
+    engine.channel_counts().iter().map(|count| count.data_flits).collect()
+}
+
+/// `docs/concepts/routers.md`: no input requests two outputs there, and no two inputs one.
+#[test]
+fn with_one_lane_allocators_crossbars_and_injection_are_all_alike() {
+    let default = carried("count = 1");
+    assert!(default.iter().sum::<u64>() > 5_000);
+    for keys in [
+        "allocator = \"islip\"",
+        "allocator = { islip = { iterations = 2 } }",
+        "allocator = \"separable-input-first\"",
+        "allocator = \"separable-output-first\"",
+        "crossbar = \"full\"",
+        "injection = \"one-at-a-time\"",
+    ] {
+        assert_eq!(carried(&format!("count = 1, {keys}")), default, "{keys}");
+        assert_ne!(carried(&format!("count = 4, {keys}")), carried("count = 4"), "{keys}");
+    }
+}
+
+#[test]
+fn ways_as_many_as_lanes_are_a_full_crossbar() {
+    let full = carried("count = 4, crossbar = \"full\"");
+    assert_eq!(carried("count = 4, input_speedup = 4, output_speedup = 4"), full);
+    for one_side in ["input_speedup", "output_speedup"] {
+        assert_ne!(carried(&format!("count = 4, {one_side} = 4")), full, "{one_side}");
+    }
+}
+
 /// Every key that is wrong, alone or with others.
 const WRONG: &[&str] = &[
     "credit_delay = -1",
     "credit_delay = 65536",
     "credit_delay = \"2 ns\"",
     "reallocation = \"credit\"",
-    "atomic = \"yes\"",
-    "atomic = true, forwarding = \"virtual-cut-through\"",
+    "reallocation = \"tail-credit\", forwarding = \"virtual-cut-through\"",
     "allocator = \"wavefront\"",
     "allocator = { islip = { iterations = 0 } }",
     "allocator = { islip = { iterations = -1 } }",
@@ -112,7 +155,6 @@ const WRONG: &[&str] = &[
     "output_speedup = 2, crossbar_output = \"round-robin\"",
     "output_depth = -1",
     "output_depth = [0, 4], count = 2",
-    "output_depth = 0, atomic = true",
     "output_depth = 0, crossbar = \"full\"",
     "output_depth = 0, output_speedup = 2",
 ];

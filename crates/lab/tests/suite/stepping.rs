@@ -78,7 +78,6 @@ fn what_columns_do_not_step_is_told_with_its_key() {
         ("network.lanes.input_speedup", "2"),
         ("network.lanes.output_speedup", "2"),
         ("network.lanes.reallocation", "tail-credit"),
-        ("network.lanes.atomic", "true"),
         ("network.lanes.depth", "16"),
         ("network.lanes.output_depth", "16"),
         ("network.lanes.output_depth", "0"),

@@ -93,8 +93,6 @@ pub struct PipelinePlan {
     pub credit_delay_cycles: Option<u32>,
     /// When an output lane can be given again.
     pub reallocation: Reallocation,
-    /// Whether a head is sent only when the lane buffer at the other end is empty.
-    pub is_atomic: bool,
     /// Which of several outputs a packet asks for, where it chooses at every switch.
     pub select: Option<Select>,
     /// How lanes share the crossbar.
@@ -143,7 +141,7 @@ impl PipelinePlan {
     /// The same of a lane of an adapter, for the packet to begin; 0 where one for its first flit is
     /// enough.
     pub const fn credits_to_begin(&self, lane: u8, flits: u64, is_by_packet: bool) -> u64 {
-        if self.is_atomic || matches!(self.reallocation, Reallocation::TailCredit) {
+        if matches!(self.reallocation, Reallocation::TailCredit) {
             self.depth_flits(lane)
         } else if is_by_packet || self.cut_through.contains(lane) {
             flits
@@ -165,9 +163,7 @@ impl PipelinePlan {
 
     /// Whether anything waits for more credits of a lane than one.
     pub fn counts_credits(&self) -> bool {
-        !self.cut_through.is_empty()
-            || self.is_atomic
-            || self.reallocation == Reallocation::TailCredit
+        !self.cut_through.is_empty() || self.reallocation == Reallocation::TailCredit
     }
 
     const fn depth_flits(&self, lane: u8) -> u64 {

@@ -40,19 +40,8 @@ impl Simulation {
     fn can_leave(&self, channel: ChannelId, lane: u8, tick: Tick) -> Option<Head> {
         let output = &self.outputs[channel.index()];
         let first = output.lane(lane).buffer.front().filter(|first| first.since < tick)?;
-        if self.awaits_rest(channel, lane, first.flit) {
-            return None;
-        }
         let by_packet = output.chooser.is_by_packet();
         output.lane(lane).has_credit().then(|| self.head_of(first, by_packet))
-    }
-
-    /// Whether a flit is a head that is not sent yet, because flits of another packet may be in the
-    /// lane buffer at the other end.
-    pub(crate) fn awaits_rest(&self, channel: ChannelId, lane: u8, flit: Flit) -> bool {
-        let has_all = |credits: Credits| credits.here == credits.depth;
-        let credits = self.outputs[channel.index()].lane(lane).credits;
-        self.lane_plan.is_atomic && flit.index == 0 && !credits.is_none_or(has_all)
     }
 
     /// What an arbiter sees of a flit, or of the packet that begins with it.

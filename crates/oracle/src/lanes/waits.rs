@@ -51,23 +51,14 @@ fn waits_for(simulation: &Simulation, of: Buffer, tick: Tick) -> Option<Wait> {
     Some(Wait::Any(waits.collect::<Option<Vec<Buffer>>>()?))
 }
 
-/// The input lane at the end of an output lane without room, if that is full; if the next to go
-/// there is a head that waits for it to be empty, if it is not.
+/// The input lane at the end of an output lane without room, if that is full.
 fn full_behind(simulation: &Simulation, hold: Hold) -> Option<Buffer> {
     let Hold { output: channel, lane, .. } = hold;
     let behind = Buffer { channel, lane };
     if simulation.has_room(channel, lane) {
         return None;
     }
-    let first = simulation.outputs[channel.index()].lane(lane).buffer.front();
-    let awaits_rest = first.is_some_and(|of| simulation.awaits_rest(channel, lane, of.flit));
-    let is_stuck = if awaits_rest { is_in_use } else { is_full };
-    is_stuck(simulation, behind).then_some(behind)
-}
-
-fn is_in_use(simulation: &Simulation, of: Buffer) -> bool {
-    let input = simulation.inputs[of.channel.index()].as_ref();
-    input.is_some_and(|input| input.lane(of.lane).fill() > 0)
+    is_full(simulation, behind).then_some(behind)
 }
 
 fn is_full(simulation: &Simulation, of: Buffer) -> bool {

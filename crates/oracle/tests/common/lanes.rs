@@ -30,7 +30,6 @@ pub(crate) fn lane_plan(fabric: Fabric, count: u8) -> Plan {
         routing_cycles: 1,
         credit_delay_cycles: None,
         reallocation: Reallocation::Tail,
-        is_atomic: false,
         crossbar: Crossbar::Multiplexed,
         allocator: Allocator::Maximal,
         input_speedup: 1,

@@ -68,7 +68,6 @@ fn draw_switches(draw: &mut Stream, plan: &mut Plan) {
     pipeline.credit_delay_cycles = one_of(&mut own, &[None, None, Some(0), Some(11)]);
     pipeline.reallocation =
         one_of(&mut own, &[Reallocation::Tail, Reallocation::AfterTail, Reallocation::TailCredit]);
-    pipeline.is_atomic = own.below(3) == 0;
     pipeline.overhead_bytes = u32::try_from(draw.below(20)).unwrap();
     // From a copy of the draws, so that it moves no others.
     pipeline.injection = one_of(&mut draw.clone(), &[Injection::OneALane, Injection::OneAtATime]);

@@ -50,14 +50,6 @@ fn with_the_credit_of_the_tail_it_waits_for_the_buffer_at_the_other_end() {
 }
 
 #[test]
-fn an_atomic_lane_has_the_next_head_wait_at_its_link() {
-    // As with the credit of the tail; but h1's head was given the lane at 10, and crossed at 11: it
-    // is on the link at 22 already, there at 26, on the last cable at 30.
-    let found = two_to_one(2, |of| of.is_atomic = true);
-    assert_eq!(found, [(0, 0, 195, 225), (1, 0, 335, 365)]);
-}
-
-#[test]
 fn a_credit_may_take_another_time_than_the_cable() {
     // C = 7: the credit of the tail counts at 18 + 1 + 7 = 26, four ticks later; and with C = 0 at 19.
     for (credit_delay, later) in [(7, 40_i64), (0, -30)] {
@@ -149,25 +141,20 @@ proptest! {
     }
 
     /// Packets of one lane follow each other in the time that the specification says, whatever comes
-    /// with the tail, its credit, or an empty buffer.
+    /// with the tail, after it, or with its credit.
     #[test]
     fn packets_of_one_lane_follow_each_other_in_closed_form(
         drawn in Drawn::strategy(),
         flits in 1_u32..12,
         switches in 1_usize..5,
-        way in 0_usize..4,
+        way in 0_usize..3,
     ) {
         let mut plan = drawn.plan(switches, &[flits; 5]);
         lanes(&mut plan, |lanes| {
             lanes.depths_flits = [200; 16];
             lanes.output_depths_flits = [200; 16];
-            lanes.reallocation = [
-                Reallocation::Tail,
-                Reallocation::AfterTail,
-                Reallocation::TailCredit,
-                Reallocation::Tail,
-            ][way];
-            lanes.is_atomic = way == 3;
+            lanes.reallocation =
+                [Reallocation::Tail, Reallocation::AfterTail, Reallocation::TailCredit][way];
         });
         let (flits, cycles) = (u64::from(flits), drawn.cycles());
         let period = match way {

@@ -43,7 +43,6 @@ pub(crate) fn refusal(
             lanes.reallocation != Reallocation::Tail,
             "network.lanes.reallocation gives lanes later than with tails",
         ),
-        (lanes.is_atomic, "network.lanes.atomic has heads wait for empty buffers"),
         (
             plan.in_transit.when_full == WhenFull::Stop,
             "network.in_transit.when_full lets hosts stop their senders",

@@ -23,9 +23,6 @@ impl Links {
         let Some(packets) = self.packets.get_mut(place) else { return };
         let left = packets.front_mut().expect("a flit is of a packet");
         *left -= 1;
-        if let Some(atomic) = &mut self.atomic {
-            atomic.sent(place, *left == 0);
-        }
         if *left == 0 {
             packets.pop_front();
             self.ports[port].open = u16::MAX;

@@ -41,7 +41,6 @@ pub(in crate::compile) fn plan(
         routing_cycles: of.routing_cycles(switch)?,
         credit_delay_cycles: of.credit_delay(switch)?,
         reallocation: switch.reallocation,
-        is_atomic: switch.atomic,
         crossbar: switch.crossbar,
         allocator,
         input_speedup,

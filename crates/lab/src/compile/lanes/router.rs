@@ -41,7 +41,6 @@ impl Section<'_> {
             (of_lanes.iter().any(|depth| *depth > 0), "output_depth of other lanes is more than 0"),
             (switch.crossbar == Crossbar::Full, "crossbar is \"full\""),
             (switch.output_speedup > 1, "output_speedup is more than 1"),
-            (switch.atomic, "atomic has heads wait for an empty buffer"),
             (
                 switch.lanes.link_output != Scheduler::default(),
                 "link_output chooses otherwise than in turn by the flit",

@@ -11,14 +11,16 @@
 //! Duato's extended graph. A lane that is for the escape of one VC class and adaptive for another
 //! counts wherever either may hold it: his cross dependencies. If that graph is acyclic, whoever waits has a
 //! way out, as long as no packet on an adaptive lane stands behind another and still holds escape
-//! lanes: lanes with virtual cut-through take in a packet whole.
+//! lanes. Lanes with virtual cut-through take in a packet whole; others must be empty before they take
+//! the next one.
 //!
 //! Without escape lanes all lanes are vertices, and a dependency leads from every channel that a
 //! packet may take to every one that it may take next.
 //!
 //! Source: Duato, "A necessary and sufficient condition for deadlock-free adaptive routing in
 //! wormhole networks", IEEE Transactions on Parallel and Distributed Systems 6(10), 1995, definitions 6 to 10; that
-//! packets must come whole: Ma, Enright Jerger and Wang, "Whole packet forwarding", HPCA 2012.
+//! packets must come whole: Ma, Enright Jerger and Wang, "Whole packet forwarding", HPCA 2012; that a queue holds
+//! one message: Duato 1993, among the assumptions of section II.
 //!
 //! Cost: a row of bits a vertex; for each destination switch one row a switch and a step of
 //! ORs a channel.
