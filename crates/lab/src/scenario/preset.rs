@@ -73,10 +73,10 @@ presets! {
         lanes: 16,
         ..of_a_paper(200_000_000, 10)
     },
-    /// BookSim 2's router `iq`: 16 lanes of 8 flits, no buffers at outputs, credits that are taken at the
-    /// crossing and come back in two cycles, one iteration of iSLIP, hosts that send one packet at a time.
-    /// Heads are routed a switch ahead, as its examples have it (`routing_delay = 0`).
-    /// A flit of 16 B takes 1 ns, and so does a metre of cable, of which there is none.
+    /// BookSim 2's router `iq`: 16 lanes of 8 flits, no buffers at outputs, one iteration of iSLIP, hosts
+    /// that send one packet at a time. Credits are taken at the crossing and come back in two cycles.
+    /// Heads are routed a switch ahead, as its examples have it (`routing_delay = 0`). A flit of 16 B
+    /// takes 1 ns, and so does a metre of cable, of which there is none.
     #[schemars(extend("x-source" = "BookSim 2, src/booksim_config.cpp, src/routers/iq_router.cpp and src/examples; the delay of credits is between both, and was chosen by what a mesh accepts; flits of 16 B and 1 ns are ours"))]
     BooksimIq = "booksim-iq" => of_cycles(16, 8),
     /// CAMINOS's router `Basic` as its defaults have it: 2 lanes of 64 flits, output lanes of 32,
