@@ -12,11 +12,11 @@ use gingham_topology::routing::{DatelineRule, LaneRule, LaneSet, Lanes};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// In how many of 300 cases each figure of a network stands, and each end of a run is met.
+/// In how many of 400 cases each figure of a network stands, and each end of a run is met.
 #[test]
 fn random_virtual_lanes_are_of_every_kind() {
     let mut reached: BTreeMap<String, u32> = BTreeMap::new();
-    for seed in 0..300 {
+    for seed in 0..400 {
         let plan = compile(&Case::lanes(seed).source(), true).unwrap().plan;
         let mut simulation = gingham_fabric::start(Arc::clone(&plan));
         let status = simulation.advance(u64::MAX).clone();
