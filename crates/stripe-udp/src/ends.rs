@@ -5,7 +5,7 @@
 //!   port 1 ══► order of time ─────┼─ from where a peer was heard before: that one's     ──► ends
 //!                                 └─ from elsewhere: tried with keys, so many a second
 //!
-//!   turn: receive ──► ends with something to do ──► transmit, a quantum each, in turn ──► wait
+//!   turn: receive ──► ends with something to do ──► transmit, a quantum each, in rotation ──► wait
 //! ```
 //!
 //! Only ends are touched for which something came, or is due, or to which something was given: when
@@ -16,7 +16,6 @@
 
 mod places;
 mod strangers;
-mod turns;
 
 use std::io;
 use std::mem::take;
@@ -39,7 +38,6 @@ use crate::wait::{Ready, Waiting, Wakeups};
 
 pub use strangers::StrangerCounts;
 use strangers::Strangers;
-use turns::Turns;
 
 /// What an end sends before the others have their turn: half a millisecond at 1 Gbit/s, and what
 /// goes in one call.
@@ -71,8 +69,8 @@ pub struct Ends {
     active: Vec<usize>,
     /// Up to which of them packets were given out.
     given: usize,
-    /// Who sends first.
-    turns: Turns,
+    /// Who sends first in the next turn, a number that grows.
+    first: usize,
     /// Those whose channels may be others than before.
     changed: Vec<usize>,
     /// Those for which something comes that nobody else has.
@@ -117,7 +115,7 @@ impl Ends {
             is_active: Vec::new(),
             active: Vec::new(),
             given: 0,
-            turns: Turns::default(),
+            first: 0,
             changed: Vec::new(),
             owning: Vec::new(),
             known: Ports::in_common(),
@@ -342,7 +340,11 @@ impl Ends {
 
     fn transmit_by(&mut self, now: impl Fn() -> Instant, sources: &mut impl Sources) {
         let mut active = take(&mut self.active);
-        self.turns.arrange(&mut active);
+        if !active.is_empty() {
+            let first = self.first % active.len();
+            active.rotate_left(first);
+            self.first = self.first.wrapping_add(1);
+        }
         for _ in 0..ROUNDS {
             if active.is_empty() {
                 break;
