@@ -30,11 +30,12 @@ def test_a_run_is_offered_examples_of_fabrics_and_a_stripe_those_of_stripes(
 def test_scenario_files_are_offered_beside_the_examples(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "torn.toml").touch()
-    (tmp_path / "torn.csv").touch()
-    (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "first.toml").touch()
+    here = tmp_path / "here"
+    (here / "mine").mkdir(parents=True)
+    monkeypatch.chdir(here)
+    (here / "torn.toml").touch()
+    (here / "torn.csv").touch()
+    (here / "mine" / "first.toml").touch()
     assert offered("run", begun="tor") == ["torus", "torn.toml"]
     assert offered("run", begun="mine/") == ["mine/first.toml"]
     # Nothing of ours begins like this: the shell offers its files.
