@@ -14,7 +14,7 @@ use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 static GLOBAL: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
 const PACKET_BYTES: usize = 500;
-const ROUNDS: usize = 5;
+const ROUNDS: usize = 20;
 const PACKETS: usize = 10_000;
 const TIMEOUT: Duration = Duration::from_secs(100);
 
