@@ -80,7 +80,7 @@ NOTHING = {
         "sim_power": "there is no model of power",
         "sim_type": "every run measures latency and throughput",
         "subnets": "a scenario has one network",
-        "link_failures": "take cables out of the fabric file",
+        "link_failures": "`gingham fabric convert --without` takes cables out",
         "flatfly": "write an anynet file, which topology.file names",
         "fly": "write an anynet file, which topology.file names",
         "valiant": "packets take shortest ways, or those of routing.algorithm",

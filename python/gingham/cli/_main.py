@@ -11,7 +11,6 @@ from typing import Any
 
 import click
 
-from gingham import elsewhere
 from gingham._files import reason
 from gingham._native import __version__
 from gingham._signals import left_behind
@@ -137,6 +136,9 @@ def explain(error: BaseException) -> int:
 
 def translated(message: str) -> str:
     """Return what is wrong, and what names of other simulators in it are here."""
+    # Only now: no command that goes well waits for it.
+    from gingham import elsewhere
+
     return "\n  ".join([message, *map(str, elsewhere.unknown_in(message))])
 
 
