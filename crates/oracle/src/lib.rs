@@ -11,12 +11,13 @@
 //!                                          └► packets     whole packets in input buffers
 //! ```
 //!
-//! Each kind is a module that shares nothing with the others but `gingham-model` and how events and
-//! packets are kept (`timeline`, `under_way`). The oracle never imports an engine, and no engine
-//! the oracle.
+//! Each kind is a module that shares nothing with the others but `gingham-model`, the course of a run,
+//! and how events and packets are kept (`run`, `timeline`, `under_way`). The oracle never imports an
+//! engine, and no engine the oracle.
 
 mod lanes;
 mod packets;
+mod run;
 mod timeline;
 mod under_way;
 mod watched;
@@ -24,6 +25,7 @@ mod wormhole;
 
 use gingham_kernel::Time;
 use gingham_model::{Plan, Switching};
+use run::Run;
 use std::sync::Arc;
 
 /// A run, flit by flit, of a plan.
@@ -39,8 +41,8 @@ pub trait Simulation: gingham_model::Simulation {
 /// A run of `plan`, at time zero.
 pub fn start(plan: Arc<Plan>) -> Box<dyn Simulation> {
     match plan.switching.clone() {
-        Switching::Wormhole(wormhole) => Box::new(wormhole::Simulation::new(plan, wormhole)),
-        Switching::VirtualLanes(pipeline) => Box::new(lanes::Simulation::new(plan, pipeline)),
-        Switching::Packets(packets) => Box::new(packets::Simulation::new(plan, packets)),
+        Switching::Wormhole(wormhole) => Box::new(Run(wormhole::Simulation::new(plan, wormhole))),
+        Switching::VirtualLanes(pipeline) => Box::new(Run(lanes::Simulation::new(plan, pipeline))),
+        Switching::Packets(packets) => Box::new(Run(packets::Simulation::new(plan, packets))),
     }
 }

@@ -13,7 +13,7 @@
 //!
 //! Source: Yum, Kim, Das, Yousif and Duato 2002, section 3.1, as `docs/concepts/timing.md` has it.
 //!
-//! Invariants, checked by [`Simulation::assert_invariants`] after any event: flits in = consumed +
+//! Invariants, checked by `Simulation::assert_invariants` after any event: flits in = consumed +
 //! in lane buffers + in output lanes + at in-transit hosts + on the wire; of each lane, credits +
 //! credits on their way + flits on the wire + flits in the lane buffer = its depth; what is
 //! promised is never more than the credits; flits of a packet stay in order.

@@ -5,11 +5,13 @@ use crate::lanes::event::Event;
 use crate::lanes::host_state::{InTransit, OutgoingPacket};
 use crate::lanes::journey::Journeys;
 use crate::lanes::ports::{Input, Output};
+use crate::run::Network;
 use crate::timeline::Timeline;
 use crate::watched::Watched;
 use gingham_kernel::Time;
+use gingham_model::congestion::Waiter;
 use gingham_model::measure::ChannelCount;
-use gingham_model::{Due, Endpoints, Notice, PipelinePlan, Plan, Selector, Status};
+use gingham_model::{Endpoints, Notice, PipelinePlan, Plan, Selector, WaitCycle};
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
 use std::sync::Arc;
 
@@ -45,47 +47,80 @@ pub(crate) struct Simulation {
     pub(crate) flits_consumed: u64,
 }
 
-impl gingham_model::Simulation for Simulation {
-    fn advance(&mut self, events: u64) -> &Status {
-        let end = self.events().saturating_add(events);
-        while self.events() < end && self.endpoints().is_running() {
-            self.step();
+impl Network for Simulation {
+    type Event = Event;
+
+    fn parts(&self) -> (&Plan, &Timeline<Event>, &Endpoints) {
+        (&self.plan, &self.timeline, &self.endpoints)
+    }
+
+    fn parts_mut(&mut self) -> (&mut Timeline<Event>, &mut Endpoints) {
+        (&mut self.timeline, &mut self.endpoints)
+    }
+
+    fn handle(&mut self, event: Event) {
+        match event {
+            Event::Create { source } => self.tell(Notice::Created { source }),
+            Event::Wake { endpoint } => self.tell(Notice::Woken { endpoint }),
+            Event::TailLeft { channel, packet } => self.tail_left(channel, packet),
+            Event::FlitArrives { channel, flit } => self.flit_arrives(channel, flit),
+            Event::Credit { channel, lane } => self.credit(channel, lane),
+            Event::FlitIsThere { channel, lane, flit } => self.flit_is_there(channel, lane, flit),
+            Event::Receive { channel } => self.receive(channel),
+            Event::Link { node } => self.traverse_links(node),
+            Event::Send { channel } => self.send(channel),
+            Event::Begin { channel, flit } => self.begin(channel, flit),
+            Event::Cross { node } => {
+                self.allocate_switch(node);
+                self.tell_lanes(node);
+            }
+            Event::Allocate { node } => {
+                self.allocate_lanes(node);
+                self.tell_lanes(node);
+            }
         }
-        self.status()
     }
 
-    fn now(&self) -> Time {
-        self.timeline.now
+    fn counts_until(&self, end: Time) -> Vec<ChannelCount> {
+        let mut counts = self.counts.clone();
+        for (count, input) in counts.iter_mut().zip(&self.inputs) {
+            count.occupancy_flit_ps =
+                input.as_ref().map_or(0, |input| input.occupancy_flit_ps(end));
+        }
+        counts
     }
 
-    fn events(&self) -> u64 {
-        self.timeline.events()
+    fn waiters(&self, now: Time) -> Vec<Waiter> {
+        self.all_waiters(now)
     }
 
-    fn endpoints(&self) -> &Endpoints {
-        &self.endpoints
-    }
-
-    fn endpoints_mut(&mut self) -> &mut Endpoints {
-        &mut self.endpoints
-    }
-
-    fn channel_counts(&self) -> Vec<ChannelCount> {
-        self.counts_until(self.timeline.now)
+    fn find_cycle(&self, now: Time) -> Option<WaitCycle> {
+        self.wait_cycle(now)
     }
 
     fn assert_invariants(&self) {
-        self.assert_invariants();
-    }
-}
-
-impl crate::Simulation for Simulation {
-    fn next_time(&self) -> Option<Time> {
-        self.timeline.next_time()
-    }
-
-    fn shuffle_scheduling(&mut self, seed: u64) {
-        self.timeline.shuffle(seed);
+        let mut on_wire = vec![vec![0; self.plan.lanes.count.into()]; self.outputs.len()];
+        let mut to_hosts = 0;
+        for event in self.timeline.pending() {
+            match event {
+                Event::FlitIsThere { channel, lane, .. } => {
+                    on_wire[channel.index()][usize::from(*lane)] += 1;
+                }
+                Event::FlitArrives { .. } => to_hosts += 1,
+                _ => {}
+            }
+        }
+        self.assert_flits_conserved(to_hosts + on_wire.iter().flatten().sum::<usize>());
+        for channel in ChannelId::first(self.outputs.len()) {
+            for (lane, on_wire) in (0..).zip(&on_wire[channel.index()]) {
+                self.assert_credits_conserved(channel, lane, *on_wire);
+            }
+        }
+        for in_transit in &self.in_transit {
+            let pool_bytes = in_transit.machine.pool_bytes();
+            assert_eq!(pool_bytes, in_transit.needed_bytes(), "a pool holds what is in it");
+            assert!(pool_bytes <= self.plan.in_transit.pool_bytes, "a pool overflowed");
+        }
     }
 }
 
@@ -138,43 +173,6 @@ impl Simulation {
         simulation
     }
 
-    /// Counts by channel of all that has happened, with what stands in lane buffers counted up to
-    /// `end`.
-    fn counts_until(&self, end: Time) -> Vec<ChannelCount> {
-        let mut counts = self.counts.clone();
-        for (count, input) in counts.iter_mut().zip(&self.inputs) {
-            count.occupancy_flit_ps =
-                input.as_ref().map_or(0, |input| input.occupancy_flit_ps(end));
-        }
-        counts
-    }
-
-    /// Checks conservation and order; for tests, after any event. Slow.
-    fn assert_invariants(&self) {
-        let mut on_wire = vec![vec![0; self.plan.lanes.count.into()]; self.outputs.len()];
-        let mut to_hosts = 0;
-        for event in self.timeline.pending() {
-            match event {
-                Event::FlitIsThere { channel, lane, .. } => {
-                    on_wire[channel.index()][usize::from(*lane)] += 1;
-                }
-                Event::FlitArrives { .. } => to_hosts += 1,
-                _ => {}
-            }
-        }
-        self.assert_flits_conserved(to_hosts + on_wire.iter().flatten().sum::<usize>());
-        for channel in ChannelId::first(self.outputs.len()) {
-            for (lane, on_wire) in (0..).zip(&on_wire[channel.index()]) {
-                self.assert_credits_conserved(channel, lane, *on_wire);
-            }
-        }
-        for in_transit in &self.in_transit {
-            let pool_bytes = in_transit.machine.pool_bytes();
-            assert_eq!(pool_bytes, in_transit.needed_bytes(), "a pool holds what is in it");
-            assert!(pool_bytes <= self.plan.in_transit.pool_bytes, "a pool overflowed");
-        }
-    }
-
     fn assert_flits_conserved(&self, on_wire: usize) {
         let in_buffers: usize = self.inputs.iter().flatten().map(Input::fill).sum();
         let in_output_lanes: usize = self.outputs.iter().map(Output::fill).sum();
@@ -190,64 +188,6 @@ impl Simulation {
         let places = on_wire + self.input(channel).lane(lane).fill();
         let accounted = credits.here + credits.on_their_way + places as u64;
         assert_eq!(accounted, credits.depth, "credits are conserved at {:?}", self.timeline.now);
-    }
-
-    fn step(&mut self) {
-        match self.endpoints.due(self.timeline.next_time()) {
-            Due::Event => {
-                let event = self.timeline.next();
-                self.handle(event);
-                self.timeline.schedule_caused();
-            }
-            Due::StepEnd(end) => self.sample(end),
-            Due::Look(end) => {
-                let waiters = self.waiters(end);
-                self.endpoints.tell(end, Notice::Looked { waiters: &waiters });
-            }
-            Due::SectionEnd(end) => {
-                let counts = self.counts_until(end);
-                let counts: Vec<_> = ChannelId::first(counts.len()).zip(counts).collect();
-                self.endpoints.end_section(&counts);
-            }
-            Due::DeadlockCheck(time) => {
-                let cycle = self.find_cycle(time);
-                self.endpoints.check_deadlock(time, cycle, self.timeline.next_time().is_some());
-                if !self.endpoints.is_running() {
-                    self.timeline.now = time;
-                }
-            }
-        }
-    }
-
-    /// A step of what is followed ends at `end`, before anything of that instant happens.
-    fn sample(&mut self, end: Time) {
-        let counts = self.counts_until(end);
-        let followed = self.plan.follow.channels.iter();
-        let counts: Vec<_> = followed.map(|channel| counts[channel.index()]).collect();
-        self.endpoints.tell(end, Notice::Sampled { counts: &counts });
-    }
-
-    fn handle(&mut self, event: Event) {
-        match event {
-            Event::Create { source } => self.tell(Notice::Created { source }),
-            Event::Wake { endpoint } => self.tell(Notice::Woken { endpoint }),
-            Event::TailLeft { channel, packet } => self.tail_left(channel, packet),
-            Event::FlitArrives { channel, flit } => self.flit_arrives(channel, flit),
-            Event::Credit { channel, lane } => self.credit(channel, lane),
-            Event::FlitIsThere { channel, lane, flit } => self.flit_is_there(channel, lane, flit),
-            Event::Receive { channel } => self.receive(channel),
-            Event::Link { node } => self.traverse_links(node),
-            Event::Send { channel } => self.send(channel),
-            Event::Begin { channel, flit } => self.begin(channel, flit),
-            Event::Cross { node } => {
-                self.allocate_switch(node);
-                self.tell_lanes(node);
-            }
-            Event::Allocate { node } => {
-                self.allocate_lanes(node);
-                self.tell_lanes(node);
-            }
-        }
     }
 
     // What the stages share.

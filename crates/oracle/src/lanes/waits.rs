@@ -21,7 +21,7 @@ use gingham_topology::{ChannelId, Fabric};
 
 impl Simulation {
     /// A cycle of waits at the end of `time`, if there is one.
-    pub(crate) fn find_cycle(&self, time: Time) -> Option<WaitCycle> {
+    pub(crate) fn wait_cycle(&self, time: Time) -> Option<WaitCycle> {
         let tick = self.clock.last_until(time);
         let waits: Vec<(Buffer, Wait)> = ChannelId::first(self.inputs.len())
             .filter(|channel| self.inputs[channel.index()].is_some())

@@ -9,7 +9,7 @@ use gingham_topology::ChannelId;
 
 impl Simulation {
     /// Checks conservation of packets and of space.
-    pub(crate) fn assert_invariants(&self) {
+    pub(crate) fn assert_conserved(&self) {
         let to_hosts =
             self.timeline.pending().filter(|e| matches!(e, Event::Arrived { .. })).count();
         let all = self.inputs.iter().flatten().flat_map(|input| input.lanes.iter().flatten());

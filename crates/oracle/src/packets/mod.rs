@@ -18,7 +18,7 @@
 //! Source: Santos, Turner and Janakiraman 2002, section III, as `docs/concepts/timing-packets.md`
 //! has it.
 //!
-//! Invariants, checked by [`Simulation::assert_invariants`] after any event: packets in = received +
+//! Invariants, checked by `Simulation::assert_invariants` after any event: packets in = received +
 //! in buffers + on channels to hosts; of each lane, blocks that the sender knows to be free + blocks
 //! taken + blocks of updates under way = what the buffer holds, or with pauses no buffer overflows; as many packets of an input are
 //! being read as have started and not left, at most one where ports are read by one.

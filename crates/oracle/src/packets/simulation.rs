@@ -6,12 +6,14 @@ use crate::packets::event::Event;
 use crate::packets::journey::Journeys;
 use crate::packets::output::{Credits, Output};
 use crate::packets::pausing::Pausing;
+use crate::run::Network;
 use crate::timeline::Timeline;
 use crate::watched::Watched;
 use gingham_kernel::Time;
+use gingham_model::congestion::Waiter;
 use gingham_model::measure::ChannelCount;
 use gingham_model::{
-    Due, Endpoints, LaneBlocks, Notice, PacketsPlan, PathChoice, Plan, Status, WhenFull,
+    Endpoints, LaneBlocks, Notice, PacketsPlan, PathChoice, Plan, WaitCycle, WhenFull,
 };
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
 use std::sync::Arc;
@@ -34,51 +36,68 @@ pub(crate) struct Simulation {
     pub(crate) outputs: Vec<Output>,
 }
 
-impl gingham_model::Simulation for Simulation {
-    fn advance(&mut self, events: u64) -> &Status {
-        let end = self.events().saturating_add(events);
-        while self.events() < end && self.endpoints().is_running() {
-            self.step();
+impl Network for Simulation {
+    type Event = Event;
+
+    fn parts(&self) -> (&Plan, &Timeline<Event>, &Endpoints) {
+        (&self.plan, &self.timeline, &self.endpoints)
+    }
+
+    fn parts_mut(&mut self) -> (&mut Timeline<Event>, &mut Endpoints) {
+        (&mut self.timeline, &mut self.endpoints)
+    }
+
+    fn handle(&mut self, event: Event) {
+        match event {
+            Event::Create { source } => self.tell(Notice::Created { source }),
+            Event::Wake { endpoint } => self.tell(Notice::Woken { endpoint }),
+            Event::Left { channel } => self.left(channel),
+            Event::LeftInput { channel, lane, packet } => self.left_switch(channel, lane, packet),
+            Event::Repeat { channel, lane, since } => self.repeat(channel, lane, since),
+            Event::Arrived { channel: _, packet } => self.arrived(packet),
+            Event::Look { channel, lane } => self.look(channel, lane),
+            Event::Known { channel, lane, limit_blocks } => {
+                self.known(channel, lane, limit_blocks);
+                self.tell_lanes(channel);
+            }
+            Event::Heard { channel, lane, is_pause } => {
+                self.heard(channel, lane, is_pause);
+                self.tell_lanes(channel);
+            }
+            Event::ReadHead { channel, lane, packet } => self.read_head(channel, lane, packet),
+            Event::Ready { channel, lane, packet } => self.ready(channel, lane, packet),
+            Event::Start { channel } => {
+                self.choose(channel);
+                self.tell_lanes(channel);
+            }
+            Event::Settle { channel, lane, packet } => self.settle(channel, lane, packet),
         }
-        self.status()
     }
 
-    fn now(&self) -> Time {
-        self.timeline.now
-    }
-
-    fn events(&self) -> u64 {
-        self.timeline.events()
-    }
-
-    fn endpoints(&self) -> &Endpoints {
-        &self.endpoints
-    }
-
-    fn endpoints_mut(&mut self) -> &mut Endpoints {
-        &mut self.endpoints
-    }
-
-    fn channel_counts(&self) -> Vec<ChannelCount> {
+    fn counts_until(&self, end: Time) -> Vec<ChannelCount> {
         let bytes = |channel: ChannelId| {
-            self.outputs[channel.index()]
-                .bytes_until(self.timeline.now, self.plan.channel(channel).bytes)
+            self.outputs[channel.index()].bytes_until(end, self.plan.channel(channel).bytes)
         };
-        self.counts(self.timeline.now, bytes)
+        self.counts(end, bytes)
+    }
+
+    fn counts_before(&self, end: Time) -> Vec<ChannelCount> {
+        let bytes = |channel: ChannelId| {
+            self.outputs[channel.index()].bytes_before(end, self.plan.channel(channel).bytes)
+        };
+        self.counts(end, bytes)
+    }
+
+    fn waiters(&self, now: Time) -> Vec<Waiter> {
+        self.all_waiters(now)
+    }
+
+    fn find_cycle(&self, _now: Time) -> Option<WaitCycle> {
+        self.wait_cycle()
     }
 
     fn assert_invariants(&self) {
-        self.assert_invariants();
-    }
-}
-
-impl crate::Simulation for Simulation {
-    fn next_time(&self) -> Option<Time> {
-        self.timeline.next_time()
-    }
-
-    fn shuffle_scheduling(&mut self, seed: u64) {
-        self.timeline.shuffle(seed);
+        self.assert_conserved();
     }
 }
 
@@ -118,76 +137,6 @@ impl Simulation {
             }
         };
         ChannelId::first(self.inputs.len()).zip(&self.inputs).map(count).collect()
-    }
-
-    /// The same of all that has happened before `end`, of which nothing has happened.
-    fn counts_before(&self, end: Time) -> Vec<ChannelCount> {
-        let bytes = |channel: ChannelId| {
-            self.outputs[channel.index()].bytes_before(end, self.plan.channel(channel).bytes)
-        };
-        self.counts(end, bytes)
-    }
-
-    fn step(&mut self) {
-        match self.endpoints.due(self.timeline.next_time()) {
-            Due::Event => {
-                let event = self.timeline.next();
-                self.handle(event);
-                self.timeline.schedule_caused();
-            }
-            Due::StepEnd(end) => self.sample(end),
-            Due::Look(end) => {
-                let waiters = self.waiters(end);
-                self.endpoints.tell(end, Notice::Looked { waiters: &waiters });
-            }
-            Due::SectionEnd(end) => {
-                let counts = self.counts_before(end);
-                let counts: Vec<_> = ChannelId::first(counts.len()).zip(counts).collect();
-                self.endpoints.end_section(&counts);
-            }
-            Due::DeadlockCheck(time) => {
-                let cycle = self.find_cycle();
-                self.endpoints.check_deadlock(time, cycle, self.timeline.next_time().is_some());
-                if !self.endpoints.is_running() {
-                    self.timeline.now = time;
-                }
-            }
-        }
-    }
-
-    /// A step of what is followed ends at `end`, before anything of that instant happens.
-    fn sample(&mut self, end: Time) {
-        let counts = self.counts_before(end);
-        let followed = self.plan.follow.channels.iter();
-        let counts: Vec<_> = followed.map(|channel| counts[channel.index()]).collect();
-        self.endpoints.tell(end, Notice::Sampled { counts: &counts });
-    }
-
-    fn handle(&mut self, event: Event) {
-        match event {
-            Event::Create { source } => self.tell(Notice::Created { source }),
-            Event::Wake { endpoint } => self.tell(Notice::Woken { endpoint }),
-            Event::Left { channel } => self.left(channel),
-            Event::LeftInput { channel, lane, packet } => self.left_switch(channel, lane, packet),
-            Event::Repeat { channel, lane, since } => self.repeat(channel, lane, since),
-            Event::Arrived { channel: _, packet } => self.arrived(packet),
-            Event::Look { channel, lane } => self.look(channel, lane),
-            Event::Known { channel, lane, limit_blocks } => {
-                self.known(channel, lane, limit_blocks);
-                self.tell_lanes(channel);
-            }
-            Event::Heard { channel, lane, is_pause } => {
-                self.heard(channel, lane, is_pause);
-                self.tell_lanes(channel);
-            }
-            Event::ReadHead { channel, lane, packet } => self.read_head(channel, lane, packet),
-            Event::Ready { channel, lane, packet } => self.ready(channel, lane, packet),
-            Event::Start { channel } => {
-                self.choose(channel);
-                self.tell_lanes(channel);
-            }
-            Event::Settle { channel, lane, packet } => self.settle(channel, lane, packet),
-        }
     }
 
     // What the phases share.

@@ -19,7 +19,7 @@ use std::collections::BTreeSet;
 
 impl Simulation {
     /// A cycle of waits, if there is one.
-    pub(crate) fn find_cycle(&self) -> Option<WaitCycle> {
+    pub(crate) fn wait_cycle(&self) -> Option<WaitCycle> {
         let lanes = self.plan.lanes.count;
         let waits: Vec<(Buffer, Wait)> = ChannelId::first(self.inputs.len())
             .filter(|channel| self.inputs[channel.index()].is_some())

@@ -1,5 +1,6 @@
 //! The simulation: one event at a time.
 
+use crate::run::Network;
 use crate::timeline::Timeline;
 use crate::watched::Watched;
 use crate::wormhole::event::{Event, Flit};
@@ -8,8 +9,9 @@ use crate::wormhole::input::{Input, Output};
 use crate::wormhole::worm::Worms;
 use gingham_fairq::RoundRobin;
 use gingham_kernel::Time;
+use gingham_model::congestion::Waiter;
 use gingham_model::measure::ChannelCount;
-use gingham_model::{Due, Endpoints, Notice, Plan, Status, WormholePlan};
+use gingham_model::{Endpoints, Notice, Plan, WaitCycle, WormholePlan};
 use gingham_topology::{ChannelId, EndpointId};
 use std::sync::Arc;
 
@@ -40,47 +42,73 @@ pub(crate) struct Simulation {
     pub(crate) flits_dropped: u64,
 }
 
-impl gingham_model::Simulation for Simulation {
-    fn advance(&mut self, events: u64) -> &Status {
-        let end = self.events().saturating_add(events);
-        while self.events() < end && self.endpoints().is_running() {
-            self.step();
+impl Network for Simulation {
+    type Event = Event;
+
+    fn parts(&self) -> (&Plan, &Timeline<Event>, &Endpoints) {
+        (&self.plan, &self.timeline, &self.endpoints)
+    }
+
+    fn parts_mut(&mut self) -> (&mut Timeline<Event>, &mut Endpoints) {
+        (&mut self.timeline, &mut self.endpoints)
+    }
+
+    fn handle(&mut self, event: Event) {
+        match event {
+            Event::Create { source } => self.tell(Notice::Created { source }),
+            Event::Wake { endpoint } => self.tell(Notice::Woken { endpoint }),
+            Event::ControlArrives { channel, symbol } => self.on_control(channel, symbol),
+            Event::FlitArrives { channel, flit } => self.receive(channel, flit),
+            Event::Release { output } => {
+                self.release(output);
+                self.tell_lane(output);
+            }
+            Event::ReadHead { channel } => self.read_head(channel),
+            Event::Request { channel } => self.request(channel),
+            Event::Arbitrate { output } => {
+                self.arbitrate(output);
+                self.tell_lane(output);
+            }
+            Event::Transfer { channel } => self.transfer(channel),
+            Event::EmitControl { channel } => self.emit_control(channel),
         }
-        self.status()
     }
 
-    fn now(&self) -> Time {
-        self.timeline.now
+    fn counts_until(&self, end: Time) -> Vec<ChannelCount> {
+        let mut counts = self.counts.clone();
+        for (index, count) in counts.iter_mut().enumerate() {
+            let stopped_since = self.outputs[index].stopped_since;
+            count.stopped_ps += stopped_since.map_or(0, |since| end.since(since).as_ps());
+            let input = self.inputs[index].as_ref();
+            count.occupancy_flit_ps = input.map_or(0, |input| input.occupancy_flit_ps(end));
+        }
+        counts
     }
 
-    fn events(&self) -> u64 {
-        self.timeline.events()
+    fn waiters(&self, now: Time) -> Vec<Waiter> {
+        self.all_waiters(now)
     }
 
-    fn endpoints(&self) -> &Endpoints {
-        &self.endpoints
-    }
-
-    fn endpoints_mut(&mut self) -> &mut Endpoints {
-        &mut self.endpoints
-    }
-
-    fn channel_counts(&self) -> Vec<ChannelCount> {
-        self.counts_until(self.timeline.now)
+    fn find_cycle(&self, _now: Time) -> Option<WaitCycle> {
+        self.wait_cycle()
     }
 
     fn assert_invariants(&self) {
-        self.assert_invariants();
-    }
-}
-
-impl crate::Simulation for Simulation {
-    fn next_time(&self) -> Option<Time> {
-        self.timeline.next_time()
-    }
-
-    fn shuffle_scheduling(&mut self, seed: u64) {
-        self.timeline.shuffle(seed);
+        let buffered: usize = self.inputs.iter().flatten().map(Input::fill).sum();
+        let on_wire =
+            self.timeline.pending().filter(|e| matches!(e, Event::FlitArrives { .. })).count();
+        let in_transit: usize = self.hosts.iter().map(Host::flits).sum();
+        let gone = self.flits_consumed + self.flits_stripped + self.flits_dropped;
+        let accounted = gone + (buffered + in_transit + on_wire) as u64;
+        assert_eq!(self.flits_entered, accounted, "flits are conserved at {:?}", self.timeline.now);
+        for input in self.inputs.iter().flatten() {
+            assert!(input.fill() <= input.slack.capacity as usize, "a slack buffer overflowed");
+        }
+        for host in &self.hosts {
+            let pool_bytes = host.in_transit.pool_bytes();
+            assert_eq!(pool_bytes, host.needed_bytes(), "a pool holds what is in it");
+            assert!(pool_bytes <= self.plan.in_transit.pool_bytes, "a pool overflowed");
+        }
     }
 }
 
@@ -116,94 +144,6 @@ impl Simulation {
         simulation.carry_out();
         simulation.timeline.schedule_caused();
         simulation
-    }
-
-    /// Counts by channel of all that has happened, with a stop that lasts still and what stands in
-    /// a buffer counted up to `end`.
-    fn counts_until(&self, end: Time) -> Vec<ChannelCount> {
-        let mut counts = self.counts.clone();
-        for (index, count) in counts.iter_mut().enumerate() {
-            let stopped_since = self.outputs[index].stopped_since;
-            count.stopped_ps += stopped_since.map_or(0, |since| end.since(since).as_ps());
-            let input = self.inputs[index].as_ref();
-            count.occupancy_flit_ps = input.map_or(0, |input| input.occupancy_flit_ps(end));
-        }
-        counts
-    }
-
-    /// Checks conservation and order; for tests, after any event. Slow.
-    fn assert_invariants(&self) {
-        let buffered: usize = self.inputs.iter().flatten().map(Input::fill).sum();
-        let on_wire =
-            self.timeline.pending().filter(|e| matches!(e, Event::FlitArrives { .. })).count();
-        let in_transit: usize = self.hosts.iter().map(Host::flits).sum();
-        let gone = self.flits_consumed + self.flits_stripped + self.flits_dropped;
-        let accounted = gone + (buffered + in_transit + on_wire) as u64;
-        assert_eq!(self.flits_entered, accounted, "flits are conserved at {:?}", self.timeline.now);
-        for input in self.inputs.iter().flatten() {
-            assert!(input.fill() <= input.slack.capacity as usize, "a slack buffer overflowed");
-        }
-        for host in &self.hosts {
-            let pool_bytes = host.in_transit.pool_bytes();
-            assert_eq!(pool_bytes, host.needed_bytes(), "a pool holds what is in it");
-            assert!(pool_bytes <= self.plan.in_transit.pool_bytes, "a pool overflowed");
-        }
-    }
-
-    fn step(&mut self) {
-        match self.endpoints.due(self.timeline.next_time()) {
-            Due::Event => {
-                let event = self.timeline.next();
-                self.handle(event);
-                self.timeline.schedule_caused();
-            }
-            Due::StepEnd(end) => self.sample(end),
-            Due::Look(end) => {
-                let waiters = self.waiters(end);
-                self.endpoints.tell(end, Notice::Looked { waiters: &waiters });
-            }
-            Due::SectionEnd(end) => {
-                let counts = self.counts_until(end);
-                let counts: Vec<_> = ChannelId::first(counts.len()).zip(counts).collect();
-                self.endpoints.end_section(&counts);
-            }
-            Due::DeadlockCheck(time) => {
-                let cycle = self.find_cycle();
-                self.endpoints.check_deadlock(time, cycle, self.timeline.next_time().is_some());
-                if !self.endpoints.is_running() {
-                    self.timeline.now = time;
-                }
-            }
-        }
-    }
-
-    /// A step of what is followed ends at `end`, before anything of that instant happens.
-    fn sample(&mut self, end: Time) {
-        let counts = self.counts_until(end);
-        let followed = self.plan.follow.channels.iter();
-        let counts: Vec<_> = followed.map(|channel| counts[channel.index()]).collect();
-        self.endpoints.tell(end, Notice::Sampled { counts: &counts });
-    }
-
-    fn handle(&mut self, event: Event) {
-        match event {
-            Event::Create { source } => self.tell(Notice::Created { source }),
-            Event::Wake { endpoint } => self.tell(Notice::Woken { endpoint }),
-            Event::ControlArrives { channel, symbol } => self.on_control(channel, symbol),
-            Event::FlitArrives { channel, flit } => self.receive(channel, flit),
-            Event::Release { output } => {
-                self.release(output);
-                self.tell_lane(output);
-            }
-            Event::ReadHead { channel } => self.read_head(channel),
-            Event::Request { channel } => self.request(channel),
-            Event::Arbitrate { output } => {
-                self.arbitrate(output);
-                self.tell_lane(output);
-            }
-            Event::Transfer { channel } => self.transfer(channel),
-            Event::EmitControl { channel } => self.emit_control(channel),
-        }
     }
 
     // What the phases share.

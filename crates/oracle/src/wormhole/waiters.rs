@@ -16,7 +16,7 @@ use gingham_topology::{ChannelId, EndpointId, Fabric};
 
 impl Simulation {
     /// Everything that waits before `now`.
-    pub(crate) fn waiters(&self, now: Time) -> Vec<Waiter> {
+    pub(crate) fn all_waiters(&self, now: Time) -> Vec<Waiter> {
         let mut found = Vec::new();
         for channel in ChannelId::first(self.inputs.len()) {
             if let Some(input) = &self.inputs[channel.index()] {

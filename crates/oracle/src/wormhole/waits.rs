@@ -9,7 +9,7 @@ use gingham_topology::{ChannelId, Fabric};
 
 impl Simulation {
     /// A cycle of waits, if there is one.
-    pub(crate) fn find_cycle(&self) -> Option<WaitCycle> {
+    pub(crate) fn wait_cycle(&self) -> Option<WaitCycle> {
         let waits: Vec<(Buffer, Wait)> = ChannelId::first(self.inputs.len())
             .filter_map(|channel| Some((channel.into(), Wait::one(self.waits_for(channel)?))))
             .collect();
