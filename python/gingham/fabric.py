@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -126,31 +124,29 @@ class Fabric:
         of its ends, such as `"s3[7]"`, or by both: `"s3[7] - s4[1]"`, or as a channel `->`.
         Hosts of a switch that is gone stay, without a cable. `InputError` for what is not there.
         """
-        gone = {found for name in names for found in self._meant(name)}
-        text, _ = self.text("toml")
-        kept = (block for block in text.split("\n\n") if not is_gone(block, gone))
-        with tempfile.TemporaryDirectory(prefix="gingham-") as folder:
-            path = Path(folder, "without.toml")
-            path.write_text("\n\n".join(kept) + "\n")
-            return self.load(path)
+        gone_nodes, gone_cables = set[int](), set[int]()
+        nodes, cables = self._nodes_by_names(), self._cables_by_ends()
+        for name in names:
+            if (node := node_meant(name, nodes)) is not None:
+                gone_nodes.add(node)
+            elif (cable := cable_meant(name, cables)) is not None:
+                gone_cables.add(cable)
+            else:
+                near = nearest(name, [*nodes, *cables])
+                raise InputError(
+                    f'"{name}" is no node and no cabled port of this fabric{meant(near)}',
+                    nearest=near,
+                )
+        return type(self)(self._core.without(gone_nodes, gone_cables))
 
-    def _meant(self, name: str) -> set[str]:
-        """Return the name of a node, or both ends of a cable."""
-        nodes = {node.name for node in self.nodes}
-        if name in nodes:
-            return {name}
-        for node in self.nodes:
-            if node.guid and GUID.match(name) and int(node.guid, 16) == int(name, 16):
-                return {node.name}
-        cables = [{f"{end}[{port}]" for end, port in cable.ends} for cable in self.cables]
-        ends = {end.strip() for end in BETWEEN_ENDS.split(name)}
-        for cable in cables:
-            if ends <= cable:
-                return cable
-        near = nearest(name, [*nodes, *(end for cable in cables for end in cable)])
-        raise InputError(
-            f'"{name}" is no node and no cabled port of this fabric{meant(near)}', nearest=near
-        )
+    def _nodes_by_names(self) -> dict[str, tuple[int, str | None]]:
+        """Return the number of each node and its GUID, by its name."""
+        return {node.name: (number, node.guid) for number, node in enumerate(self.nodes)}
+
+    def _cables_by_ends(self) -> dict[str, int]:
+        """Return the number of each cable, by either of its ends."""
+        cables = enumerate(self.cables)
+        return {f"{end}[{port}]": number for number, cable in cables for end, port in cable.ends}
 
     def info(self) -> dict[str, Any]:
         """Return counts, speeds and distances."""
@@ -251,15 +247,21 @@ class Fabric:
         return f"<Fabric: {switches} switches, {len(nodes) - switches} other nodes>"
 
 
-def is_gone(block: str, gone: set[str]) -> bool:
-    """Whether a block of our fabric format is a node or cable that is gone, or a cable to one."""
-    for kind, entries in tomllib.loads(block).items():
-        (entry,) = entries
-        if kind != "cable":
-            return entry["name"] in gone
-        nodes = {end.rpartition("[")[0] for end in entry["ends"]}
-        return bool(gone & {*entry["ends"], *nodes})
-    return False
+def node_meant(name: str, nodes: dict[str, tuple[int, str | None]]) -> int | None:
+    """Return the number of the node of a name or GUID, if there is one."""
+    if name in nodes:
+        return nodes[name][0]
+    if GUID.match(name):
+        for number, guid in nodes.values():
+            if guid and int(guid, 16) == int(name, 16):
+                return number
+    return None
+
+
+def cable_meant(name: str, cables: dict[str, int]) -> int | None:
+    """Return the number of the cable of one end or of both, if there is one."""
+    meant_by = {cables.get(end.strip()) for end in BETWEEN_ENDS.split(name)}
+    return meant_by.pop() if len(meant_by) == 1 else None
 
 
 def format_of(path: Path) -> str:

@@ -5,10 +5,10 @@ use gingham_lab::load_fabric;
 use gingham_topology::check::{self, Summary};
 use gingham_topology::format::{self, Format};
 use gingham_topology::generate::Generator;
-use gingham_topology::{Cable, Fabric as CoreFabric, LinkSpeed, Node, PortRef};
+use gingham_topology::{Cable, Fabric as CoreFabric, LinkSpeed, Node, NodeId, PortRef};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -98,6 +98,12 @@ impl Fabric {
     fn info<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let summary = py.detach(|| check::summary(&self.inner));
         convert::to_python(py, &summary_json(&summary))
+    }
+
+    /// The fabric without some nodes and some cables, each by its position.
+    fn without(&self, nodes: BTreeSet<usize>, cables: BTreeSet<usize>) -> Self {
+        let nodes = nodes.into_iter().map(NodeId::new).collect();
+        Self { inner: Arc::new(self.inner.without(&nodes, &cables)), file: self.file.clone() }
     }
 
     /// What is wrong with the fabric itself, whatever its file says.

@@ -161,7 +161,8 @@ impl FabricBuilder {
     }
 }
 
-fn finish(nodes: Vec<Node>, cables: Vec<Cable>) -> Fabric {
+/// The fabric of nodes and cables that are in canonical order.
+pub(super) fn finish(nodes: Vec<Node>, cables: Vec<Cable>) -> Fabric {
     // As long as the highest port in use, so that a dump cannot ask for memory by claiming ports.
     let mut outgoing: Vec<Vec<Option<ChannelId>>> = vec![Vec::new(); nodes.len()];
     for (index, cable) in cables.iter().enumerate() {

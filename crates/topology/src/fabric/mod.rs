@@ -18,6 +18,7 @@
 mod builder;
 mod names;
 mod port0;
+mod without;
 
 pub use builder::{CableError, DraftNode, FabricBuilder};
 
