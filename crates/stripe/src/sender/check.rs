@@ -36,7 +36,7 @@ impl<S: Numbered> Sender<S> {
         self.presence.check(now, all, self.options.probe_interval_max.max(interval));
         let silence = self.options.silence.unwrap_or(self.options.markers.interval);
         self.sizes.repair_state(now, self.scheduler.longest_bytes(), silence.saturating_mul(16));
-        self.idle.repair_state(&self.options.markers);
+        self.idle.repair_state(&self.options.markers, now);
         not_after(&mut self.marker_at, now, interval);
         let ahead = self.marker_round.ahead_of(self.scheduler.round());
         if ahead.unsigned_abs() > self.options.markers.every_rounds.max(ROUNDS_MAX) {

@@ -7,7 +7,8 @@
 //! ```
 //!
 //! While all that was sent is accounted for and no change is under way, a marker tells nothing new;
-//! sixteen in a row are twice as many as a receiver takes to ask for a reset by default. The next
+//! sixteen in a row on every channel are twice as many as a receiver takes to ask for a reset by
+//! default. The next
 //! packet after such a rest has a marker before it on every channel, so that a channel that died
 //! meanwhile is found as soon as any: silence and two round trips later. A marker that is not answered
 //! ends a rest, too.
@@ -30,15 +31,17 @@ const QUIET_MIN: u8 = 16;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Idle {
     pause: Duration,
-    /// How many markers in a row told nothing new.
+    /// How many markers in a row told nothing new, on every channel.
     quiet: u8,
+    /// When they were counted last.
+    counted_at: Instant,
     /// How many packets and copies had gone when the last one went.
     packets: u64,
 }
 
 impl Idle {
-    pub(super) const fn new(plan: &MarkerPlan) -> Self {
-        Self { pause: plan.interval, quiet: 0, packets: 0 }
+    pub(super) const fn new(plan: &MarkerPlan, now: Instant) -> Self {
+        Self { pause: plan.interval, quiet: 0, counted_at: now, packets: 0 }
     }
 
     /// Whether markers go less often than while packets do.
@@ -47,7 +50,8 @@ impl Idle {
     }
 
     /// Never longer than it may be, nor shorter.
-    pub(super) fn repair_state(&mut self, plan: &MarkerPlan) {
+    pub(super) fn repair_state(&mut self, plan: &MarkerPlan, now: Instant) {
+        self.counted_at = self.counted_at.min(now);
         self.pause = self.pause.clamp(plan.interval, plan.pause_max());
     }
 }
@@ -76,16 +80,27 @@ impl<S: Numbered> Sender<S> {
         let plan = &self.options.markers;
         let packets = self.sending.gone();
         if packets != self.idle.packets || !self.has_settled() {
-            self.idle = Idle { packets, ..Idle::new(plan) };
-        } else if self.idle.quiet < QUIET_MIN {
-            self.idle.quiet += 1;
-        } else {
-            self.idle.pause = self.idle.pause.saturating_mul(2).min(plan.pause_max());
-            self.repairs.iter_mut().for_each(Repairs::rest);
-            self.paths.iter_mut().for_each(Paths::rest);
+            self.idle = Idle { packets, ..Idle::new(plan, now) };
+        } else if self.were_all_marked() {
+            self.idle.counted_at = now;
+            if self.idle.quiet < QUIET_MIN {
+                self.idle.quiet += 1;
+            } else {
+                self.idle.pause = self.idle.pause.saturating_mul(2).min(plan.pause_max());
+                self.repairs.iter_mut().for_each(Repairs::rest);
+                self.paths.iter_mut().for_each(Paths::rest);
+            }
         }
-        self.mark_all(now);
+        self.mark_in_turn(now);
         self.presence.look_by(now.after(self.look_pause()));
+    }
+
+    /// Whether a marker went on every channel since they were counted.
+    fn were_all_marked(&self) -> bool {
+        let since = self.idle.counted_at;
+        let was_marked = |channel| self.presence.marked_at(channel).is_some_and(|at| at >= since);
+        (0..self.scheduler.channels())
+            .all(|channel| !self.is_marked(channel) || was_marked(channel))
     }
 
     /// The time to the next look: within a rest, to when what was asked is answered.
@@ -117,7 +132,7 @@ impl<S: Numbered> Sender<S> {
         if !self.is_open() || !self.idle.rests(&self.options.markers) {
             return false;
         }
-        self.idle = Idle::new(&self.options.markers);
+        self.idle = Idle::new(&self.options.markers, now);
         self.mark_all(now);
         self.presence.look_by(now.after(self.idle.pause));
         true

@@ -17,7 +17,9 @@ pub struct MarkerPlan {
     pub every_rounds: u32,
     /// They go before the turn of this channel, from 0.
     pub before_channel: usize,
-    /// They go at the latest so long after the last, while anything sent is not accounted for.
+    /// They go at the latest so long after the last, while anything sent is not accounted for. Where
+    /// packets have tags a channel has four in a round trip at most, if that is less often, but one
+    /// within [`SenderOptions::silence`].
     pub interval: Duration,
     /// While nothing is sent they go less and less often, at least so often.
     pub idle_interval_max: Duration,

@@ -67,6 +67,8 @@ struct Watch {
     /// When the first marker went since which nothing has been heard; later by as long as nobody
     /// called.
     unanswered_since: Option<Instant>,
+    /// When the last marker went, if any did.
+    marked_at: Option<Instant>,
     round_trip: Option<Duration>,
     /// When it was added or moved: what is echoed of before says nothing of it as it is.
     since: Instant,
@@ -119,6 +121,15 @@ impl Presence {
         nanoseconds(self.watches[channel].round_trip.unwrap_or_default())
     }
 
+    pub(super) fn round_trip(&self, channel: usize) -> Option<Duration> {
+        self.watches[channel].round_trip
+    }
+
+    /// When the last marker of a channel went, if any did.
+    pub(super) fn marked_at(&self, channel: usize) -> Option<Instant> {
+        self.watches[channel].marked_at
+    }
+
     pub(super) const fn look_at(&self) -> Instant {
         self.look_at
     }
@@ -140,7 +151,9 @@ impl Presence {
 
     /// A marker goes out on a channel.
     pub(super) fn mark(&mut self, channel: usize, now: Instant) {
-        self.watches[channel].unanswered_since.get_or_insert(now);
+        let watch = &mut self.watches[channel];
+        watch.marked_at = Some(now);
+        watch.unanswered_since.get_or_insert(now);
     }
 
     /// A channel is out, and is to be probed from so long after.
@@ -191,6 +204,7 @@ impl Presence {
             watch.round_trip = watch.round_trip.map(|span| span.min(ROUND_TRIP_MAX));
             (watch.since, watch.died_at) = (watch.since.min(now), watch.died_at.min(now));
             watch.unanswered_since = watch.unanswered_since.map(|since| since.min(now));
+            watch.marked_at = watch.marked_at.map(|at| at.min(now));
             not_after(&mut watch.probe_at, now, pause_max);
         }
     }
@@ -320,7 +334,7 @@ impl<S: Numbered> Sender<S> {
     pub(super) fn out_after(&self, channel: usize) -> Duration {
         let interval = self.options.markers.interval;
         let silence = self.options.silence.map(|silence| {
-            let looks = interval.max(silence / LATE_SHARE) + interval.saturating_mul(2);
+            let looks = interval.max(silence / LATE_SHARE) + interval + self.marked_within(channel);
             silence.saturating_add(looks).saturating_add(self.answer_takes(channel))
         });
         silence.unwrap_or_default()
@@ -341,7 +355,8 @@ impl<S: Numbered> Sender<S> {
             return false;
         };
         let answer = self.answer_takes(channel);
-        let known_in = self.options.markers.interval.saturating_mul(3).saturating_add(answer / 2);
+        let looks = self.options.markers.interval.saturating_mul(2);
+        let known_in = looks.saturating_add(self.marked_within(channel)).saturating_add(answer / 2);
         answer.saturating_add(silence) <= span && now <= until.after(known_in)
     }
 

@@ -105,7 +105,7 @@ impl<S: Numbered> Sender<S> {
         }
         self.look(now);
         self.marker_round = self.scheduler.round();
-        self.idle = Idle::new(&self.options.markers);
+        self.idle = Idle::new(&self.options.markers, now);
         self.marker_at = now.after(self.pause());
         self.mark_by_round(now);
         // What became a target while the reset was under way.

@@ -113,6 +113,11 @@ impl Sizes {
         self.header_bytes = self.header_bytes.max(u32::try_from(TAG_BYTES).expect("twelve"));
     }
 
+    /// Whether packets have tags.
+    pub(super) const fn has_tags(&self) -> bool {
+        self.header_bytes > 0
+    }
+
     /// Whether packets of so many bytes go on a channel.
     #[inline]
     pub(super) fn fits(&self, channel: usize, length_bytes: u32) -> bool {

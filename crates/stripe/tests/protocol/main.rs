@@ -5,6 +5,7 @@ mod credits;
 mod deaths;
 mod guaranteed;
 mod idle;
+mod markers;
 mod memory;
 mod order;
 mod pair;

@@ -179,6 +179,7 @@ pub struct Markers {
     /// They go before the turn of this channel, counted from 1.
     pub before_channel: u64,
     /// Longest time between markers, whatever the rounds, while anything sent is not accounted for.
+    /// Where packets have numbers, at most four go in a round trip, but one within `silence`.
     pub interval: Span,
     /// While nothing is sent they become less frequent; this is the longest interval.
     pub idle_interval_max: Span,

@@ -12,7 +12,7 @@ impl Presence {
                 watch.life = if words() & 1 == 0 { Life::Alive } else { Life::Dead };
             }
             let mut time = || Instant::from_nanoseconds(words());
-            watch.unanswered_since = Some(time());
+            (watch.unanswered_since, watch.marked_at) = (Some(time()), Some(time()));
             (watch.since, watch.died_at, watch.probe_at) = (time(), time(), time());
             (watch.round_trip, watch.pause) =
                 (Some(Duration::from_nanos(words())), Duration::from_nanos(words()));

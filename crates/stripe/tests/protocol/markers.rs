@@ -1,0 +1,100 @@
+//! Of the markers that go by time at most four are on the way, where packets have tags.
+
+use gingham_stripe::{
+    ControlPlan, Controlled, Guarantee, Kind, Order, ReceiverOptions, ReportPlan, SenderOptions,
+};
+
+use crate::pair::{LONGEST_BYTES, Pair, Scheduler, at, milliseconds};
+
+/// Channels of these delays, in free order, with a rate that is told.
+fn pair(delays_ms: &[u64]) -> Pair {
+    let quanta = vec![LONGEST_BYTES; delays_ms.len()];
+    let scheduler = Scheduler::new(LONGEST_BYTES, &quanta).expect("quanta");
+    let delays: Vec<_> = delays_ms.iter().copied().map(milliseconds).collect();
+    let control = ControlPlan { by: Controlled::Told(1_000_000), ..ControlPlan::default() };
+    let sender =
+        SenderOptions { order: Order::Free, control: Some(control), ..SenderOptions::default() };
+    let receiver = ReceiverOptions {
+        order: Order::Free,
+        guaranteed: Some(Guarantee::default()),
+        reports: Some(ReportPlan::default()),
+        ..ReceiverOptions::default()
+    };
+    Pair::with(&scheduler, &delays, sender, receiver)
+}
+
+/// How many markers go at 0, 20, 40 ms and so on, each behind a packet.
+fn markers(pair: &mut Pair, looks: u64) -> Vec<u64> {
+    let look = |look| {
+        let before = pair.sender.sending().markers;
+        pair.run_to(at(20 * look));
+        pair.send(100);
+        pair.sender.sending().markers - before
+    };
+    (0..looks).map(look).collect()
+}
+
+/// One channel takes 10 ms, the other 100. Markers go every 20 ms on both until the first answer of the
+/// slow one, at 200 ms. A quarter of its round trip is 50 ms: from then on it has one at every third
+/// look, at 260, 320 and 380 ms. A quarter of the other's is 5 ms.
+#[test]
+fn four_are_on_their_way_on_a_slow_channel() {
+    let mut pair = pair(&[10, 100]);
+    let first = [2; 11];
+    let then = [1, 1, 2].repeat(3);
+    assert_eq!(markers(&mut pair, 20), [&first[..], &then].concat());
+}
+
+/// Without tags order is exact a marker after the last loss (theorem 5.1): they go every 20 ms.
+#[test]
+fn they_go_by_time_alone_where_they_keep_the_order() {
+    let scheduler = Scheduler::new(LONGEST_BYTES, &[LONGEST_BYTES]).expect("a quantum");
+    let mut pair = Pair::new(&scheduler, &[milliseconds(100)], ReceiverOptions::default());
+    assert_eq!(markers(&mut pair, 20), [1; 20]);
+}
+
+/// A channel of 10 s there and back has one within the 200 ms after which a silent one is out, which
+/// are ten looks.
+#[test]
+fn one_goes_within_the_silence_however_slow_a_channel_is() {
+    let mut pair = pair(&[5_000]);
+    let until = markers(&mut pair, 501);
+    assert_eq!(until, [1; 501]);
+    let mut look = 500;
+    let mut next = || loop {
+        look += 1;
+        let before = pair.sender.sending().markers;
+        pair.run_to(at(20 * look));
+        pair.send(100);
+        if pair.sender.sending().markers > before {
+            return 20 * look;
+        }
+    };
+    assert_eq!([next(), next(), next()], [10_200, 10_400, 10_600]);
+}
+
+/// The one packet is accounted for at 200 ms. Markers go at 260 ms and each 60 after: sixteen until
+/// 1,160 tell nothing new, and from the look after that on they go less often.
+#[test]
+fn sixteen_in_a_row_go_on_a_slow_channel_before_a_rest() {
+    let mut pair = pair(&[100]);
+    pair.send(100);
+    pair.run_to(at(200));
+    let before = pair.sender.sending().markers;
+    while !pair.sender.is_at_rest() {
+        pair.run_for(milliseconds(20));
+    }
+    assert_eq!((pair.sender.sending().markers - before, pair.now), (16, at(1_180)));
+}
+
+/// The receiver is told when a silent channel is out at the latest: after the 200 ms of silence and two
+/// round trips of 200 ms; 20 + 50 ms until a marker goes, 25 ms that a look may be late, and 20 to the
+/// next.
+#[test]
+fn a_marker_says_when_a_slow_channel_is_out() {
+    let mut pair = pair(&[100]);
+    assert_eq!(markers(&mut pair, 22).iter().sum::<u64>(), 14);
+    let (_, marker) = pair.sender.poll_message(at(440)).expect("one is due");
+    let Kind::Marker(marker) = marker.kind else { panic!("{marker:?}") };
+    assert_eq!(marker.out_after_ns, 715_000_000);
+}
