@@ -221,6 +221,7 @@ impl Peer {
     /// Both ends have shown that they have these keys.
     fn adopt(&mut self, pair: Pair) {
         self.counts.keys += 1;
+        self.attempt = None;
         (self.tries, self.again_at, self.unheard_since) = (0, self.now, None);
         let is_same = self.processes == Some(pair.processes);
         if !is_same {

@@ -41,6 +41,40 @@ fn a_handshake_that_is_lost_is_tried_again() {
     assert!(network.ends[0].counts().begun > 1);
 }
 
+/// The first try of both is lost: two initiations each. The second goes after 30 to 40 ms, so that both
+/// have begun before the other's has come, 10 ms later. Each gets a cookie after 20 ms and an answer
+/// after 40, before its third try after 60. If who goes on with its own began last, the other's answer
+/// comes first, and the keys that both are left with hold at 90.
+#[test]
+fn both_begin_their_second_try_at_once() {
+    for _ in 0..20 {
+        let mut network = Network::new(plans());
+        let times = Times { retry: milliseconds(30), ..Times::default() };
+        network.change_plans(|plan| plan.times = times);
+        network.fate = |number, _| if number < 4 { Fate::Lost } else { Fate::Comes };
+        network.run(milliseconds(100));
+        assert!(network.ends.iter().all(|end| end.counts().begun == 2));
+        assert!(network.both_carry());
+        assert_eq!(network.sessions(), [1, 1]);
+        assert!(network.are_in_one_session());
+    }
+}
+
+/// The end that goes on with its own is late: its initiations come at 60 ms, and the other's are answered
+/// at 30, so that both have keys at 50. The cookie that comes back at 70 ms is for nothing.
+#[test]
+fn what_is_late_once_keys_hold_makes_no_others() {
+    let mut plans = plans();
+    if plans[0].private.public() < plans[1].private.public() {
+        plans.reverse();
+    }
+    let mut network = Network::new(plans);
+    network.fate = |number, _| if number < 2 { Fate::Late } else { Fate::Comes };
+    network.run(milliseconds(200));
+    assert!(network.both_carry());
+    assert!(network.ends.iter().all(|end| end.counts().begun == 1 && end.counts().keys == 1));
+}
+
 #[test]
 fn whoever_was_started_again_is_in_another_session_and_the_other_follows() {
     for again in [0, 1] {

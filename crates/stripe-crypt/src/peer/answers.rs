@@ -97,9 +97,6 @@ impl Peer {
         if from != self.identity.peer {
             return Err(Discard::OtherPeer);
         }
-        if self.goes_first() {
-            return Ok(());
-        }
         self.respond(state, mac1, payload, reply)
     }
 
@@ -110,7 +107,9 @@ impl Peer {
         theirs: Payload,
         reply: &mut Vec<u8>,
     ) -> Result<(), Discard> {
-        (self.attempt, self.next) = (None, None);
+        self.next = None;
+        // Both have begun, and each answers the other: one answer is for nothing.
+        self.attempt.take_if(|_| self.identity.public < self.identity.peer);
         let index = self.free_index();
         let mut response = [0; RESPONSE_BYTES];
         response[..4].copy_from_slice(&Type::Response.header());
@@ -125,13 +124,6 @@ impl Peer {
         self.wait();
         reply.extend_from_slice(&response);
         Ok(())
-    }
-
-    /// Both have begun: whose public key is higher goes on, and answers only once the first try has
-    /// had no answer.
-    fn goes_first(&self) -> bool {
-        let is_first_try = self.attempt.is_some() && self.tries == 1 && self.now < self.again_at;
-        is_first_try && self.identity.public > self.identity.peer
     }
 
     /// What answers nothing that is under way is of a channel that was slower.
