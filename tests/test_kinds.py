@@ -271,3 +271,16 @@ def test_the_files_of_a_subnet_manager_are_of_the_key_of_a_run(tmp_path: Path) -
     read = [file["key"] for file in run(scenario).about["files"]]
     assert sorted(named) == sorted(read)
     assert len(named) == 5
+
+
+def test_the_trace_of_streams_is_of_the_key_of_a_run_and_stands_where_it_is_set(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "frames.txt").write_text("2000\n3000\n")
+    video = Scenario.example("video").with_({"stop.time": "1 ms", "stop.warm_up": "0 ps"})
+    own = video.with_(settings=["traffic.0.streams.data.trace.file=frames.txt"])
+    (named,) = FABRIC.files(own.resolved())
+    assert named == ("traffic.0.streams.data.trace.file", str(tmp_path / "frames.txt"))
+    read = [(file["key"], file["path"]) for file in run(own).about["files"]]
+    assert read == [named]

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from gingham import examples
 from gingham._files import require_file
-from gingham._native import CoreScenario, network_said
+from gingham._named_files import files_named
+from gingham._native import CoreScenario, network_said, scenario_schema
 from gingham.errors import InputError
 
 if TYPE_CHECKING:
@@ -22,12 +24,6 @@ if TYPE_CHECKING:
 
 # Seeds are whole numbers below this.
 SEEDS = 2**64
-# Keys of the routing that name files of a subnet manager.
-ROUTING_FILES = ["tables", "lane_tables", "service_levels"]
-# Keys of the lanes whose schedulers may have their tables from a file.
-LANE_FILES = ["crossbar_input", "crossbar_output", "link_output", "adapter_port"]
-# Where a class of traffic names a file: the kind of value, and the variant that is one.
-CLASS_FILES = [("length", "empirical"), ("destinations", "matrix"), ("arrivals", "schedule")]
 
 
 class AnyScenario(ABC):
@@ -133,10 +129,15 @@ class AnyScenario(ABC):
         """
         return str(self._core.placed(path))
 
-    @classmethod
+    @staticmethod
     @abstractmethod
+    def schema() -> Mapping[str, Any]:
+        """Return the JSON Schema of scenarios of this laboratory, without references."""
+
+    @classmethod
     def files_of(cls, resolved: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         """Yield key and name of each file that a scenario names."""
+        yield from files_named(resolved, cls.schema())
 
     @classmethod
     def _files_here(
@@ -251,25 +252,11 @@ class Scenario(AnyScenario):
         first = {"topology": {"file": str(Path(topology).absolute())}}
         return self._changed(values or {}, list(settings), seed, first, said)
 
-    @classmethod
-    def files_of(cls, resolved: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """Yield the fabric file, those of a subnet manager, of lanes and of the classes."""
-        topology = resolved["topology"]
-        if isinstance(topology, dict) and "file" in topology:
-            yield "topology.file", topology["file"]
-        for key in ROUTING_FILES:
-            if isinstance(resolved["routing"].get(key), str):
-                yield f"routing.{key}", resolved["routing"][key]
-        for key in LANE_FILES:
-            scheduler = resolved["network"]["lanes"].get(key)
-            tables = scheduler.get("infiniband") if isinstance(scheduler, dict) else None
-            if isinstance(tables, dict) and isinstance(tables.get("file"), str):
-                yield f"network.lanes.{key}.infiniband.file", tables["file"]
-        for place, one in enumerate(resolved["traffic"]):
-            for key, variant in CLASS_FILES:
-                value = one.get(key)
-                if isinstance(value, dict) and isinstance(value.get(variant), str):
-                    yield f"traffic.{place}.{key}.{variant}", value[variant]
+    @staticmethod
+    @cache
+    def schema() -> Mapping[str, Any]:
+        """Return the JSON Schema of scenarios."""
+        return scenario_schema()
 
     def network(self) -> str:
         """Return the network that is simulated: preset and switching kind. Reads the fabric.

@@ -158,8 +158,8 @@ impl<S: Scenario> Source<S> {
 
 impl<S> Source<S> {
     /// Where a file that the scenario names stands.
-    pub fn path_of(&self, name: &str) -> PathBuf {
-        self.folder.join(name)
+    pub fn path_of(&self, name: impl AsRef<str>) -> PathBuf {
+        self.folder.join(name.as_ref())
     }
 
     /// An error about the value at a dotted path.

@@ -5,6 +5,7 @@
 //! the order in which events were scheduled or on the machine it runs on.
 
 mod event;
+mod file_name;
 #[macro_use]
 mod id;
 mod quantity;
@@ -14,6 +15,7 @@ mod time;
 mod wheel;
 
 pub use event::EventQueue;
+pub use file_name::FileName;
 pub use quantity::{ByteTime, FlitTime, Length, Rate};
 pub use random::{Counted, Purpose, Stream};
 pub use text::{Bytes, QuantityError};

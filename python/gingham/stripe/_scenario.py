@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from gingham import examples
-from gingham._native import CoreStripeScenario
+from gingham._native import CoreStripeScenario, stripe_schema
 from gingham.errors import InputError
 from gingham.scenario import AnyScenario, split_setting
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
     from typing import Self
 
 # Lists whose entries have names, which a path may give instead of their places.
@@ -57,13 +58,11 @@ class StripeScenario(AnyScenario):
             require_entry(path, lists)
         return super()._changed(values, settings, seed, first, said_of_first)
 
-    @classmethod
-    def files_of(cls, resolved: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """Yield the films that sources read."""
-        for place, one in enumerate(resolved["source"]):
-            kind = one["kind"]
-            if isinstance(kind, dict) and kind.get("frames", {}).get("file") is not None:
-                yield f"source.{place}.kind.frames.file", kind["frames"]["file"]
+    @staticmethod
+    @cache
+    def schema() -> Mapping[str, Any]:
+        """Return the JSON Schema of striping scenarios."""
+        return stripe_schema()
 
     def __repr__(self) -> str:
         """Return the name."""

@@ -18,6 +18,7 @@ use crate::error::LabError;
 use crate::scenario::{Routing, ScenarioSource};
 use crate::subnet_files::Subnet;
 use gingham_input::FileRead;
+use gingham_kernel::FileName;
 use gingham_topology::routing::{LaneMap, Lanes, RouteSet, Routes, ServiceLevels, UpDown, VcClass};
 use gingham_topology::{Algorithm, Fabric, Finding};
 
@@ -110,7 +111,7 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     /// The name of a file for messages, and its bytes.
-    fn open(&mut self, key: &str, name: &str) -> Result<(String, Vec<u8>), LabError> {
+    fn open(&mut self, key: &str, name: &FileName) -> Result<(String, Vec<u8>), LabError> {
         let path = self.source.path_of(name);
         let (read, bytes) = FileRead::open(key, &path).map_err(|error| {
             self.source.refuse(key, format!("{} cannot be read: {error}", path.display()))

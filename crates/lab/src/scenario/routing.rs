@@ -1,6 +1,6 @@
 //! The routing section: one path set, or two and which of its paths a packet takes.
 
-use gingham_kernel::Bytes;
+use gingham_kernel::{Bytes, FileName};
 use gingham_model::{Choose, Select};
 use gingham_topology::routing::{Algorithm, Form, ROUTE_BYTES_MAX, UpDown};
 use schemars::JsonSchema;
@@ -26,13 +26,13 @@ pub struct Routing {
     pub adaptive: Option<AdaptiveRouting>,
     /// Forwarding tables of a subnet manager, instead of an algorithm: a file from dump_lfts or
     /// dump_fts, opensm-lfts.dump or opensm.fdbs. The path is relative to the scenario.
-    pub tables: Option<String>,
+    pub tables: Option<FileName>,
     /// Tables that map service levels to lanes, instead of `traffic.*.lanes`: opensm-sl2vl.dump, a
     /// file from smpquery sl2vl, or opensm.conf.
-    pub lane_tables: Option<String>,
+    pub lane_tables: Option<FileName>,
     /// The service level of each pair of hosts: lines of source_lid,destination_lid,sl, or a file
     /// from saquery -p. Default: level 0 for all.
-    pub service_levels: Option<String>,
+    pub service_levels: Option<FileName>,
 }
 
 /// Packets that choose at every switch. In a tree that is random or least-loaded ascent to a nearest

@@ -1,6 +1,6 @@
 //! Streams of a class, as a scenario writes them.
 
-use gingham_kernel::{Bytes, Rate, Span};
+use gingham_kernel::{Bytes, FileName, Rate, Span};
 use gingham_model::accept_bare_names;
 use gingham_model::traffic::Spread;
 use schemars::JsonSchema;
@@ -97,7 +97,7 @@ streams = { data = { on-off = { rate = "8 MB/s", on = "20 us", off = "20 us" } }
 #[serde(deny_unknown_fields)]
 pub struct Trace {
     /// The file.
-    pub file: String,
+    pub file: FileName,
     /// With which frame every stream begins, from 0. Default: drawn for each stream.
     #[schemars(range(min = 0))]
     pub first: Option<i64>,

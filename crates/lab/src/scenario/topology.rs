@@ -4,6 +4,7 @@ use super::ScenarioSource;
 use crate::error::LabError;
 use crate::fabric_file::{LoadedFabric, load_fabric};
 use gingham_input::FileRead;
+use gingham_kernel::FileName;
 use gingham_topology::format::{self, Format};
 use gingham_topology::generate::Generator;
 use schemars::JsonSchema;
@@ -15,7 +16,7 @@ use serde::{Deserialize, Serialize};
 pub enum Topology {
     /// A file: an ibnetdiscover dump, BookSim anynet, or our TOML; the path is relative to the
     /// scenario.
-    File(String),
+    File(FileName),
     /// The fabric itself, as text in our TOML format: for small fabrics, and for self-contained
     /// scenarios.
     Inline(String),

@@ -16,7 +16,7 @@
 use super::on_off::{OnOffClock, PeriodPlan};
 use super::ticks::{Ticks, later, whole_ps};
 use crate::bare_names::accept_bare_names;
-use gingham_kernel::{Purpose, Span, Stream, Time};
+use gingham_kernel::{FileName, Purpose, Span, Stream, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -56,7 +56,7 @@ length = { fixed = "64 B" }"#))]
     #[schemars(extend("x-source" = "ours"))]
     #[schemars(extend("x-example" = r#"[[traffic]]
 arrivals = { schedule = "schedule.csv" }"#))]
-    Schedule(String),
+    Schedule(FileName),
     /// A reply to each message of another class that is delivered to the host. Created only while
     /// the class sends. Takes no load or destinations.
     #[schemars(extend("x-source" = "textbook"))]

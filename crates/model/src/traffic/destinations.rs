@@ -7,7 +7,7 @@
 
 use super::Weighted;
 use crate::bare_names::accept_bare_names;
-use gingham_kernel::Stream;
+use gingham_kernel::{FileName, Stream};
 use gingham_topology::EndpointId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -66,7 +66,7 @@ pub enum Destinations {
     /// sum offers twice the load.
     #[schemars(extend("x-source" = "Dally and Towles 2004, section 3.2"))]
     #[schemars(extend("x-example" = r#"{ matrix = "demand.csv" }"#))]
-    Matrix(String),
+    Matrix(FileName),
 }
 
 /// Parameters of `uniform`.

@@ -1,7 +1,7 @@
 //! How long messages are.
 
 use super::Weighted;
-use gingham_kernel::{Bytes, Stream};
+use gingham_kernel::{Bytes, FileName, Stream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
@@ -32,7 +32,7 @@ segmentation = { fixed = "2 KiB" }"#))]
     /// Weighted as in a CSV file with the columns `payload_bytes` and `weight`; the path is
     /// relative to the scenario.
     #[schemars(extend("x-source" = "textbook", "x-example" = r#"{ empirical = "lengths.csv" }"#))]
-    Empirical(String),
+    Empirical(FileName),
 }
 
 /// Parameters of `uniform`.

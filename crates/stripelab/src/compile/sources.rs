@@ -5,7 +5,7 @@ use crate::scenario::{
     Frames, List, Packets, ScenarioSource, Send, Source, SourceKind as Wanted, Transport,
 };
 use gingham_input::{FileRead, InputError};
-use gingham_kernel::{Bytes, Span, Time};
+use gingham_kernel::{Bytes, FileName, Span, Time};
 use gingham_stripe::Class;
 
 /// Bytes that a transport has under way at the most where nobody says.
@@ -156,7 +156,7 @@ fn frames(place: &mut Place<'_>, given: &Frames) -> Result<SourceKind, InputErro
     Ok(SourceKind::Frames { lengths, interval: given.interval, packet_bytes, again: given.again })
 }
 
-fn read_frames(place: &mut Place<'_>, file: &str) -> Result<Vec<u64>, InputError> {
+fn read_frames(place: &mut Place<'_>, file: &FileName) -> Result<Vec<u64>, InputError> {
     let (key, path) = (place.key("kind.frames.file"), place.source.path_of(file));
     let (read, bytes) = FileRead::open(&key, &path).map_err(|error| {
         place.refuse("kind.frames.file", format!("{}: {error}", path.display()))

@@ -1,6 +1,6 @@
 //! What is sent, as a scenario writes it: when, and how long packets are.
 
-use gingham_kernel::{Bytes, Rate, Span};
+use gingham_kernel::{Bytes, FileName, Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -105,7 +105,7 @@ pub struct Transport {
 pub struct Frames {
     /// A file with the length of a frame in bytes on each line; the last number of a line counts,
     /// and lines that begin with `#` do not. The path is relative to the scenario.
-    pub file: Option<String>,
+    pub file: Option<FileName>,
     /// The lengths themselves, in place of a file.
     #[serde(default)]
     pub lengths: Vec<Bytes>,

@@ -13,6 +13,7 @@ use super::destinations::Aim;
 use super::sheet::Sheet;
 use crate::compile::gathered::Gathered;
 use crate::error::LabError;
+use gingham_kernel::FileName;
 use gingham_model::traffic::{ArrivalPlan, DestinationPlan, Weighted};
 use gingham_topology::EndpointId;
 use std::collections::BTreeMap;
@@ -36,7 +37,7 @@ impl ClassContext<'_> {
         &self,
         hosts: &[EndpointId],
         arrivals: &ArrivalPlan,
-        file: &str,
+        file: &FileName,
         gathered: &mut Gathered,
     ) -> Result<Vec<Aim>, LabError> {
         let mut sheet = self.open_sheet("destinations.matrix", file, gathered)?;

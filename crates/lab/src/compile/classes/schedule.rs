@@ -13,7 +13,7 @@ use super::context::ClassContext;
 use super::lengths::{payload, payload_message};
 use crate::compile::gathered::Gathered;
 use crate::error::LabError;
-use gingham_kernel::Time;
+use gingham_kernel::{FileName, Time};
 use gingham_model::traffic::{Draft, MessagePlan, Scheduled, SourcePlan};
 use gingham_topology::EndpointId;
 use std::collections::BTreeMap;
@@ -23,7 +23,7 @@ impl ClassContext<'_> {
     /// The sources of a schedule, in canonical order.
     pub(super) fn scheduled(
         &self,
-        file: &str,
+        file: &FileName,
         active: &Range<Time>,
         gathered: &mut Gathered,
     ) -> Result<Vec<SourcePlan>, LabError> {

@@ -11,6 +11,7 @@ use crate::compile::gathered::Gathered;
 use crate::error::LabError;
 use csv::{ErrorKind, ReaderBuilder, StringRecord, Trim};
 use gingham_input::{FileRead, InputError};
+use gingham_kernel::FileName;
 use std::fmt::Display;
 use std::io::Cursor;
 
@@ -30,7 +31,7 @@ impl ClassContext<'_> {
     pub(super) fn open_sheet(
         &self,
         key: &str,
-        name: &str,
+        name: &FileName,
         gathered: &mut Gathered,
     ) -> Result<Sheet, LabError> {
         let path = self.source.path_of(name);

@@ -3,6 +3,7 @@
 //! Source: InfiniBand Architecture Specification, Volume 1, section 7.6.9.
 
 use super::{Facts, Fault, Granularity, LaneScheduler, LooksAt};
+use gingham_kernel::FileName;
 use gingham_topology::routing::{LANES_MAX, MANAGEMENT_LANE};
 use gingham_topology::subnet::{ArbitrationSlot, ArbitrationTables};
 use schemars::JsonSchema;
@@ -24,7 +25,7 @@ pub struct InfiniBand {
     pub high_limit: Option<u8>,
     /// Instead of tables: an `opensm.conf`, whose lines for switches or adapters are used, or
     /// outputs of `smpquery vlarb` that all agree. The path is relative to the scenario.
-    pub file: Option<String>,
+    pub file: Option<FileName>,
 }
 
 /// A slot of a table of InfiniBand.

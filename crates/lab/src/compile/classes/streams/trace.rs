@@ -17,7 +17,7 @@ use crate::compile::classes::lengths::payload;
 use crate::compile::gathered::Gathered;
 use crate::error::LabError;
 use gingham_input::{FileRead, InputError, unpack};
-use gingham_kernel::Bytes;
+use gingham_kernel::{Bytes, FileName};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ impl ClassContext<'_> {
     /// The sizes of a trace, in its order.
     pub(super) fn read_trace(
         &self,
-        name: &str,
+        name: &FileName,
         gathered: &mut Gathered,
     ) -> Result<Arc<[u32]>, LabError> {
         let path = self.source.path_of(name);
