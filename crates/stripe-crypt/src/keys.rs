@@ -86,6 +86,13 @@ impl FromStr for PresharedKey {
     }
 }
 
+impl PublicKey {
+    /// Its bytes.
+    pub const fn as_bytes(&self) -> &[u8; KEY_BYTES] {
+        &self.0
+    }
+}
+
 impl FromStr for PublicKey {
     type Err = BadKey;
     /// A point of small order, such as zero, is nobody's: what it makes of any private key is known to

@@ -198,7 +198,10 @@ impl End {
         };
         let cap = plan.cap(channels.len())?;
         let scheduler = plan.scheduler.scheduler(plan.striping.longest_bytes, cap)?;
-        let mut sessions = Sessions::new(&plan.striping, scheduler, before);
+        let striping = plan.peer.as_ref().map_or(plan.striping, |peer| {
+            plan.striping.between(&peer.private.public(), &peer.peer)
+        });
+        let mut sessions = Sessions::new(&striping, scheduler, before);
         let mut listeners = Vec::new();
         for (channel, (one, opener)) in channels.iter().zip(&openers).enumerate() {
             sessions.set_slot(channel, true, one.passes_all());

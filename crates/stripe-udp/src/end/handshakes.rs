@@ -221,3 +221,41 @@ impl End {
         self.encapsulation.peer().map(Peer::counts)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use gingham_stripe::{BbrPlan, ControlPlan, Controlled};
+    use gingham_stripe_crypt::{PeerPlan, PrivateKey, Times};
+
+    use super::*;
+    use crate::{EndPlan, MemoryPlan, MemoryPort};
+
+    /// Of which seed an end with these keys draws.
+    fn seed(ours: &PrivateKey, theirs: &PrivateKey) -> u64 {
+        let (private, peer) = (ours.clone(), theirs.public());
+        let peer = PeerPlan { private, peer, preshared: None, times: Times::default() };
+        let plan = EndPlan { peer: Some(peer), ..EndPlan::free(1_200) };
+        let remote = "10.0.0.1:7000".parse().expect("an address");
+        let link = MemoryPlan { port: MemoryPort::new(1_472), remote };
+        let end = End::open_at(Instant::ORIGIN, &plan, vec![link], Epoch::new(1)).expect("an end");
+        let control = end.sessions.plan.sender.control;
+        let Some(ControlPlan { by: Controlled::Bbr(BbrPlan { seed, .. }), .. }) = control else {
+            panic!("{control:?}")
+        };
+        seed
+    }
+
+    /// Two ends of a server, of the clients, and those of the clients: each draws of its own, and of the
+    /// same when it is opened again.
+    #[test]
+    fn no_two_ends_draw_of_one_seed() {
+        let [server, one, other] = [(); 3].map(|()| PrivateKey::random().expect("randomness"));
+        let pairs = [(&server, &one), (&server, &other), (&one, &server), (&other, &server)];
+        let seeds = || pairs.map(|(ours, theirs)| seed(ours, theirs));
+        assert_eq!(seeds(), seeds());
+        let mut sorted = seeds().to_vec();
+        sorted.sort_unstable();
+        sorted.dedup();
+        assert_eq!(sorted.len(), 4, "{sorted:?}");
+    }
+}

@@ -3,10 +3,12 @@
 use std::time::Duration;
 
 use gingham_stripe::{
-    ChannelOrder, Charge, ControlPlan, Guarantee, MESSAGE_BYTES_MAX, OptionsError, Order,
-    OrderOptions, ReceiverOptions, RepairPlan, RepairRequests, ReportPlan, SenderOptions,
+    ChannelOrder, Charge, ControlPlan, Controlled, Guarantee, MESSAGE_BYTES_MAX, OptionsError,
+    Order, OrderOptions, ReceiverOptions, RepairPlan, RepairRequests, ReportPlan, SenderOptions,
     SharePlan, SizePlan, TAG_BYTES, TAG_BYTES_MAX,
 };
+
+use gingham_stripe_crypt::PublicKey;
 
 use super::{Packet, bytes};
 
@@ -82,6 +84,19 @@ impl StripingPlan {
         self.sender.repair = Some(RepairPlan::default());
         if let Some(guarantee) = &mut self.receiver.guaranteed {
             guarantee.repair = Some(RepairRequests::default());
+        }
+        self
+    }
+
+    /// BBR draws random waits of a seed that is of these two ends and this direction, beside what is told:
+    /// those who share a way do not probe it after the same waits.
+    #[must_use]
+    pub(crate) fn between(mut self, ours: &PublicKey, theirs: &PublicKey) -> Self {
+        let word = |key: &PublicKey| {
+            u64::from_le_bytes(*key.as_bytes().first_chunk().expect("a key has 32 bytes"))
+        };
+        if let Some(Controlled::Bbr(plan)) = self.sender.control.as_mut().map(|plan| &mut plan.by) {
+            plan.seed ^= word(ours).rotate_left(1) ^ word(theirs);
         }
         self
     }
