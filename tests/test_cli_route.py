@@ -281,6 +281,114 @@ def test_datelines_free_a_torus_on_two_lanes(gingham: Command, tmp_path: Path) -
     assert routed("--datelines").code == 3
 
 
+@pytest.fixture
+def torus(gingham: Command, tmp_path: Path) -> Path:
+    file = tmp_path / "torus.toml"
+    made = gingham(
+        "fabric", "make", "torus", "--dimensions", "4,4", "--hosts-per-switch", 1, "-o", file
+    )
+    assert made.code == 0, made.err
+    return file
+
+
+def test_adaptive_routes_are_proved_by_their_escape_lanes(gingham: Command, torus: Path) -> None:
+    def routed(*options: object) -> Finished:
+        return gingham(
+            "route", torus, "--algorithm", "dimension-order", "--adaptive", "--lanes", 4, *options
+        )
+
+    free = routed()
+    assert free.code == 0, free.err
+    # 16 hosts and 32 cables between switches: 96 channels, of each two escape lanes.
+    assert "extended dependency graph of 192 escape lanes of channels is acyclic" in free.out
+    assert "virtual cut-through" in free.out
+    assert 'network.lanes.reallocation = "tail-credit"' in free.out
+    facts = json.loads(routed("--json").out)
+    # On a ring of four both ways are shortest where two hops are left, else one is: offsets of
+    # 0, 1, 2 and 3 have 0, 1, 2 and 1 outputs, and those of both rings add up.
+    one_ring = [0, 1, 2, 1]
+    mean = sum(a + b for a in one_ring for b in one_ring) / 15
+    assert facts["adaptive"] == {
+        "escape_lanes": [0, 1],
+        "adaptive_lanes": [2, 3],
+        "mean_outputs": pytest.approx(mean),
+        "max_outputs": 4,
+    }
+    assert (facts["form"], facts["deadlock_free"], facts["cycle"]) == ("table", True, [])
+    without = routed("--escape-lanes", 0)
+    assert without.code == 3
+    assert "can deadlock" in without.out
+    assert "need escape lanes but in trees" in " ".join(without.out.split())
+    one_path = gingham("route", torus, "--algorithm", "dimension-order", "--json")
+    assert json.loads(one_path.out)["adaptive"] is None
+
+
+def test_a_tree_needs_no_escape_lanes(gingham: Command, clos: Path) -> None:
+    free = gingham("route", clos, "--algorithm", "up-down", "--adaptive", "--json")
+    facts = json.loads(free.out)
+    assert (free.code, facts["adaptive"]["escape_lanes"], facts["deadlock_free"]) == (0, [], True)
+    # From a leaf over either spine.
+    assert facts["adaptive"]["max_outputs"] == 2
+    assert facts["advice"] == []
+    shown = gingham("route", clos, "--algorithm", "up-down", "--adaptive")
+    assert "every way that packets may choose uses increasing numbers" in shown.out
+
+
+def test_adaptive_routing_that_cannot_be_says_what_to_do(
+    gingham: Command, torus: Path, clos: Path, tmp_path: Path
+) -> None:
+    ring = tmp_path / "ring.toml"
+    assert gingham("fabric", "make", "ring", "--switches", 5, "-o", ring).code == 0
+    order, adaptive = ("--algorithm", "dimension-order"), "--adaptive"
+    for arguments, cure in [
+        ([torus, *order, adaptive, "--lanes", 2], "say 3 lanes at least (--lanes)"),
+        ([torus, *order, adaptive, "--lanes", 4, "--escape-lanes", 4], "say 5 lanes at least"),
+        ([torus, *order, adaptive, "--lanes", 4, "--escape-lanes", 1], "say 2, or 0 for none"),
+        ([torus, *order, adaptive, "--lanes", 4, "--escape-lanes", -1], "from 0 to 15 lanes"),
+        ([torus, *order, "--lanes", 4, "--escape-lanes", 2], "one path (--adaptive)"),
+        (
+            [torus, *order, adaptive, "--lanes", 4, "--by-wrap"],
+            "leave datelines out (--datelines, --by-wrap)",
+        ),
+        (
+            [torus, *order, adaptive, "--lanes", 4, "--form", "source"],
+            "leave the form out (--form)",
+        ),
+        (
+            [torus, *order, adaptive, "--form", "table", "-o", "t"],
+            "leave --adaptive or --output out",
+        ),
+        ([ring, "--algorithm", "up-down", adaptive], 'choose "shortest-path" or'),
+        ([clos, "--algorithm", "in-transit", adaptive], 'choose "shortest-path" or'),
+        ([clos, "--compare", adaptive], "compared on one lane, by single paths"),
+    ]:
+        refused = gingham("route", *arguments)
+        assert refused.code == 2, (arguments, refused.out)
+        assert cure in refused.err, refused.err
+
+
+def test_a_fabric_without_a_choice_is_proved_all_the_same(gingham: Command, tmp_path: Path) -> None:
+    ring = tmp_path / "ring.toml"
+    assert gingham("fabric", "make", "ring", "--switches", 5, "-o", ring).code == 0
+    routed = gingham("route", ring, "--algorithm", "shortest-path", "--adaptive")
+    assert routed.code == 3, routed.err
+    assert "1.000 in the mean, 1 at most, so that no packet ever chooses" in routed.out
+
+
+def test_of_a_long_cycle_the_beginning_is_shown(gingham: Command, tmp_path: Path) -> None:
+    file, switches = tmp_path / "ring.toml", 30
+    assert gingham("fabric", "make", "ring", "--switches", switches, "-o", file).code == 0
+    shown = gingham("route", file, "--algorithm", "shortest-path")
+    steps = [line for line in shown.out.splitlines() if "then the next, from" in line]
+    # A cycle that goes round takes a channel from each switch to the next.
+    assert (shown.code, len(steps)) == (3, 10)
+    assert f"hold the {switches} channels of this cycle" in shown.out
+    assert "... and 20 more; all of them with --json" in shown.out
+    assert shown.out.rstrip().endswith("closes the cycle")
+    asked = gingham("route", file, "--algorithm", "shortest-path", "--json")
+    assert len(json.loads(asked.out)["cycle"]) == switches
+
+
 def test_datelines_need_a_grid_and_lanes_an_algorithm(gingham: Command, clos: Path) -> None:
     refused = gingham("route", clos, "--algorithm", "up-down", "--lanes", 2, "--datelines")
     assert (refused.code, "datelines need a mesh or torus: " in refused.err) == (2, True)

@@ -184,6 +184,8 @@ class Fabric:
         when_full: Literal["spill", "stop"] = "spill",
         lanes: int = 1,
         datelines: bool | Literal["by-hop", "by-wrap"] | None = None,
+        adaptive: bool = False,
+        escape_lanes: int | None = None,
         memory_max: str | None = None,
         **parameters: Any,
     ) -> Routes:
@@ -201,9 +203,18 @@ class Fabric:
         leads up to the dateline of each ring of a torus and the upper half on from there; unless
         said, that is so for dimension order with two lanes or more. With `datelines="by-wrap"` a
         packet that crosses the dateline of a ring has the upper half on all of that ring.
+
+        With `adaptive` a packet chooses at every switch among all channels on a shortest way
+        (minimal adaptive routing), and routes are tables. The lowest `escape_lanes` are for the
+        path of the algorithm alone; unless said, as many as dimension order needs. The proof is
+        then of Duato's extended dependency graph. It holds where no packet on another lane stands
+        behind one.
         """
         request = {algorithm: parameters} if isinstance(algorithm, str) else dict(algorithm)
-        return Routes(self._core.route(request, form, when_full, lanes, datelines, memory_max))
+        core = self._core.route(
+            request, form, when_full, lanes, datelines, memory_max, adaptive, escape_lanes
+        )
+        return Routes(core)
 
     def load_routes(
         self,

@@ -85,6 +85,16 @@ class Routes:
         """How packets take a dateline class: where they cross, or in the whole dimension."""
         return self._core.dateline_rule()
 
+    @property
+    def adaptive(self) -> dict[str, Any] | None:
+        """Where packets choose at every switch: lanes, and among how many outputs they choose.
+
+        `escape_lanes` and `adaptive_lanes` are lists; `mean_outputs` and `max_outputs` count the
+        outputs of a switch to the hosts of all others. `None` where packets follow one path.
+        """
+        found: dict[str, Any] | None = self._core.adaptive()
+        return found
+
     def require_deadlock_free(self) -> None:
         """Raise `DeadlockError` with the shortest cycle if there is one."""
         if not self.is_deadlock_free:
@@ -97,7 +107,8 @@ class Routes:
     def statistics(self) -> dict[str, Any]:
         """Return path lengths, loads of channels, and the bound on all-to-all traffic.
 
-        Of several alternatives a pair takes the first, here and in all that follows.
+        Of several alternatives a pair takes the first, here and in all that follows. Loads of
+        channels are those of the algorithm's paths, also where packets choose.
         """
         return self._core.statistics()
 

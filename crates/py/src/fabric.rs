@@ -14,7 +14,8 @@ use std::sync::Arc;
 
 use crate::finding::{FindingRow, finding_rows};
 use crate::patience::interruptible;
-use crate::routes::{Request, Routes};
+use crate::request::Request;
+use crate::routes::Routes;
 use crate::{error, json as convert};
 
 /// A network of switches and hosts; never changes.
@@ -114,8 +115,11 @@ impl Fabric {
     /// Routes by an algorithm, in the form `source` or `table`, open for what the size asks for;
     /// in-transit hosts `spill` or `stop` when they are full. Packets may take each of `lanes`,
     /// shared out at datelines (by a rule) or not. Routes may take so much memory, such as `8 GB`.
+    /// If `adaptive` packets choose at every switch, with so many escape lanes.
     #[expect(clippy::too_many_arguments, reason = "they are those of the Python function")]
-    #[pyo3(signature = (algorithm, form, when_full, lanes=1, datelines=None, memory_max=None))]
+    #[pyo3(signature = (
+        algorithm, form, when_full, lanes=1, datelines=None, memory_max=None, adaptive=false, escape_lanes=None
+    ))]
     fn route(
         &self,
         py: Python<'_>,
@@ -125,9 +129,11 @@ impl Fabric {
         lanes: u8,
         datelines: Option<&Bound<'_, PyAny>>,
         memory_max: Option<&str>,
+        adaptive: bool,
+        escape_lanes: Option<i64>,
     ) -> PyResult<Routes> {
-        let form = (form, memory_max);
-        let request = Request::read(py, algorithm, form, when_full, lanes, datelines)?;
+        let (form, adaptive) = ((form, memory_max), (adaptive, escape_lanes));
+        let request = Request::read(py, algorithm, form, when_full, lanes, datelines, adaptive)?;
         Routes::compute(py, &self.inner, request)
     }
 

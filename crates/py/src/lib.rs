@@ -18,6 +18,7 @@ mod finding;
 mod json;
 mod patience;
 mod queueing;
+mod request;
 mod routes;
 mod run;
 mod scenario;

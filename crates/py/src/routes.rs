@@ -1,12 +1,9 @@
 //! Routes: their proof, costs and paths.
 
-use gingham_input::Tree;
-use gingham_kernel::Bytes;
-use gingham_lab::scenario::DatelineChoice;
 use gingham_topology::routing::{
-    self, Algorithm, AllToAll, Bisection, DatelineRule, Detour, Ejection, Form, LaneRule, Lanes,
-    Proof, RouteError, RouteSet, Routes as CoreRoutes, Sharing, Statistics, SwitchTables, prove,
-    prove_between_hosts, prove_without_loops,
+    self, Algorithm, AllToAll, Bisection, Choice, DatelineRule, Detour, Ejection, LaneRule,
+    LaneSet, Lanes, Proof, RouteSet, Routes as CoreRoutes, Sharing, Statistics, SwitchTables,
+    TableRoutes, prove, prove_between_hosts, prove_without_loops,
 };
 use gingham_topology::{ChannelId, EndpointId, Fabric, Finding, NodeId};
 use pyo3::prelude::*;
@@ -15,6 +12,7 @@ use std::sync::Arc;
 
 use crate::finding::finding_row;
 use crate::patience::interruptible;
+use crate::request::{Refused, Request};
 use crate::{error, json as convert};
 
 /// The routes of a fabric, proved or refuted.
@@ -38,81 +36,11 @@ pub(crate) enum Decided {
     BySubnet(SwitchTables),
 }
 
+/// Of a longer cycle the beginning is shown.
+const CYCLE_LINES_MAX: usize = 11;
+
 /// File, line, severity, kind, text.
 type FileFindingRow = (String, Option<u32>, &'static str, &'static str, String);
-
-/// What a request for routes consists of.
-#[derive(Debug, serde::Deserialize)]
-pub(crate) struct Request {
-    algorithm: Algorithm,
-    /// Open for what the size of the fabric asks for.
-    form: Option<Form>,
-    memory_max: Option<Bytes>,
-    when_full: WhenFull,
-    /// Lanes, any of which a packet may take.
-    lanes: u8,
-    /// Whether they are shared out at datelines; open for what the algorithm needs.
-    datelines: Option<DatelineChoice>,
-}
-
-/// What an in-transit host does with a packet for which its pool has no room.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum WhenFull {
-    /// Takes it in all the same.
-    Spill,
-    /// Lets it wait.
-    Stop,
-}
-
-impl From<WhenFull> for Ejection {
-    fn from(when_full: WhenFull) -> Self {
-        match when_full {
-            WhenFull::Spill => Self::Always,
-            WhenFull::Stop => Self::UntilFull,
-        }
-    }
-}
-
-/// Why there are no routes.
-enum Refused {
-    /// They would take more memory than they may.
-    TooLarge(String),
-    Other(String),
-}
-
-impl From<RouteError> for Refused {
-    fn from(error: RouteError) -> Self {
-        match error {
-            RouteError::TooLarge { .. } => Self::TooLarge(error.to_string()),
-            _ => Self::Other(error.to_string()),
-        }
-    }
-}
-
-impl Request {
-    /// `algorithm` is a name or a dict of one.
-    pub(crate) fn read(
-        py: Python<'_>,
-        algorithm: &Bound<'_, PyAny>,
-        (form, memory_max): (Option<&str>, Option<&str>),
-        when_full: &str,
-        lanes: u8,
-        datelines: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Self> {
-        if !(1..=routing::LANES_MAX).contains(&lanes) {
-            let message =
-                format!("a channel has from 1 to {} lanes, not {lanes}", routing::LANES_MAX);
-            return Err(error::refusal(py, message));
-        }
-        let request = json!({
-            "algorithm": convert::from_python(algorithm)?, "form": form, "when_full": when_full, "lanes": lanes,
-            "datelines": datelines.map(convert::from_python).transpose()?, "memory_max": memory_max,
-        });
-        let tree = Tree::from_json("Fabric.route", &request);
-        tree.and_then(|tree| tree.read()).map_err(|refused| error::input(py, &refused))
-    }
-}
 
 impl Routes {
     /// Routes `fabric` as asked, and proves the result.
@@ -123,27 +51,13 @@ impl Routes {
     ) -> PyResult<Self> {
         let fabric = Arc::clone(fabric);
         let computed = interruptible(py, move || {
-            let Request { algorithm, form, memory_max, when_full, lanes, datelines } = request;
-            let form = form.unwrap_or_else(|| Form::by_default(&fabric, &algorithm));
-            let bytes_max = memory_max.map_or(routing::ROUTE_BYTES_MAX, |bytes| bytes.0);
-            let datelines = datelines.map(DatelineChoice::rule);
-            let has_several = lanes > 1 || datelines.flatten().is_some();
-            let lanes = has_several
-                .then(|| Lanes::of_all(&fabric, algorithm.needs_datelines(), lanes, datelines));
-            let lanes = lanes.transpose();
-            let lanes = lanes.map_err(|error| {
-                Refused::Other(format!("datelines need a mesh or torus: {error}"))
-            })?;
-            let routes = routing::route_within(&fabric, &algorithm, form, bytes_max)
-                .map_err(Refused::from)?;
-            let decided = Decided::ByAlgorithm(algorithm);
-            let ejection = when_full.into();
+            let lanes = request.lanes(&fabric)?;
+            let routes = request.routes(&fabric)?;
+            let ejection = request.ejection();
+            let decided = Decided::ByAlgorithm(request.algorithm);
             Ok(Self::proved(fabric, vec![routes], lanes, ejection, decided, vec![]))
         })?;
-        computed.map_err(|refused| match refused {
-            Refused::TooLarge(message) => error::refusal_of(py, "memory_max", message),
-            Refused::Other(message) => error::refusal(py, message),
-        })
+        computed.map_err(|refused: Refused| refused.raise(py))
     }
 
     /// Proves or refutes routes.
@@ -167,6 +81,34 @@ impl Routes {
     /// The first path of every pair.
     fn first(&self) -> &CoreRoutes {
         &self.by_offset[0]
+    }
+
+    /// The tables, if packets choose beside them at every switch.
+    fn tables_to_choose(&self) -> Option<&TableRoutes> {
+        match self.first() {
+            CoreRoutes::Table(tables) if tables.are_adaptive() => Some(tables),
+            _ => None,
+        }
+    }
+
+    /// The lanes on which packets that choose follow the tables alone.
+    fn escape_lanes(&self) -> LaneSet {
+        match self.lanes.as_ref().map(Lanes::rule) {
+            Some(LaneRule::Escape(escape)) => escape.all_escape(),
+            _ => LaneSet::EMPTY,
+        }
+    }
+
+    /// The proof of packets that choose and can escape, in sentences.
+    fn escaped(&self, order: &[u32]) -> String {
+        let lanes = self.escape_lanes().len() as usize;
+        let count = order.len() / self.set().lane_count() * lanes;
+        format!(
+            "free of deadlock: the extended dependency graph of {count} escape lanes of channels is acyclic, so that whoever waits has \
+             a way out (Duato 1995)\nif no packet on an adaptive lane stands behind another: with virtual cut-through \
+             (network.lanes.forwarding), or lanes that are empty before they are granted again (network.lanes.reallocation = \
+             \"tail-credit\")"
+        )
     }
 
     /// Whether any path visits an in-transit host.
@@ -242,11 +184,13 @@ impl Routes {
     /// The proof in a sentence, or the cycle with a route for each of its steps.
     fn explain(&self) -> String {
         match &self.proof {
+            Proof::Free { order } if !self.escape_lanes().is_empty() => self.escaped(order),
             Proof::Free { order } => {
                 let what =
                     if self.set().lane_count() > 1 { "lanes of channels" } else { "channels" };
                 let count = order.len();
                 let stretch = match self.ejection {
+                    _ if self.tables_to_choose().is_some() => "every way that packets may choose",
                     Ejection::Always if self.visits_hosts() => "every leg between two hosts",
                     Ejection::Always => "every route",
                     Ejection::UntilFull => "every route, also through hosts that are full,",
@@ -257,11 +201,31 @@ impl Routes {
                 )
             }
             Proof::Cycle { buffers } => format!(
-                "can deadlock: packets that hold the {} of this cycle wait for each other\n{}",
+                "can deadlock: packets that hold the {} {} of this cycle wait for each other\n{}",
+                buffers.len(),
                 if self.set().lane_count() > 1 { "lanes" } else { "channels" },
-                routing::describe_cycle(&self.fabric, self.set(), buffers).trim_end()
+                shortened(routing::describe_cycle(&self.fabric, self.set(), buffers).trim_end())
             ),
         }
+    }
+
+    /// Where packets choose at every switch: their escape lanes and adaptive lanes, and among how many
+    /// outputs they choose; `None` where they follow one path.
+    fn adaptive<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let choice =
+            self.tables_to_choose().map(|tables| py.detach(|| Choice::new(&self.fabric, tables)));
+        let json = choice.map(|choice| {
+            let count = self.lanes.as_ref().map_or(1, Lanes::count);
+            let is_escape = |lane: &u8| self.escape_lanes().contains(*lane);
+            let (escape, adaptive): (Vec<u8>, Vec<u8>) = (0..).take(count).partition(is_escape);
+            json!({
+                "escape_lanes": escape,
+                "adaptive_lanes": adaptive,
+                "mean_outputs": choice.mean_outputs,
+                "max_outputs": choice.max_outputs,
+            })
+        });
+        convert::to_python(py, &json.unwrap_or(Value::Null))
     }
 
     /// The switches from which the algorithm measures which way is up; none if it does not.
@@ -409,6 +373,18 @@ impl Routes {
         let path = self.first().path(&self.fabric, from, to);
         Ok(path.map(|path| self.names(path.channels())))
     }
+}
+
+/// The beginning and the end of a cycle of more lines than people read.
+fn shortened(cycle: &str) -> String {
+    let lines: Vec<&str> = cycle.lines().collect();
+    let Some(left) = lines.len().checked_sub(CYCLE_LINES_MAX).filter(|left| *left > 0) else {
+        return cycle.to_owned();
+    };
+    // The last closes the cycle.
+    let [begin, end] = [&lines[..CYCLE_LINES_MAX - 1], &lines[lines.len() - 1..]];
+    let more = format!("... and {left} more; all of them: `Routes.cycle`");
+    [begin, &[more.as_str()], end].concat().join("\n")
 }
 
 fn bisection_json(measured: Bisection) -> Value {

@@ -14,7 +14,7 @@ from gingham.cli._options import FABRIC_FILE, force_option, output_option
 from gingham.cli._output import json_option, print_json
 from gingham.cli._route_check import DEADLOCK_EXIT, check
 from gingham.cli._route_compare import compare_all, require_comparison
-from gingham.cli._route_facts import print_routes, warn_of_no_pairs
+from gingham.cli._route_facts import advice, print_routes, warn_of_no_pairs
 from gingham.opensm.roots import read_roots
 
 if TYPE_CHECKING:
@@ -159,6 +159,20 @@ route.add_command(check)
     help="With datelines: a packet has the upper half of the lanes on all of a ring whose dateline "
     "it crosses, and not from there on, so that both halves carry more alike.",
 )
+@click.option(
+    "--adaptive",
+    is_flag=True,
+    help="Minimal adaptive routing: a packet chooses at every switch among all channels on a "
+    "shortest way. The proof is of all that it may do.",
+)
+@click.option(
+    "--escape-lanes",
+    type=int,
+    metavar="INTEGER",
+    help="With --adaptive: the lowest lanes, on which packets follow the algorithm alone, so that "
+    "whoever waits has a way out (Duato).  [default: what dimension-order needs, 1 on a mesh and 2 "
+    "where rings of four switches or more close; else 0]",
+)
 @output_option(help="File of tables to write, for `opensm -R file -U FILE`; needs --form table.")
 @click.option(
     "--plot",
@@ -183,6 +197,8 @@ def compute(
     lanes: int,
     datelines: bool | None,
     by_wrap: bool,
+    adaptive: bool,
+    escape_lanes: int | None,
     output: Path | None,
     plot: Path | None,
     force: bool,
@@ -192,6 +208,11 @@ def compute(
 
     Shows path lengths, the loads of channels, and the proof, or else the shortest cycle of
     channels that wait for one another; then the exit code is 3.
+
+    With --adaptive packets choose at every switch. Without escape lanes the proof is of every
+    channel that they may take; that is enough in trees. With escape lanes it is of Duato's extended
+    dependency graph: from an escape lane to all those that a packet may wait for next, however far
+    adaptive lanes have brought it.
 
     With --compare, every algorithm that the fabric allows is routed and proved instead, and the
     exit code is 0 whatever the proofs say:
@@ -216,6 +237,7 @@ def compute(
       gingham route torus-5x5.toml --algorithm dimension-order   # can deadlock: exits with 3
       gingham route torus-5x5.toml --algorithm dimension-order --lanes 2   # free, by datelines
       gingham route torus-5x5.toml --algorithm dimension-order --lanes 2 --by-wrap
+      gingham route torus-5x5.toml --algorithm dimension-order --lanes 3 --adaptive
       gingham route net.ibnetdiscover --algorithm up-down --form table -o tables.lfts
     """
     named = {"tree": tree, "hosts": hosts}
@@ -223,10 +245,17 @@ def compute(
     given |= parameters
     if compare:
         require_comparison(algorithm, output, given)
-        if lanes > 1 or datelines is not None or by_wrap:
-            raise click.UsageError("algorithms are compared on one lane; give --algorithm")
+        if lanes > 1 or datelines is not None or by_wrap or adaptive or escape_lanes is not None:
+            raise click.UsageError(
+                "algorithms are compared on one lane, by single paths; give --algorithm"
+            )
     if by_wrap and datelines is False:
         raise click.UsageError("--by-wrap says how datelines are, and --no-datelines that none are")
+    if adaptive and output is not None:
+        raise click.UsageError(
+            "a file of tables has one port for each destination, and with --adaptive packets "
+            "choose among several: leave --adaptive or --output out"
+        )
     name = "" if compare else require_algorithm(algorithm, output, form, plot)
     require_one_way(root_names, roots_file)
     fabric = load(file)
@@ -245,17 +274,19 @@ def compute(
         when_full=when_full,
         lanes=lanes,
         datelines="by-wrap" if by_wrap else datelines,
+        adaptive=adaptive,
+        escape_lanes=escape_lanes,
         memory_max=memory_max,
     )
     if output is not None:
         routes.save(output, overwrite=force)
     statistics = routes.statistics()
     warn_of_no_pairs(statistics)
+    facts = as_facts(routes, statistics)
     if as_json:
-        facts = as_facts(routes, statistics)
         print_json({"file": str(file), "algorithm": name, "form": routes.form, **facts})
     else:
-        print_routes(routes, statistics)
+        print_routes(routes, facts)
     if not routes.is_deadlock_free:
         raise click.exceptions.Exit(DEADLOCK_EXIT)
 
@@ -298,9 +329,11 @@ def as_facts(routes: Routes, statistics: dict[str, Any]) -> dict[str, Any]:
     return {
         "deadlock_free": routes.is_deadlock_free,
         "cycle": routes.cycle,
+        "advice": list(advice(routes)),
         "roots": routes.roots,
         "lanes": routes.lanes,
         "dateline_classes": routes.dateline_classes,
         "dateline_rule": routes.dateline_rule,
+        "adaptive": routes.adaptive,
         "statistics": statistics,
     }

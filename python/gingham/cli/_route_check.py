@@ -17,7 +17,8 @@ from gingham.cli._output import (
     print_prose,
     print_table,
 )
-from gingham.cli._route_facts import print_loads, summary, warn_of_no_pairs
+from gingham.cli._route_facts import of_others, print_loads, summary, warn_of_no_pairs
+from gingham.cli._words import in_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -149,7 +150,7 @@ def print_check(routes: Routes, facts: dict[str, Any]) -> None:
             [[fault] for fault in faults[:SHOWN_MAX]],
             prose="fault",
         )
-    echo(routes.explain())
+    echo(in_options(routes.explain()))
     for sentences in facts["advice"]:
         print_prose(sentences)
 
@@ -161,11 +162,7 @@ def advice(facts: dict[str, Any], topology: Path, *, levels_given: bool) -> Iter
     if not facts["cycle_without_loops"]:
         yield "only packets that go round for ever close this cycle: mend the faults above"
         return
-    if facts["deadlock_free_between_hosts"]:
-        yield (
-            "between hosts alone the routes are free of deadlock; packets of aggregation nodes "
-            "or routers close this cycle"
-        )
+    yield from of_others(free_between_hosts=facts["deadlock_free_between_hosts"])
     if not levels_given:
         yield (
             "no service levels were given (--sl), so that every pair is taken to send on level "

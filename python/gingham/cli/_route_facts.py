@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gingham.cli._output import echo, print_facts, print_table, warn
+from gingham.cli._output import echo, print_facts, print_prose, print_table, warn
+from gingham.cli._words import in_options
 from gingham.errors import counted
 
 if TYPE_CHECKING:
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from gingham.routes import Routes
 
 
+# Of one output there is no choice.
+CHOICE_MIN = 2
 # Switches that are named: roots, and those without hosts.
 NAMED_MAX = 5
 
@@ -57,9 +60,24 @@ def warn_of_no_pairs(statistics: dict[str, Any]) -> None:
         )
 
 
+def adaptive(routes: Routes) -> Iterator[tuple[str, str]]:
+    """Return what packets choose among, if they choose at every switch."""
+    found = routes.adaptive
+    if found is None:
+        return
+    mean, most = found["mean_outputs"], found["max_outputs"]
+    never = ", so that no packet ever chooses" if most < CHOICE_MIN else ""
+    in_mean = "" if mean is None else f"{mean:.3f} in the mean, "
+    yield "outputs to choose among", f"{in_mean}{most:,} at most{never}"
+    for kind in ("escape", "adaptive"):
+        numbers = ", ".join(map(str, found[f"{kind}_lanes"]))
+        yield f"{kind} lanes", numbers or "none"
+    yield "lengths and loads", "those of the algorithm's paths, from which packets may depart"
+
+
 def lanes(routes: Routes) -> Iterator[tuple[str, str]]:
     """Return on which lanes packets travel, if there are several."""
-    if len(routes.lanes) > 1:
+    if len(routes.lanes) > 1 and routes.adaptive is None:
         upper = "from the datelines on"
         if routes.dateline_rule == "by-wrap":
             upper = "in dimensions whose dateline a packet crosses"
@@ -111,8 +129,40 @@ def busiest(most: Sequence[dict[str, Any]], what: str) -> list[tuple[str, str]]:
     return [(one[what], f"{one['paths']:,}") for one in most]
 
 
-def print_routes(routes: Routes, statistics: dict[str, Any]) -> None:
+def of_others(*, free_between_hosts: bool) -> Iterator[str]:
+    """Return that only packets of others than hosts close a cycle, if it is so."""
+    if free_between_hosts:
+        yield (
+            "between hosts alone the routes are free of deadlock; packets of aggregation nodes "
+            "or routers close this cycle"
+        )
+
+
+def advice(routes: Routes) -> Iterator[str]:
+    """Return what a cycle means, and what packets that choose need against it."""
+    if routes.is_deadlock_free:
+        return
+    if not routes.cycle_between_hosts:
+        yield from of_others(free_between_hosts=True)
+        return
+    found = routes.adaptive
+    if found and not found["escape_lanes"]:
+        yield (
+            "packets that choose need escape lanes but in trees: on a mesh or torus say "
+            "--algorithm dimension-order, which has them, or leave --adaptive out"
+        )
+    elif found:
+        yield (
+            "the paths of the escape lanes close this cycle: say --algorithm dimension-order on a "
+            "mesh or torus, or leave --adaptive out"
+        )
+
+
+def print_routes(routes: Routes, facts: dict[str, Any]) -> None:
     """Print lengths, loads and the proof."""
-    print_facts([*roots(routes), *summary(statistics), *lanes(routes)])
+    statistics = facts["statistics"]
+    print_facts([*roots(routes), *summary(statistics), *lanes(routes), *adaptive(routes)])
     print_loads(statistics)
-    echo(routes.explain())
+    echo(in_options(routes.explain()))
+    for sentences in facts["advice"]:
+        print_prose(sentences)

@@ -20,6 +20,12 @@ OPTIONS = {
     "many=True": "--yes",
     "allow_deadlock=True": "--allow-deadlock",
     "(memory_max)": "(memory_max, --memory-max)",
+    "(escape_lanes)": "(--escape-lanes)",
+    "(lanes)": "(--lanes)",
+    "(adaptive=True)": "(--adaptive)",
+    "leave datelines out": "leave datelines out (--datelines, --by-wrap)",
+    "leave the form out": "leave the form out (--form)",
+    "all of them: `Routes.cycle`": "all of them with --json",
     "output=...": "--output",
     "to `Fabric.load_routes`": "as `--lfts`",
 }

@@ -13,9 +13,7 @@ use crate::error::LabError;
 use crate::scenario::ScenarioSource;
 use gingham_model::{Reallocation, Switching};
 use gingham_topology::Fabric;
-use gingham_topology::routing::{
-    DatelineRule, Datelines, Form, LANES_MAX, LaneRule, Lanes, Routes,
-};
+use gingham_topology::routing::{EscapeError, Form, LaneRule, Lanes, Routes};
 
 const ESCAPE_KEY: &str = "routing.adaptive.escape_lanes";
 
@@ -73,62 +71,30 @@ pub(super) fn routes(
     routes: Routes,
 ) -> Result<Routes, LabError> {
     let Routes::Table(tables) = routes else { unreachable!("the form is that of tables") };
-    tables.made_adaptive(fabric).map(Routes::Table).map_err(|(switch, to)| {
-        let message = format!(
-            "packets that choose at every switch (routing.adaptive) take shortest ways, and this algorithm leads from {} to {} by a \
-             longer one: choose \"shortest-path\" or, on a mesh or torus, \"dimension-order\"",
-            fabric.node(switch).name,
-            fabric.endpoint_name(to)
-        );
-        source.refuse("routing.algorithm", message).into()
-    })
+    let adaptive = tables.made_adaptive(fabric);
+    adaptive
+        .map(Routes::Table)
+        .map_err(|longer| source.refuse("routing.algorithm", longer.describe(fabric)).into())
 }
 
-/// How many lanes of each class are for escape, and the datelines of these.
-pub(super) fn escape(
+/// Why lanes cannot be shared out for escape; `user` says of a class with fewer lanes than it is
+/// told what it is called, and the key of its lanes where it has one.
+pub(super) fn no_escape(
     source: &ScenarioSource,
-    fabric: &Fabric,
-) -> Result<(Option<Datelines>, usize), LabError> {
-    let routing = &source.scenario.routing;
-    let asked = routing.adaptive.as_ref().and_then(|adaptive| adaptive.escape_lanes);
-    let datelines = if routing.algorithm.needs_datelines() {
-        Datelines::new(fabric, DatelineRule::ByWrap).ok()
-    } else {
-        None
-    };
-    let needed = datelines.as_ref().map_or(0, Datelines::dateline_classes);
-    let datelines = datelines.filter(|_| needed == Datelines::CLASSES);
-    let Some(asked) = asked else { return Ok((datelines, needed)) };
-    let refuse = |message: String| -> LabError { source.refuse(ESCAPE_KEY, message).into() };
-    let Some(count) = usize::try_from(asked).ok().filter(|count| *count < LANES_MAX.into()) else {
-        let message = format!(
-            "a class has at most {LANES_MAX} lanes, one of them no escape lane, not {asked}"
-        );
-        return Err(refuse(message));
-    };
-    if count == 1 && datelines.is_some() {
-        let message = "rings of four switches or more close here, and take an escape lane for each of two dateline classes: say 2, or \
-                       0 for none";
-        return Err(refuse(message.to_owned()));
-    }
-    Ok((datelines, count))
-}
-
-/// A class whose lanes, of which there are so many, are all for escape: what it is called, and the key
-/// that says its lanes, if any does.
-pub(super) fn too_few(
-    source: &ScenarioSource,
-    (called, key): (Option<String>, Option<String>),
-    have: u32,
-    count: usize,
+    error: EscapeError,
+    user: impl FnOnce(usize) -> (Option<String>, Option<String>),
 ) -> LabError {
+    let EscapeError::NoneLeft { lanes, escape, .. } = error else {
+        return source.refuse(ESCAPE_KEY, error.to_string()).into();
+    };
+    let (called, key) = user(escape + 1);
     let is_asked = source.tree.get(ESCAPE_KEY).is_some();
     let general = if is_asked { ESCAPE_KEY } else { "network.lanes.count" };
     let key = key.unwrap_or_else(|| general.to_owned());
     let whose = called.unwrap_or_else(|| "a message that keeps to one lane".to_owned());
     let message = format!(
-        "the lowest {count} lanes of each class are for escape ({ESCAPE_KEY}), and {whose} has {have}: give it one more at least, on which packets \
-         choose"
+        "the lowest {escape} lanes of each class are for escape ({ESCAPE_KEY}), and {whose} has {lanes}: give it one more at least, on which \
+         packets choose"
     );
     source.refuse(&key, message).into()
 }

@@ -70,6 +70,7 @@ pub(super) fn paths(
         routing::route_within(fabric, algorithm, form, written.memory_max.0).map_err(|error| {
             let is_size = matches!(error, RouteError::TooLarge { .. });
             let key = if is_size { "routing.memory_max" } else { key };
+            let error = if written.adaptive.is_some() { error.of_choosing() } else { error };
             LabError::from_routing(&source.tree, key, &error)
         })
     };

@@ -177,6 +177,9 @@ fn what_cannot_be_is_refused_with_place_key_and_cure() {
     }
     let longer = refusal(MESH, &[ring[0], ("routing.algorithm", "\"up-down\"")]);
     assert!(longer.contains("in `routing.algorithm`: ") && longer.contains("shortest"), "{longer}");
+    let alone = refusal(MESH, &[("routing.algorithm", "\"in-transit\"")]);
+    assert!(alone.contains("in `routing.algorithm`: "), "{alone}");
+    assert!(alone.contains("choose \"shortest-path\"") && !alone.contains("form"), "{alone}");
     let on_a_ring = refusal(MESH, &[ring[0], ("routing.algorithm", "\"shortest-path\"")]);
     assert!(on_a_ring.contains("routing.adaptive.escape_lanes"), "{on_a_ring}");
 }

@@ -31,16 +31,17 @@ pub use algorithms::{
     SpanningTree, Ties, TransitHosts, UpDown, roots_taken, route, route_to_switches, route_within,
 };
 pub use lanes::{
-    Buffer, BufferId, DatelineClass, DatelineRule, Datelines, Ejection, EscapeLanes, LANES_MAX,
-    LEVELS, LaneMap, LaneRow, LaneRule, LaneSet, Lanes, MANAGEMENT_LANE, RouteSet, ServiceLevels,
-    VcClass,
+    Buffer, BufferId, DatelineClass, DatelineRule, Datelines, Ejection, EscapeError, EscapeLanes,
+    LANES_MAX, LEVELS, LaneMap, LaneRow, LaneRule, LaneSet, Lanes, MANAGEMENT_LANE, RouteSet,
+    ServiceLevels, VcClass,
 };
 pub use metrics::{
-    AllToAll, Bisection, Detour, Distribution, LaneDrop, LaneUse, SampleMean, Sharing, Statistics,
+    AllToAll, Bisection, Choice, Detour, Distribution, LaneDrop, LaneUse, SampleMean, Sharing,
+    Statistics,
 };
 pub use paths::{
-    FallBacks, KeptPath, Onward, Path, RouteFault, Routes, SourceRoutes, Stray, SwitchTables,
-    TableRoutes, Trace,
+    FallBacks, KeptPath, LongerWay, Onward, Path, RouteFault, Routes, SourceRoutes, Stray,
+    SwitchTables, TableRoutes, Trace,
 };
 pub use proof::{
     DependencyGraph, Proof, buffer_name, cycle_witnesses, describe_cycle, prove,

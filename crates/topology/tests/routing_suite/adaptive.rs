@@ -4,8 +4,9 @@
 use crate::support::{FORMS, dimension_order, generated, mesh, routed, shortest_path, torus};
 use gingham_topology::generate::{Generator, KAryNTree};
 use gingham_topology::routing::{
-    Algorithm, Buffer, BufferId, DatelineRule, Datelines, DependencyGraph, Ejection, LaneSet,
-    Lanes, Proof, RouteSet, Routes, TableRoutes, UpDown, prove,
+    Algorithm, Buffer, BufferId, Choice, DatelineRule, Datelines, DependencyGraph, Ejection,
+    EscapeError, LaneSet, Lanes, LongerWay, Proof, RouteSet, Routes, TableRoutes, UpDown,
+    cycle_witnesses, describe_cycle, prove,
 };
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
 
@@ -159,10 +160,114 @@ fn ways_that_are_not_shortest_are_told() {
     else {
         panic!("tables")
     };
-    let (switch, to) = tables.made_adaptive(&fabric).expect_err("up*/down* goes round by the root");
+    let longer = tables.made_adaptive(&fabric).expect_err("up*/down* goes round by the root");
+    let LongerWay { switch, to } = longer;
+    let ends = format!(
+        "from {} to {} by none of them",
+        fabric.node(switch).name,
+        fabric.endpoint_name(to)
+    );
+    assert!(longer.describe(&fabric).contains(&ends));
     assert!(fabric.node(switch).is_switch() && fabric.endpoint_name(to).starts_with('h'));
     let Routes::Table(tables) = routed(&fabric, &shortest_path(), FORMS[1]) else {
         panic!("tables")
     };
     assert!(!tables.are_adaptive() && tables.made_adaptive(&fabric).unwrap().are_adaptive());
+}
+
+/// On a grid one output in each dimension that is left; in a tree any upwards and one downwards.
+#[test]
+fn outputs_among_which_packets_choose_are_counted() {
+    let of = |fabric: &Fabric, algorithm: &Algorithm| {
+        let choice = Choice::new(fabric, &adaptive(fabric, algorithm));
+        (choice.mean_outputs, choice.max_outputs)
+    };
+    // To each of 16 hosts from 6 switches in one line with it and 9 others.
+    assert_eq!(of(&mesh(&[4, 4]), &dimension_order()), (Some((6.0 + 2.0 * 9.0) / 15.0), 2));
+    let tree = generated(&Generator::KAryNTree(KAryNTree { arity: 4, levels: 2 }), 1);
+    // From 3 leaves over any of 4 roots, and from each of these.
+    assert_eq!(of(&tree, &shortest_path()), (Some((3.0 * 4.0 + 4.0) / 7.0), 4));
+    let Routes::Table(tables) = routed(&tree, &shortest_path(), FORMS[1]) else { panic!("tables") };
+    assert_eq!(Choice::new(&tree, &tables).max_outputs, 1, "on tables nobody chooses");
+    let alone = crate::support::fabric(1, &[0, 0], &[]);
+    assert_eq!(of(&alone, &shortest_path()), (None, 0));
+}
+
+#[test]
+fn escape_lanes_are_as_many_as_dimension_order_needs() {
+    let lanes = |fabric: &Fabric, needs, count, asked| {
+        Lanes::of_choosing(fabric, needs, &[LaneSet::first_n(count)], asked)
+    };
+    let (grid, wrapped) = (mesh(&[4, 4]), torus(&[4, 4]));
+    let sets = [LaneSet::first_n(4)];
+    assert_eq!(lanes(&grid, true, 4, None), Ok(Lanes::with_escape(None, &sets, 1)));
+    let datelines = Datelines::new(&wrapped, DatelineRule::ByWrap).ok();
+    assert_eq!(lanes(&wrapped, true, 4, None), Ok(Lanes::with_escape(datelines, &sets, 2)));
+    // Rings of three are cliques: no packet goes on past a dateline.
+    assert_eq!(lanes(&torus(&[3, 3]), true, 4, None), Ok(Lanes::with_escape(None, &sets, 1)));
+    for without in [lanes(&grid, false, 4, None), lanes(&wrapped, true, 4, Some(0))] {
+        assert_eq!(without, Ok(Lanes::free(&sets)));
+    }
+    for (refused, why) in [
+        (lanes(&wrapped, true, 4, Some(1)), EscapeError::OneOnRings),
+        (lanes(&grid, true, 4, Some(16)), EscapeError::OutOfRange(16)),
+        (lanes(&grid, true, 4, Some(-1)), EscapeError::OutOfRange(-1)),
+        (lanes(&grid, true, 1, None), EscapeError::NoneLeft { lanes: 1, escape: 1 }),
+        (lanes(&grid, true, 3, Some(3)), EscapeError::NoneLeft { lanes: 3, escape: 3 }),
+    ] {
+        assert_eq!(refused, Err(why));
+    }
+}
+
+/// All channels that packets to `to` may still take from a switch on, which are told or not.
+fn ways_on(
+    fabric: &Fabric,
+    tables: &TableRoutes,
+    from: NodeId,
+    to: EndpointId,
+) -> Vec<Vec<ChannelId>> {
+    let onward: Vec<ChannelId> =
+        tables.onward(fabric, from, to).map(|(channel, _)| channel).collect();
+    let longer = |channel: ChannelId| {
+        let next = fabric.target(channel).node;
+        let rest = if fabric.node(next).is_switch() {
+            ways_on(fabric, tables, next, to)
+        } else {
+            vec![vec![]]
+        };
+        rest.into_iter().map(move |rest| [vec![channel], rest].concat())
+    };
+    onward.into_iter().flat_map(longer).collect()
+}
+
+#[test]
+fn each_step_of_a_cycle_has_two_hosts_whose_packets_may_take_it() {
+    let datelines = |fabric: &Fabric| Datelines::new(fabric, DatelineRule::ByWrap).ok();
+    let tree = generated(&Generator::KAryNTree(KAryNTree { arity: 2, levels: 2 }), 0);
+    assert!(verdict(&tree, &adaptive(&tree, &shortest_path()), &Lanes::free(&first_n(1))).1);
+    let ring = torus(&[6]);
+    for (fabric, lanes, farther) in [
+        (mesh(&[4, 4]), Lanes::free(&first_n(2)), false),
+        (torus(&[4, 4]), Lanes::free(&first_n(1)), false),
+        (torus(&[5, 4]), Lanes::with_escape(None, &first_n(3), 2), true),
+        (ring.clone(), Lanes::with_escape(datelines(&ring), &first_n(3), 1), true),
+    ] {
+        let tables = adaptive(&fabric, &dimension_order());
+        let routes = [Routes::Table(tables.clone())];
+        let set = RouteSet { routes: &routes, lanes: Some(&lanes), ejection: Ejection::Always };
+        let Proof::Cycle { buffers } = prove(&fabric, set) else { panic!("packets close a cycle") };
+        for (index, pair) in cycle_witnesses(&fabric, set, &buffers).into_iter().enumerate() {
+            let (from, to) = pair.expect("somebody's packets do");
+            let [held, wanted] = [index, (index + 1) % buffers.len()].map(|at| buffers[at].channel);
+            let begin = fabric.target(fabric.endpoint_channel(from)).node;
+            let takes = |way: &Vec<ChannelId>| {
+                let place = |of: ChannelId| way.iter().position(|channel| *channel == of);
+                let (Some(held), Some(wanted)) = (place(held), place(wanted)) else { return false };
+                wanted == held + 1 || farther && wanted > held
+            };
+            let ways = ways_on(&fabric, &tables, begin, to);
+            assert!(ways.iter().any(takes), "{from:?} {to:?} at {index} of {buffers:?}");
+        }
+        assert!(!describe_cycle(&fabric, set, &buffers).lines().any(|line| line.ends_with(' ')));
+    }
 }

@@ -127,18 +127,18 @@ impl LaneFigures {
 
     /// The lanes of packets that choose at every switch.
     fn with_escape(&self, source: &ScenarioSource, fabric: &Fabric) -> Result<Lanes, LabError> {
-        let sets = &self.classes.sets;
-        let (datelines, count) = adaptive::escape(source, fabric)?;
-        if count == 0 {
-            return Ok(Lanes::free(sets));
-        }
-        if let Some(set) = sets.iter().find(|set| set.len() as usize <= count) {
-            let user = self.classes.with_fewer(source, count + 1);
-            let key = user.as_ref().filter(|user| user.lanes.is_some()).map(|of| of.key("lanes"));
-            let called = user.map(|user| user.called);
-            return Err(adaptive::too_few(source, (called, key), set.len(), count));
-        }
-        Ok(Lanes::with_escape(datelines, sets, count))
+        let routing = &source.scenario.routing;
+        let asked = routing.adaptive.as_ref().and_then(|adaptive| adaptive.escape_lanes);
+        let needs_datelines = routing.algorithm.needs_datelines();
+        let lanes = Lanes::of_choosing(fabric, needs_datelines, &self.classes.sets, asked);
+        lanes.map_err(|error| {
+            adaptive::no_escape(source, error, |least| {
+                let user = self.classes.with_fewer(source, least);
+                let own = user.as_ref().filter(|user| user.lanes.is_some());
+                let key = own.map(|of| of.key("lanes"));
+                (user.map(|user| user.called), key)
+            })
+        })
     }
 
     /// The datelines in force: those that are asked for, or, where nothing is said, those that

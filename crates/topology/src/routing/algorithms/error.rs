@@ -44,6 +44,15 @@ pub enum RouteError {
         /// The name of the algorithm.
         algorithm: &'static str,
     },
+    /// The same where packets choose at every switch.
+    #[error(
+        "packets that choose at every switch follow tables, and {algorithm} gives source routes only: choose \
+         \"shortest-path\" or, on a mesh or torus, \"dimension-order\""
+    )]
+    NoTablesToChoose {
+        /// The name of the algorithm.
+        algorithm: &'static str,
+    },
     /// A weight that makes no costs.
     #[error("the weight of simple-routes is {given}; expected a number from 0 to 100")]
     Weight {
@@ -86,6 +95,17 @@ pub enum RouteError {
         /// The form asked for.
         form: Form,
     },
+}
+
+impl RouteError {
+    /// The same where packets choose at every switch, so that another form is no cure.
+    #[must_use]
+    pub fn of_choosing(self) -> Self {
+        match self {
+            Self::SourceFormOnly { algorithm } => Self::NoTablesToChoose { algorithm },
+            other => other,
+        }
+    }
 }
 
 fn suggestion(nearest: Option<&str>) -> String {

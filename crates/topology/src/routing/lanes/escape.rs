@@ -70,7 +70,7 @@ impl EscapeLanes {
     }
 
     /// The escape lanes of all VC classes.
-    pub(crate) fn all_escape(&self) -> LaneSet {
+    pub fn all_escape(&self) -> LaneSet {
         self.classes.iter().fold(LaneSet::EMPTY, |all, of| all | of.escape.all)
     }
 

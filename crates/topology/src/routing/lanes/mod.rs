@@ -4,6 +4,7 @@
 //! ([`EscapeLanes`]), or by tables ([`LaneMap`], [`ServiceLevels`]). A [`RouteSet`] joins it with routes, and walks them on
 //! all lanes that packets take.
 
+mod choosing;
 mod datelines;
 mod escape;
 pub(super) mod map;
@@ -12,6 +13,7 @@ mod rule;
 mod service_levels;
 pub(super) mod set;
 
+pub use choosing::EscapeError;
 pub use datelines::{DatelineRule, Datelines};
 pub use escape::EscapeLanes;
 pub use map::{LEVELS, LaneMap, LaneRow, MANAGEMENT_LANE};

@@ -2,10 +2,11 @@
 //!
 //! [`Statistics`] is the summary, with the fluid bound on all-to-all traffic ([`AllToAll`]);
 //! [`Bisection`] samples random halves of the hosts; [`Sharing`] names the pairs that meet on a
-//! channel; [`LaneUse`] counts pairs lane by lane.
+//! channel; [`LaneUse`] counts pairs lane by lane, and [`Choice`] outputs where packets choose.
 
 mod all_to_all;
 mod bisection;
+mod choice;
 mod distribution;
 mod lane_use;
 mod sharing;
@@ -13,6 +14,7 @@ mod statistics;
 
 pub use all_to_all::AllToAll;
 pub use bisection::{Bisection, SampleMean};
+pub use choice::Choice;
 pub use distribution::Distribution;
 pub use lane_use::{LaneDrop, LaneUse};
 pub use sharing::Sharing;

@@ -29,6 +29,27 @@ pub struct TableRoutes {
     hops: Option<Arc<ShortestHops>>,
 }
 
+/// A switch and a destination between which tables lead by no shortest way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LongerWay {
+    /// Where the way begins.
+    pub switch: NodeId,
+    /// Where it leads.
+    pub to: EndpointId,
+}
+
+impl LongerWay {
+    /// Why packets cannot choose beside such tables, and the cure.
+    pub fn describe(&self, fabric: &Fabric) -> String {
+        format!(
+            "packets that choose at every switch take shortest ways, and this algorithm leads from {} to {} by none of them: choose \
+             \"shortest-path\" or, on a mesh or torus, \"dimension-order\"",
+            fabric.node(self.switch).name,
+            fabric.endpoint_name(self.to)
+        )
+    }
+}
+
 impl TableRoutes {
     /// Tables without entries.
     pub fn new(fabric: &Fabric) -> Self {
@@ -40,18 +61,16 @@ impl TableRoutes {
     /// The same tables, beside which a packet may take any channel on a shortest way.
     ///
     /// # Errors
-    /// A switch with a destination to which the tables lead by a way that is not shortest.
-    pub fn made_adaptive(mut self, fabric: &Fabric) -> Result<Self, (NodeId, EndpointId)> {
+    /// A switch with a destination to which cables lead, and the tables by no shortest way.
+    pub fn made_adaptive(mut self, fabric: &Fabric) -> Result<Self, LongerWay> {
         let hops = ShortestHops::new(fabric);
         for to in fabric.endpoint_ids() {
             let Some(end) = switch_of(fabric, to) else { continue };
             for switch in fabric.switches() {
-                let Some(port) = self.port(switch, to) else { continue };
-                let channel = fabric.outgoing(switch, port);
-                let is_shortest =
-                    switch == end || hops.onward(fabric, switch, end).any(|of| Some(of) == channel);
-                if !is_shortest {
-                    return Err((switch, to));
+                let told = self.port(switch, to).and_then(|port| fabric.outgoing(switch, port));
+                let mut onward = hops.onward(fabric, switch, end).peekable();
+                if onward.peek().is_some() && onward.all(|of| Some(of) != told) {
+                    return Err(LongerWay { switch, to });
                 }
             }
         }

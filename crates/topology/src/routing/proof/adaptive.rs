@@ -27,7 +27,7 @@
 
 use super::by_destination::Counted;
 use super::lane_groups::LaneGroups;
-use crate::routing::lanes::{LaneRule, LaneSet, Lanes, RouteSet, VcClass};
+use crate::routing::lanes::{Buffer, LaneRule, LaneSet, Lanes, RouteSet, VcClass};
 use crate::routing::paths::graph::SwitchGraph;
 use crate::routing::paths::{ShortestHops, TableRoutes};
 use crate::{ChannelId, EndpointId, Fabric, NodeId};
@@ -75,9 +75,11 @@ impl<'a> AdaptiveCollector<'a> {
             let counts = |to: &&EndpointId| {
                 self.counted != Counted::BetweenHosts || self.graph.is_host(**to)
             };
-            // Endpoints of a switch have columns of their own, which differ in nothing but the last channel.
+            // Without escape lanes what packets may take does not depend on the tables, so that endpoints of a switch
+            // differ in nothing but the last channel.
+            let differing = if self.skips() { usize::MAX } else { 1 };
             let residents: Vec<EndpointId> =
-                self.graph.residents(end).iter().filter(counts).copied().collect();
+                self.graph.residents(end).iter().filter(counts).take(differing).copied().collect();
             for to in residents {
                 for vc_class in self.vc_classes() {
                     self.add(end, to, vc_class);
@@ -100,23 +102,10 @@ impl<'a> AdaptiveCollector<'a> {
 
     /// The dependencies of packets of a VC class to one endpoint, which hangs on the switch `end`.
     fn add(&mut self, end: NodeId, to: EndpointId, vc_class: VcClass) {
-        let nearest_first = self.nearest_first(end);
         let reached = self.reached(end, to);
         let width = self.rows.len().div_ceil(64);
-        // By switch: what a packet may wait for, there or further on.
-        let mut ahead: Vec<Row> = vec![Row::new(); self.graph.switch_count()];
-        // Over adaptive lanes, for which nobody waits alone.
-        let skips = matches!(self.lanes.map(Lanes::rule), Some(LaneRule::Escape(_)));
-        for &switch in nearest_first.iter().filter(|switch| **switch != end) {
-            let mut row = vec![0; width];
-            for (channel, is_told) in self.tables.onward(self.fabric, switch, to) {
-                self.mark(&mut row, channel, self.wanted(vc_class, (channel, is_told), to));
-                if skips {
-                    join(&mut row, &ahead[self.fabric.target(channel).node.index()]);
-                }
-            }
-            ahead[switch.index()] = row;
-        }
+        let nearest_first = self.nearest_first(end);
+        let ahead = self.ahead(&nearest_first, end, to, vc_class);
         for &switch in nearest_first.iter().filter(|of| **of != end && reached[of.index()]) {
             for (channel, is_told) in self.tables.onward(self.fabric, switch, to) {
                 let held = self.taken(vc_class, (channel, is_told), to) & self.vertices;
@@ -128,6 +117,33 @@ impl<'a> AdaptiveCollector<'a> {
                 }
             }
         }
+    }
+
+    /// By switch: what packets of a VC class to one endpoint may wait for, there or further on.
+    fn ahead(
+        &self,
+        nearest_first: &[NodeId],
+        end: NodeId,
+        to: EndpointId,
+        vc_class: VcClass,
+    ) -> Vec<Row> {
+        let mut ahead: Vec<Row> = vec![Row::new(); self.graph.switch_count()];
+        for &switch in nearest_first.iter().filter(|switch| **switch != end) {
+            let mut row = vec![0; self.rows.len().div_ceil(64)];
+            for (channel, is_told) in self.tables.onward(self.fabric, switch, to) {
+                self.mark(&mut row, channel, self.wanted(vc_class, (channel, is_told), to));
+                if self.skips() {
+                    join(&mut row, &ahead[self.fabric.target(channel).node.index()]);
+                }
+            }
+            ahead[switch.index()] = row;
+        }
+        ahead
+    }
+
+    /// Whether packets go on over lanes for which nobody waits alone.
+    fn skips(&self) -> bool {
+        matches!(self.lanes.map(Lanes::rule), Some(LaneRule::Escape(_)))
     }
 
     /// The switches from which packets come to `end`, the nearest first.
@@ -177,6 +193,74 @@ impl<'a> AdaptiveCollector<'a> {
             let vertex = channel.index() * self.groups.count() + group;
             row[vertex / 64] |= 1 << (vertex % 64);
         }
+    }
+}
+
+/// Who closes a cycle.
+impl AdaptiveCollector<'_> {
+    /// For each buffer of a cycle two endpoints, whose packets may hold it and wait for the next one
+    /// then, there or further on; two hosts, if there are such.
+    pub(super) fn witnesses(&self, cycle: &[Buffer]) -> Vec<Option<(EndpointId, EndpointId)>> {
+        let mut found = vec![None; cycle.len()];
+        let are_hosts = |(from, to)| self.graph.is_host(from) && self.graph.is_host(to);
+        let of_switch = |end| self.graph.residents(end).iter().map(move |to| (end, *to));
+        let mut ends: Vec<_> = self.graph.switches().flat_map(of_switch).collect();
+        ends.sort_by_key(|(_, to)| !self.graph.is_host(*to));
+        for (end, to) in ends {
+            if found.iter().all(|pair| pair.is_some_and(are_hosts)) {
+                break;
+            }
+            let nearest_first = self.nearest_first(end);
+            for vc_class in self.vc_classes() {
+                let ahead = self.ahead(&nearest_first, end, to, vc_class);
+                for (index, held) in cycle.iter().enumerate() {
+                    let wanted = cycle[(index + 1) % cycle.len()];
+                    if !found[index].is_some_and(are_hosts)
+                        && self.leads(&ahead, (*held, wanted), to, vc_class)
+                        && let Some(from) = self.sender(held.channel, end)
+                        && (found[index].is_none() || are_hosts((from, to)))
+                    {
+                        found[index] = Some((from, to));
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// Whether packets of a VC class to an endpoint may hold one buffer and then wait for another.
+    fn leads(
+        &self,
+        ahead: &[Row],
+        (held, wanted): (Buffer, Buffer),
+        to: EndpointId,
+        vc_class: VcClass,
+    ) -> bool {
+        let [from, onward] =
+            [self.fabric.source(held.channel), self.fabric.target(held.channel)].map(|of| of.node);
+        let vertex =
+            wanted.channel.index() * self.groups.count() + self.groups.of(wanted.lane.into());
+        let waits = ahead[onward.index()]
+            .get(vertex / 64)
+            .is_some_and(|word| word >> (vertex % 64) & 1 == 1);
+        let holds = |channel: (ChannelId, bool)| {
+            channel.0 == held.channel && self.taken(vc_class, channel, to).contains(held.lane)
+        };
+        waits && self.tables.onward(self.fabric, from, to).any(holds)
+    }
+
+    /// Who sends packets to what hangs on the switch `end` that may take a channel: a host, if one
+    /// does.
+    fn sender(&self, channel: ChannelId, end: NodeId) -> Option<EndpointId> {
+        let by = self.fabric.source(channel).node;
+        let left = self.hops.between(by, end)?;
+        let comes_by = |switch: &NodeId| {
+            let hops = self.hops.between(*switch, by).map(|hops| hops + left);
+            hops.is_some() && hops == self.hops.between(*switch, end)
+        };
+        let senders =
+            || self.graph.switches().filter(comes_by).flat_map(|of| self.graph.senders(of));
+        senders().find(|from| self.graph.is_host(*from)).or_else(|| senders().next())
     }
 }
 

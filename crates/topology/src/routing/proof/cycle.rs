@@ -14,8 +14,10 @@
 //! lexicographically least. Worst case O(buffers x dependencies) within the components that
 //! have cycles; cycles of a few buffers are found long before.
 
+use super::adaptive::AdaptiveCollector;
+use super::by_destination::Counted;
 use super::components::Components;
-use super::dependency::{DependencyGraph, VertexId};
+use super::dependency::{DependencyGraph, VertexId, adaptive_tables, lane_groups};
 use super::ejection::BackpressuredHosts;
 use crate::routing::lanes::route_set::{Buffer, LanedWalk, RouteSet};
 use crate::routing::paths::graph::SwitchGraph;
@@ -93,18 +95,24 @@ impl<'a> CycleSearch<'a> {
 }
 
 /// For each buffer of a cycle, one pair of endpoints whose route takes the next buffer right
-/// after it, if any does; a pair of hosts, if there is one.
+/// after it, if any does; a pair of hosts, if there is one. Where packets choose anew at every switch,
+/// one pair of endpoints whose packets may wait for the next while they hold it.
 pub fn cycle_witnesses<'a>(
     fabric: &Fabric,
     routes: impl Into<RouteSet<'a>>,
     cycle: &[Buffer],
 ) -> Vec<Option<(EndpointId, EndpointId)>> {
     let graph = SwitchGraph::new(fabric);
+    let routes = routes.into();
+    if let Some(tables) = adaptive_tables(routes) {
+        let (tables, groups) = ((tables, routes), lane_groups(routes));
+        return AdaptiveCollector::new(fabric, &graph, tables, &groups, Counted::All)
+            .witnesses(cycle);
+    }
     let place: BTreeMap<Buffer, usize> =
         cycle.iter().enumerate().map(|(index, buffer)| (*buffer, index)).collect();
     let mut witnesses = vec![None; cycle.len()];
     let mut by_hosts = vec![None; cycle.len()];
-    let routes = routes.into();
     let backpressured = BackpressuredHosts::new(fabric, &graph, routes);
     let mut look_at = |laned: &LanedWalk<'_>| {
         backpressured.turns(fabric, &graph, routes, laned, |sender, held, wanted| {

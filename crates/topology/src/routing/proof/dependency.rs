@@ -226,7 +226,7 @@ impl DependencyGraph {
 }
 
 /// The tables beside which packets choose anew at every switch, if they do.
-fn adaptive_tables(routes: RouteSet<'_>) -> Option<&TableRoutes> {
+pub(super) fn adaptive_tables(routes: RouteSet<'_>) -> Option<&TableRoutes> {
     match routes.routes {
         [Routes::Table(tables)] if tables.are_adaptive() => Some(tables),
         _ => None,
@@ -243,7 +243,8 @@ fn outgoing(fabric: &Fabric) -> Vec<Vec<ChannelId>> {
     fabric.node_ids().map(sorted).collect()
 }
 
-fn lane_groups(routes: RouteSet<'_>) -> LaneGroups {
+/// The lanes of routes that are alike.
+pub(super) fn lane_groups(routes: RouteSet<'_>) -> LaneGroups {
     let lanes = (0..=u8::MAX).take(routes.lane_count());
     let sets = routes
         .lanes

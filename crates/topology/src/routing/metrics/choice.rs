@@ -1,0 +1,39 @@
+//! Among how many outputs packets choose, where they choose at every switch.
+
+use crate::routing::paths::TableRoutes;
+use crate::{EndpointId, Fabric};
+use std::collections::BTreeMap;
+
+/// Outputs among which packets for hosts of other switches may choose.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Choice {
+    /// In the mean over all switches and the hosts of all others; `None` if no packet goes on to
+    /// another switch.
+    pub mean_outputs: Option<f64>,
+    /// The most at any switch.
+    pub max_outputs: usize,
+}
+
+impl Choice {
+    /// That of tables, of which packets may depart if they are adaptive.
+    pub fn new(fabric: &Fabric, tables: &TableRoutes) -> Self {
+        // Ways to the hosts of a switch differ in nothing but their last channel.
+        let mut hosts: BTreeMap<_, (EndpointId, usize)> = BTreeMap::new();
+        for host in fabric.endpoint_ids().filter(|of| fabric.is_host_endpoint(*of)) {
+            let end = fabric.target(fabric.endpoint_channel(host)).node;
+            hosts.entry(end).or_insert((host, 0)).1 += 1;
+        }
+        let (mut sum, mut cases, mut max_outputs) = (0, 0, 0);
+        for (end, (to, count)) in hosts {
+            for switch in fabric.switches().filter(|switch| *switch != end) {
+                let outputs = tables.onward(fabric, switch, to).count();
+                sum += outputs * count;
+                cases += if outputs > 0 { count } else { 0 };
+                max_outputs = max_outputs.max(outputs);
+            }
+        }
+        #[expect(clippy::cast_precision_loss, reason = "statistics need few digits")]
+        let mean_outputs = (cases > 0).then(|| sum as f64 / cases as f64);
+        Self { mean_outputs, max_outputs }
+    }
+}
