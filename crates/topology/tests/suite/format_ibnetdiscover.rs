@@ -214,3 +214,36 @@ fn a_list_of_nodes_is_told_apart_from_a_dump() {
     assert_eq!(error.line, 1);
     assert!(error.expected.contains("without -l"), "{error}");
 }
+
+/// A switch of eight ports with a host on each of the first `hosts`, records of the first `told`.
+fn star(hosts: usize, told: usize) -> String {
+    let port = |n: usize| format!("[{n}]\t\"H-{n:016x}\"[1]\t\t# \"h{n}\" lid {n} 4xQDR\n");
+    let host = |n: usize| {
+        format!(
+            "\ncaguid=0x{n:x}\nCa\t1 \"H-{n:016x}\"\t\t# \"h{n}\"\n[1](0)\t\"S-00000000000000ff\"[{n}]\t\t# lid {n} lmc 0 \"s\" lid 9 4xQDR\n"
+        )
+    };
+    let switch =
+        "switchguid=0xff\nSwitch\t8 \"S-00000000000000ff\"\t\t# \"s\" base port 0 lid 9 lmc 0\n";
+    let ports: String = (1..=hosts).map(port).collect();
+    let records: String = (1..=told).map(host).collect();
+    format!("{switch}{ports}{records}")
+}
+
+#[test]
+fn many_ends_that_are_missing_are_one_message_at_the_end() {
+    assert_eq!(read(&star(8, 8)).findings, []);
+    assert_eq!(read(&star(8, 5)).findings.len(), 3);
+    let Parsed { fabric, findings } = read(&star(8, 2));
+    assert_eq!((fabric.cables().len(), fabric.nodes().len()), (8, 9));
+    let [finding] = &*findings else { panic!("one message: {findings:?}") };
+    // Two lines of the switch, eight ports, and two records of four lines with an empty one before.
+    assert_eq!((finding.line, finding.kind), (Some(10 + 2 * 4), FindingKind::UndefinedNode));
+    for part in [
+        "6 ends of cables are missing: 6 nodes have no record",
+        "H-0000000000000003 (\"h3\"), H-0000000000000004 (\"h4\"), H-0000000000000005 (\"h5\") and 3 more",
+        "take it again with `ibnetdiscover`",
+    ] {
+        assert!(finding.text.contains(part), "{}", finding.text);
+    }
+}

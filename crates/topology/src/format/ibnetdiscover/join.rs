@@ -20,6 +20,9 @@ use std::fmt::Display;
 /// A port of a record: index of the record, and port.
 type RecordPort = (usize, u16);
 
+/// As many nodes without a record are named one by one.
+const MISSING_NAMED_MAX: usize = 3;
+
 /// A cable, and what was said about it.
 #[derive(Debug)]
 struct HalfCable {
@@ -57,14 +60,39 @@ fn define_missing<'a>(records: &mut Records<'a>, mentions: &[Mention<'a>]) {
             }
         }
     }
+    let ends = missing.values().map(|(ports, _)| ports.len()).sum();
+    let mut labels = Vec::new();
     for Mention { line, remote, .. } in mentions {
         let Some((ports, text)) = missing.remove(remote.id) else { continue };
         let record = undefined(remote.id, description(remote.id, text), &ports);
-        let text = format!("{} has no record; it is known from links only", label(&record));
-        records.find(*line, FindingKind::UndefinedNode, text);
+        labels.push((*line, label(&record)));
         records.index.insert(remote.id, records.nodes.len());
         records.nodes.push(record);
     }
+    let last = mentions.iter().map(|mention| mention.line).max();
+    report_missing(records, &labels, ends, last.unwrap_or(0));
+}
+
+/// Names nodes without a record where links name them; many of them at the `last` link, as of a
+/// dump that was cut there.
+fn report_missing(records: &mut Records<'_>, labels: &[(u32, String)], ends: usize, last: u32) {
+    if labels.len() <= MISSING_NAMED_MAX {
+        for (line, label) in labels {
+            let text = format!("{label} has no record; it is known from links only");
+            records.find(*line, FindingKind::UndefinedNode, text);
+        }
+        return;
+    }
+    let first: Vec<&str> =
+        labels.iter().take(MISSING_NAMED_MAX).map(|(_, label)| label.as_str()).collect();
+    let text = format!(
+        "the links end here, and {ends} ends of cables are missing: {} nodes have no record ({} and {} more). If the dump \
+         was cut, take it again with `ibnetdiscover`; until then they are known from links only",
+        labels.len(),
+        first.join(", "),
+        labels.len() - first.len()
+    );
+    records.find(last, FindingKind::UndefinedNode, text);
 }
 
 /// A node by what links say. An id of ibsim does not tell the kind; with several ports in use
