@@ -318,3 +318,52 @@ def test_a_fabric_is_drawn_without_a_run(gingham: Command, tmp_path: Path) -> No
     assert "known endings" in gingham("fabric", "plot", "ring.toml", "-o", "ring.jpeg").err
     assert gingham("fabric", "plot", "ring.toml", "-o", "none/ring.png").code == 2
     assert sorted(path.name for path in tmp_path.iterdir()) == ["ring.png", "ring.svg", "ring.toml"]
+
+
+def test_info_tells_levels_and_oversubscription_of_a_tree(
+    gingham: Command, ring: Path, tmp_path: Path
+) -> None:
+    def told(file: Path | str) -> dict[str, str]:
+        lines = gingham("fabric", "info", file).out.splitlines()
+        return {name: value.strip() for name, value in (line.split("  ", 1) for line in lines)}
+
+    sizes = ("--leaves", 4, "--spines", 2, "--hosts-per-leaf", 6)
+    assert gingham("fabric", "make", "folded-clos", *sizes, "-o", "clos.toml").code == 0
+    whole = told("clos.toml")
+    assert whole["levels of the tree"] == "2: 2 spine, 4 leaf switches"
+    # Six hosts over two cables up.
+    assert whole["oversubscription"] == "leaf 3:1"
+    shorn = ("fabric", "convert", "clos.toml", "--without", "leaf1[8]", "-o", "less.toml")
+    assert gingham(*shorn).code == 0
+    assert told("less.toml")["oversubscription"] == "leaf 3:1 to 6:1, the most at leaf1"
+    assert gingham("fabric", "make", "k-ary-n-tree", "--arity", 2, "--levels", 3, "-o", "k.toml")
+    assert told("k.toml")["levels of the tree"] == "3: 4 core, 4 spine, 4 leaf switches"
+    assert told("k.toml")["oversubscription"] == "leaf 1:1; spine 1:1"
+    assert told(ring)["tree"] == "no, the switches have no levels"
+    (tmp_path / "one.toml").write_text(
+        '[[switch]]\nname = "s"\nports = 2\n[[host]]\nname = "h"\n[[cable]]\nends = ["s", "h"]\n'
+    )
+    one = told(tmp_path / "one.toml")
+    assert (one["levels of the tree"], "oversubscription" in one) == ("1: 1 leaf switch", False)
+    facts = json.loads(gingham("fabric", "info", "less.toml", "--json").out)
+    assert facts["trees"] == [
+        {
+            "levels": [
+                {"switches": 2, "oversubscription": None},
+                {"switches": 4, "oversubscription": {"min": 3.0, "max": 6.0, "narrowest": "leaf1"}},
+            ],
+            "tops": ["spine0", "spine1"],
+        }
+    ]
+
+
+def test_a_dump_that_was_cut_between_records_is_one_message(
+    gingham: Command, tmp_path: Path
+) -> None:
+    assert gingham("fabric", "make", "ring", "--switches", 5, "-o", "r.ibnetdiscover").code == 0
+    records = (tmp_path / "r.ibnetdiscover").read_text().split("\n\n")
+    # A head, five switches and five hosts.
+    (tmp_path / "cut.ibnetdiscover").write_text("\n\n".join(records[:6]) + "\n")
+    found = json.loads(gingham("fabric", "check", "cut.ibnetdiscover", "--json").out)["findings"]
+    assert [finding["kind"] for finding in found].count("undefined-node") == 1, found
+    assert "5 ends of cables are missing: 5 nodes have no record" in found[0]["text"]

@@ -149,7 +149,13 @@ class Fabric:
         return {f"{end}[{port}]": number for number, cable in cables for end, port in cable.ends}
 
     def info(self) -> dict[str, Any]:
-        """Return counts, speeds and distances."""
+        """Return counts, speeds and distances, and the levels of each tree of switches.
+
+        `trees` has an entry for each part of the fabric that is a tree. Its `levels` begin at the
+        top, with the number of `switches` and their `oversubscription`: the least (`min`) and most
+        (`max`) of what comes to a switch from below over what its cables up take, and the
+        `narrowest` switch. At the top it is `None`. `tops` are the names of the top switches.
+        """
         return self._core.info()
 
     def check(self) -> list[Finding]:

@@ -5,6 +5,7 @@ use gingham_lab::load_fabric;
 use gingham_topology::check::{self, Summary};
 use gingham_topology::format::{self, Format};
 use gingham_topology::generate::Generator;
+use gingham_topology::routing::{self, Oversubscription, TreeLevel, TreeShape};
 use gingham_topology::{Cable, Fabric as CoreFabric, LinkSpeed, Node, NodeId, PortRef};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
@@ -97,8 +98,10 @@ impl Fabric {
 
     /// Counts, speeds and distances.
     fn info<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let summary = py.detach(|| check::summary(&self.inner));
-        convert::to_python(py, &summary_json(&summary))
+        let mut facts = py.detach(|| summary_json(&check::summary(&self.inner)));
+        let trees = py.detach(|| routing::trees(&self.inner));
+        facts["trees"] = trees.iter().map(|tree| tree_json(&self.inner, tree)).collect();
+        convert::to_python(py, &facts)
     }
 
     /// The fabric without some nodes and some cables, each by its position.
@@ -180,6 +183,23 @@ fn summary_json(summary: &Summary) -> Value {
         "hosts_per_leaf": summary.hosts_per_leaf,
         "switch_diameter": summary.switch_diameter,
         "mean_switches_passed": summary.mean_switches_passed,
+    })
+}
+
+/// The tops by name, for whoever hands them on as roots; of other levels how many switches.
+fn tree_json(fabric: &CoreFabric, tree: &TreeShape) -> Value {
+    let name = |node: NodeId| fabric.node(node).name.as_str();
+    let ratio = |of: Oversubscription| json!({ "min": of.min, "max": of.max, "narrowest": name(of.narrowest) });
+    let level = |level: &TreeLevel| {
+        json!({
+            "switches": level.switches.len(),
+            "oversubscription": level.oversubscription.map(ratio),
+        })
+    };
+    let tops = tree.levels.first().into_iter().flat_map(|level| &level.switches);
+    json!({
+        "levels": tree.levels.iter().map(level).collect::<Vec<_>>(),
+        "tops": tops.map(|top| name(*top)).collect::<Vec<_>>(),
     })
 }
 

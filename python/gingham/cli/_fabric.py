@@ -23,6 +23,10 @@ FINDINGS_EXIT = 5
 # How many findings of each kind are printed.
 SHOWN_MAX = 100
 FINDING_FIELDS = tuple(field.name for field in fields(Finding))
+# How many trees are printed, of a fabric in several parts.
+TREES_MAX = 3
+# By the number of levels, the top one first; of more they are counted from the top.
+LEVEL_NAMES = {1: ["leaf"], 2: ["spine", "leaf"], 3: ["core", "spine", "leaf"]}
 PLURALS = {
     "switch": "switches",
     "host": "hosts",
@@ -52,7 +56,10 @@ def fabric() -> None:
 @click.argument("file", type=FABRIC_FILE)
 @json_option
 def info(file: Path, as_json: bool) -> None:
-    """Show counts, speeds and distances of the fabric in FILE.
+    """Show counts, speeds and distances of the fabric in FILE, and the levels of a tree.
+
+    Oversubscription of a switch is what hosts and cables from below can bring it, over what its
+    cables up take: by rates, or by the number of cables if the speed of one is unknown.
 
     \b
     Example:
@@ -188,6 +195,7 @@ def facts_of(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
     if facts["hosts_per_leaf"]:
         fewest, most = facts["hosts_per_leaf"]
         yield "hosts a leaf", f"{fewest}" if fewest == most else f"{fewest} to {most}"
+    yield from trees(facts)
     yield "connected parts", f"{facts['parts']:,}"
     if facts["switch_diameter"] is not None:
         yield "largest distance", f"{facts['switch_diameter']:,} channels, between two switches"
@@ -195,6 +203,36 @@ def facts_of(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
     if passed is not None:
         mean = f"{passed - 1:.3f} channels, or {passed:.3f} switches on a path"
         yield "mean distance", f"{mean}, between two hosts"
+
+
+def trees(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Return levels and oversubscription of each tree, or that there is none."""
+    found = facts["trees"]
+    if not found and facts["nodes"]["switch"]:
+        yield "tree", "no, the switches have no levels"
+    for tree in found[:TREES_MAX]:
+        levels = tree["levels"]
+        names = LEVEL_NAMES.get(len(levels)) or [f"level-{n}" for n in range(len(levels))]
+        counts = [
+            f"{level['switches']:,} {name}" for level, name in zip(levels, names, strict=True)
+        ]
+        switches = "switch" if sum(level["switches"] for level in levels) == 1 else "switches"
+        yield "levels of the tree", f"{len(levels)}: {', '.join(counts)} {switches}"
+        ratios = [
+            f"{name} {oversubscribed(level['oversubscription'])}"
+            for level, name in zip(levels, names, strict=True)
+            if level["oversubscription"]
+        ]
+        if ratios:
+            yield "oversubscription", "; ".join(reversed(ratios))
+    if len(found) > TREES_MAX:
+        yield "further trees", f"{len(found) - TREES_MAX:,}, all in --json"
+
+
+def oversubscribed(ratio: dict[str, Any]) -> str:
+    """Return what switches of a level take from below over what they take above, in words."""
+    least, most = (f"{ratio[key]:.3g}:1" for key in ("min", "max"))
+    return most if least == most else f"{least} to {most}, the most at {ratio['narrowest']}"
 
 
 def listed(counts: dict[str, int], unit: str = "") -> str:

@@ -26,9 +26,10 @@ mod paths;
 mod proof;
 
 pub use algorithms::{
-    Algorithm, DimensionOrder, Form, InTransit, MemoryPart, Names, PathSpread, ROUTE_BYTES_MAX,
-    Root, RouteError, RouteMemory, SOURCE_PAIRS_MAX, ShortestPath, SimpleRoutes, Smart,
-    SpanningTree, Ties, TransitHosts, UpDown, roots_taken, route, route_to_switches, route_within,
+    Algorithm, DimensionOrder, Form, InTransit, MemoryPart, Names, Oversubscription, PathSpread,
+    ROUTE_BYTES_MAX, Root, RouteError, RouteMemory, SOURCE_PAIRS_MAX, ShortestPath, SimpleRoutes,
+    Smart, SpanningTree, Ties, TransitHosts, TreeLevel, TreeShape, UpDown, roots_taken, route,
+    route_to_switches, route_within, trees,
 };
 pub use lanes::{
     Buffer, BufferId, DatelineClass, DatelineRule, Datelines, Ejection, EscapeError, EscapeLanes,

@@ -16,7 +16,8 @@
 //! searches for the cheapest, and `smart` breaks cycles. The first two move over switch and phase
 //! as up*/down* does (`phases`); which channels go up, a total order of the switches decides
 //! (`orientation`): by the ranks of a tree (`depth_first`) from the roots that the user wants
-//! (`root`) or that the top of a fat tree is (`tops`), with one peak an island (`peaks`).
+//! (`root`) or that the top of a fat tree is (`tops`), with one peak an island (`peaks`). Which
+//! levels such a tree has, `levels` tells.
 
 mod algorithm;
 mod assignment;
@@ -27,6 +28,7 @@ mod dimension_order;
 mod error;
 mod fall_backs;
 mod in_transit;
+mod levels;
 mod memory;
 mod names;
 mod orientation;
@@ -47,6 +49,7 @@ pub use assignment::PathSpread;
 pub use dimension_order::{DimensionOrder, Ties};
 pub use error::RouteError;
 pub use in_transit::{InTransit, TransitHosts};
+pub use levels::{Oversubscription, TreeLevel, TreeShape, trees};
 pub use memory::{MemoryPart, ROUTE_BYTES_MAX, RouteMemory};
 pub use names::Names;
 pub use orientation::SpanningTree;

@@ -44,10 +44,16 @@ const PAIRS_PER_DETOUR: u64 = 20;
 
 /// Hops to the nearest top in islands that are trees, to the lowest switch in all others.
 pub(super) fn ranks(fabric: &Fabric, graph: &SwitchGraph) -> Vec<u32> {
+    ranked(fabric, graph).0
+}
+
+/// The same, and each island that is a tree, by its lowest switch.
+pub(super) fn ranked<'a>(fabric: &Fabric, graph: &'a SwitchGraph) -> (Vec<u32>, Vec<Island<'a>>) {
     let islands = graph.islands();
     let lowest: Vec<_> =
         graph.switches().filter(|switch| islands[switch.index()] == *switch).collect();
     let mut ranks = breadth_first_ranks(graph, &lowest);
+    let mut trees = Vec::new();
     for lowest in lowest {
         let members = graph.switches().filter(|switch| islands[switch.index()] == lowest);
         let island = Island::new(graph, members.collect());
@@ -58,17 +64,18 @@ pub(super) fn ranks(fabric: &Fabric, graph: &SwitchGraph) -> Vec<u32> {
             }
             if island.keeps_shortest_paths(fabric, &with_tree) {
                 ranks = with_tree;
+                trees.push(island);
             }
         }
     }
-    ranks
+    (ranks, trees)
 }
 
 /// Switches that cables join.
-struct Island<'a> {
+pub(super) struct Island<'a> {
     graph: &'a SwitchGraph,
-    members: Vec<NodeId>,
-    leaves: Vec<NodeId>,
+    pub(super) members: Vec<NodeId>,
+    pub(super) leaves: Vec<NodeId>,
 }
 
 impl<'a> Island<'a> {

@@ -1,0 +1,108 @@
+//! What a tree looks like: its levels, and how much wider below than above their switches are.
+//!
+//! ```text
+//!   level 0    s0    s1     tops
+//!              │ ╲  ╱ │     2 cables up, of the speed of the hosts'
+//!   level 1    s2     s3    3 hosts each: oversubscribed 3 / 2
+//! ```
+//!
+//! What is a tree, and which switches are its leaves, `tops` says; a switch alone is one of one level.
+
+use super::tops;
+use crate::routing::paths::graph::SwitchGraph;
+use crate::{ChannelId, Fabric, NodeId, NodeKind};
+
+/// An island of switches that is a tree.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TreeShape {
+    /// Its switches by their hops to the nearest top, the tops first.
+    pub levels: Vec<TreeLevel>,
+}
+
+/// The switches that are as far from the tops as each other.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TreeLevel {
+    /// Their ids, in ascending order.
+    pub switches: Vec<NodeId>,
+    /// What hosts and cables down bring a switch, over what its cables up take; `None` at the tops.
+    /// By rate where every cable tells its own.
+    pub oversubscription: Option<Oversubscription>,
+}
+
+/// The ratio of a level.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Oversubscription {
+    /// The least of any switch of it.
+    pub min: f64,
+    /// The most.
+    pub max: f64,
+    /// The first switch that has the most.
+    pub narrowest: NodeId,
+}
+
+/// The islands of `fabric` that are trees, by their lowest switch.
+pub fn trees(fabric: &Fabric) -> Vec<TreeShape> {
+    let graph = SwitchGraph::new(fabric);
+    let (ranks, islands) = tops::ranked(fabric, &graph);
+    let is_told = fabric.cables().iter().all(|cable| cable.speed.is_some());
+    let of_levels = |levels: Vec<Vec<NodeId>>| {
+        let of = |switches: Vec<NodeId>| {
+            let ratios = switches.iter().filter_map(|switch| {
+                ratio(fabric, &ranks, *switch, is_told).map(|ratio| (*switch, ratio))
+            });
+            let oversubscription = most_and_least(ratios);
+            TreeLevel { switches, oversubscription }
+        };
+        TreeShape { levels: levels.into_iter().map(of).collect() }
+    };
+    let by_rank = |island: &tops::Island<'_>| {
+        let mut levels: Vec<Vec<NodeId>> = Vec::new();
+        for switch in &island.members {
+            let rank = ranks[switch.index()] as usize;
+            levels.resize_with(levels.len().max(rank + 1), Vec::new);
+            levels[rank].push(*switch);
+        }
+        levels
+    };
+    let is_alone =
+        |switch: &NodeId| graph.hops_from(*switch).is_empty() && graph.host_count(*switch) > 0;
+    let alone = graph.switches().filter(is_alone).map(|switch| vec![vec![switch]]);
+    let mut all: Vec<_> = islands.iter().map(by_rank).chain(alone).collect();
+    all.sort_by_key(|levels| levels.iter().flatten().min().copied());
+    all.into_iter().map(of_levels).collect()
+}
+
+fn most_and_least(ratios: impl Iterator<Item = (NodeId, f64)>) -> Option<Oversubscription> {
+    let alone = |(narrowest, ratio)| Oversubscription { min: ratio, max: ratio, narrowest };
+    ratios.map(alone).reduce(|all, next| {
+        let most = if next.max > all.max { next } else { all };
+        Oversubscription { min: all.min.min(next.min), ..most }
+    })
+}
+
+/// What comes to a switch from below over what its cables up take; `None` where nothing is below or
+/// above.
+fn ratio(fabric: &Fabric, ranks: &[u32], switch: NodeId, is_told: bool) -> Option<f64> {
+    let (mut below, mut up) = (0, 0);
+    for channel in fabric.channels_from(switch) {
+        let far = fabric.target(channel).node;
+        let node = fabric.node(far);
+        if node.is_switch() && ranks[far.index()] < ranks[switch.index()] {
+            up += width(fabric, channel, is_told);
+        } else if node.is_switch() || node.kind == NodeKind::Host {
+            below += width(fabric, channel, is_told);
+        }
+    }
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "a ratio needs no more digits than a double has"
+    )]
+    let ratio = below as f64 / up as f64;
+    (below > 0 && up > 0).then_some(ratio)
+}
+
+/// The rate of a channel, or 1 for each where some are unknown.
+fn width(fabric: &Fabric, channel: ChannelId, is_told: bool) -> u64 {
+    let speed = fabric.cable_of(channel).speed.filter(|_| is_told);
+    speed.map_or(1, |speed| speed.rate().bytes_per_second())
+}
