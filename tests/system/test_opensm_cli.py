@@ -142,6 +142,21 @@ def test_a_switch_that_breaks_takes_its_hosts_along(gingham: Command, torus: Pat
         assert row["facts"]["unreachable_pairs"] == 0
 
 
+def test_what_is_named_is_gone_the_second_time(gingham: Command, torus: Path) -> None:
+    command = ("opensm", "compare", torus, "--engines", "lash", "--without", "s1-1", "--json")
+    told = gingham(*command)
+    assert told.code == 0, told
+    answer = json.loads(told.out)
+    assert answer["gone"] == ["s1-1"]
+    assert rows(answer["rows_without"])["opensm lash"]["facts"]["lost_pairs"] == 2 * 15
+    # One engine, whole and without; said before the first run.
+    assert json.loads(told.err.splitlines()[0]) == {"runs": 2, "seconds_max": 120.0}
+    refused = gingham(*command, "--break", 1)
+    assert (refused.code, "not both" in refused.err) == (2, True)
+    unknown = gingham(*command[:-2], "s9-9")
+    assert (unknown.code, "is no node and no cabled port" in unknown.err) == (2, True)
+
+
 def test_hosts_that_are_all_called_the_same_are_told_apart(
     gingham: Command, tmp_path: Path
 ) -> None:

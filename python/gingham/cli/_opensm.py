@@ -12,7 +12,7 @@ from gingham._rundir import interruptible
 from gingham.cli._fabric import load
 from gingham.cli._layout import text
 from gingham.cli._options import FABRIC_FILE, SEED, force_option, output_option
-from gingham.cli._output import json_option, print_json, print_prose, print_table, show
+from gingham.cli._output import json_option, print_json, print_prose, print_table, say, show
 from gingham.cli._progress import steps_shown
 from gingham.opensm.advice import hints, verdict
 from gingham.opensm.comparison import SAMPLES, EngineRow, Plan, compare, host_pairs
@@ -125,6 +125,13 @@ def opensm() -> None:
     help="What breaks: cables between switches, or switches.",
 )
 @click.option(
+    "--without",
+    multiple=True,
+    metavar="NAME",
+    help="Compare once more without a switch or host, by name or GUID, or a cable, by an end such "
+    "as 's3[7]'; may be given several times.",
+)
+@click.option(
     "--samples",
     type=click.IntRange(2, 1_000_000),
     default=SAMPLES,
@@ -151,6 +158,7 @@ def compare_command(
     settings: dict[str, str],
     break_count: int | None,
     what: Breakable,
+    without: tuple[str, ...],
     samples: int,
     seed: int,
     timeout: float,
@@ -162,7 +170,8 @@ def compare_command(
 
     Starts ibsim and OpenSM once an engine, imports tables, lanes and service levels, and proves
     or refutes the routes. An engine that cannot do a topology is replaced by minhop; the table
-    tells. Our own algorithms stand below.
+    tells. Our own algorithms stand below. With --break or --without all is done once more, on a
+    fabric that lost something.
 
     \b
       ran        the engine whose routes these are
@@ -185,7 +194,10 @@ def compare_command(
       gingham opensm compare cluster.ibnetdiscover --engines updn,nue --set nue_max_num_vls=8
       gingham opensm compare cluster.ibnetdiscover --roots roots.txt --compute-nodes hosts
       gingham opensm compare torus.toml --engines dor,lash,torus-2QoS --break 3 -o broken
+      gingham opensm compare cluster.ibnetdiscover --without spine2 --without 'leaf3[7]'
     """
+    if without and break_count:
+        raise click.UsageError("what fails is drawn (--break) or named (--without), not both")
     fabric = with_guids(load(topology))
     roots = read_roots(roots_file, fabric) if roots_file else []
     if torus is not None:
@@ -194,8 +206,8 @@ def compare_command(
     plan = Plan(engines, roots, compute_nodes, torus, settings, timeout, samples, seed, pairs)
     # Opened first: a place that cannot be written is known before minutes of work.
     with run_folder(output, overwrite=force) as folder, interruptible(folder):
-        after, gone = broken(fabric, break_count, what, seed=seed) if break_count else (None, [])
-        before_rows, after_rows = run(plan, [fabric] if after is None else [fabric, after])
+        after, gone = lessened(fabric, break_count, what, without, seed)
+        before_rows, after_rows = run(plan, [fabric, after] if gone else [fabric])
         advice = [verdict(before_rows), *hints(fabric, plan, before_rows)]
         report = report_of(topology, plan, before_rows, gone, after_rows) | {"advice": advice}
         if folder:
@@ -212,15 +224,44 @@ def compare_command(
         raise click.exceptions.Exit(FAILURE_EXIT)
 
 
+def lessened(
+    fabric: Fabric, count: int | None, what: Breakable, names: Sequence[str], seed: int
+) -> tuple[Fabric, list[str]]:
+    """Return the fabric without what is drawn or named, and the names of that."""
+    if count is not None:
+        return broken(fabric, count, what, seed=seed)
+    return fabric.without(*names), list(names)
+
+
 def run(plan: Plan, fabrics: Sequence[Fabric]) -> tuple[list[EngineRow], list[EngineRow]]:
     """Compare on one or two fabrics, with progress; return the rows of both."""
-    with scratch_folder() as folder, steps_shown(plan.steps * len(fabrics)) as on_step:
+    with scratch_folder() as folder, steps_shown(plan.steps * len(fabrics)) as shown:
+        on_step = announcing(shown, plan, len(fabrics))
         tables = [
             compare(fabric, plan, folder, on_step=partial(labelled, on_step, label))
             for label, fabric in zip(("", " (broken)"), fabrics, strict=False)
         ]
     before, after = (*tables, []) if len(tables) == 1 else tables
     return before, after
+
+
+def announcing(
+    on_step: Callable[[str, str], None], plan: Plan, times: int
+) -> Callable[[str, str], None]:
+    """Return what says before the first step how much there is to do, and how long at most."""
+    runs, most = len(plan.engines) * times, plan.timeout_s
+    message = (
+        f"{runs:,} {'run' if runs == 1 else 'runs'} of OpenSM, each of at most {most:g} s "
+        "(--timeout), then our own algorithms"
+    )
+    left = [message]
+
+    def tell(engine: str, what: str) -> None:
+        while left:
+            say(left.pop(), runs=runs, seconds_max=most)
+        on_step(engine, what)
+
+    return tell
 
 
 def labelled(on_step: Callable[[str, str], None], label: str, engine: str, what: str) -> None:
