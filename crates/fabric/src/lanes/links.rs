@@ -274,16 +274,12 @@ impl Links {
         for &lane in &due {
             let lane = lane as usize;
             let was_unpaid = self.is_unpaid(lane);
-            self.return_credit(lane);
+            self.receive_credit(lane);
             if was_unpaid && self.ports[lane >> SHIFT].held & bit_of(lane) != 0 {
                 switches.make_room(lane >> SHIFT, self.lanes[lane].holder);
             }
             if self.counts_credits {
-                // Nobody promises those of an adapter, nor those of a wormhole lane.
-                let unpromised = &mut self.lanes[lane].unpromised;
-                *unpromised = unpromised.saturating_add(1);
                 switches.allocating.insert(lane >> SHIFT);
-                self.ready.insert(lane >> SHIFT);
             }
         }
         self.credits.give_back(tick, due);
@@ -291,11 +287,18 @@ impl Links {
 
     /// A credit counts at an output lane.
     #[inline]
-    pub(crate) fn return_credit(&mut self, lane: usize) {
+    pub(crate) fn receive_credit(&mut self, lane: usize) {
         let output = &mut self.lanes[lane];
         output.credit += 1;
-        if output.credit == 1 {
+        let is_first = output.credit == 1;
+        if self.counts_credits {
+            // Nobody promises those of an adapter, nor those of a wormhole lane.
+            output.unpromised = output.unpromised.saturating_add(1);
+        }
+        if is_first {
             self.ports[lane >> SHIFT].credited |= bit_of(lane);
+        }
+        if is_first || self.counts_credits {
             self.ready.insert(lane >> SHIFT);
         }
     }

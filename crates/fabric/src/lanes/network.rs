@@ -9,7 +9,7 @@ use crate::lanes::links::Links;
 use crate::lanes::matching::Matching;
 use crate::lanes::requests::Requests;
 use crate::lanes::switches::Switches;
-use gingham_model::{Endpoints, PipelinePlan, Plan, Reallocation, SteppedBy};
+use gingham_model::{Endpoints, PipelinePlan, Plan, SteppedBy};
 use gingham_topology::routing::LaneSet;
 
 /// What moves flits between hosts.
@@ -50,15 +50,18 @@ impl Network {
         stepped_by: SteppedBy,
     ) -> Self {
         let ticks_ahead = ticks_ahead(plan, lanes);
-        let links = Links::new(plan, lanes, layout, ticks_ahead);
+        let mut links = Links::new(plan, lanes, layout, ticks_ahead);
         let switches = Switches::new(plan, lanes, layout, &links);
         let columns = (stepped_by == SteppedBy::Columns)
             .then(|| Box::new(Columns::new(plan, lanes, layout, (&links, &switches), ticks_ahead)));
+        if columns.is_some() {
+            links.forget_released();
+        }
         Self {
             columns,
             launched: Vec::new(),
             all_lanes: LaneSet::first_n(plan.lanes.count).bits(),
-            gives_at_once: lanes.cut_through.is_empty() && lanes.reallocation == Reallocation::Tail,
+            gives_at_once: lanes.gives_at_once(),
             adaptive: AdaptiveHeads::new(plan, lanes, layout.first_host << SHIFT),
             buffers: Buffers::new(links.lane_count()),
             requests: Requests::new(plan, lanes, switches.ports()),

@@ -223,8 +223,14 @@ impl Simulation {
             Due::SectionEnd(time) => self.end_section(time.as_ps()),
             Due::DeadlockCheck(time) => {
                 self.context.clock.go_to(time.as_ps());
-                self.network.settle_blocked();
-                let cycle = self.waits(&self.network).find_cycle();
+                let cycle = if self.context.lanes.counts_credits() {
+                    // Waits for credits depend on all that are on their way.
+                    let network = self.network.settled(&self.context);
+                    self.waits(&network).find_cycle()
+                } else {
+                    self.network.settle_blocked();
+                    self.waits(&self.network).find_cycle()
+                };
                 self.context.endpoints.check_deadlock(time, cycle, next.is_some());
             }
         }

@@ -1,11 +1,12 @@
 //! What random scenarios of virtual lanes reach: a comparison is worth as much.
 
 use crate::case::Case;
+use crate::ways;
 use gingham_lab::compile;
 use gingham_model::traffic::{ArrivalPlan, DestinationPlan, DrawnPlan, MessagePlan};
 use gingham_model::{
-    Allocator, Arbitration, Crossbar, Granularity, Injection, LanePlan, PipelinePlan, Plan,
-    Reallocation, Scheduler, Status, Switching, WhenFull,
+    Allocator, Arbitration, Crossbar, Granularity, Injection, Islip, LanePlan, PipelinePlan, Plan,
+    Reallocation, Scheduler, Status, SteppedBy, Switching, WhenFull,
 };
 use gingham_topology::EndpointId;
 use gingham_topology::routing::{DatelineRule, LaneRule, LaneSet, Lanes};
@@ -69,6 +70,38 @@ fn random_virtual_lanes_are_of_every_kind() {
         }
     }
     assert_eq!(reached.len(), 30 + 4 * (2 + 9), "{reached:#?}");
+    assert!(reached.values().all(|cases| *cases >= 4), "{reached:#?}");
+}
+
+/// In how many of 400 plain cases columns step a network of each kind.
+#[test]
+fn columns_are_asked_to_step_routers_of_every_kind() {
+    let mut reached: BTreeMap<&str, u32> = BTreeMap::new();
+    for seed in 0..400 {
+        let plan = ways::plain_case(seed).1;
+        let by_columns = gingham_fabric::start_by(Arc::clone(&plan), SteppedBy::Columns).is_ok();
+        let Switching::VirtualLanes(pipeline) = &plan.switching else { panic!("virtual lanes") };
+        let islip = match pipeline.allocator {
+            Allocator::Islip(Islip { iterations }) => iterations,
+            _ => 0,
+        };
+        let is_cut = !pipeline.cut_through.is_empty();
+        for (what, holds) in [
+            ("a full crossbar", pipeline.crossbar == Crossbar::Full),
+            ("virtual cut-through", is_cut && pipeline.crossbar == Crossbar::Multiplexed),
+            ("virtual cut-through and full", is_cut && pipeline.crossbar == Crossbar::Full),
+            ("lanes given after the tail", pipeline.reallocation == Reallocation::AfterTail),
+            ("lanes given by credits", pipeline.reallocation == Reallocation::TailCredit),
+            ("iSLIP", islip == 1),
+            ("iSLIP in iterations", islip > 1),
+            ("input first", pipeline.allocator == Allocator::SeparableInputFirst),
+            ("output first", pipeline.allocator == Allocator::SeparableOutputFirst),
+            ("credits paid to cross", pipeline.pays_at_crossing()),
+            ("none of these", pipeline.gives_at_once() && !pipeline.takes_turns()),
+        ] {
+            *reached.entry(what).or_default() += u32::from(by_columns && holds);
+        }
+    }
     assert!(reached.values().all(|cases| *cases >= 4), "{reached:#?}");
 }
 

@@ -6,7 +6,7 @@ use crate::{difference, number};
 use gingham_kernel::{Purpose, Stream};
 use gingham_lab::compile;
 use gingham_lab::scenario::{Overrides, ScenarioSource};
-use gingham_model::{Plan, Scheduler, Simulation, SteppedBy, Switching};
+use gingham_model::{ClassPlan, Crossbar, Plan, Scheduler, Simulation, SteppedBy, Switching};
 use gingham_topology::routing::LaneSet;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -27,9 +27,7 @@ fn engine_and_oracle_agree_on_plain_virtual_lanes_by_all_ways() {
     let (cases, first) = (number("CASES", 120), number("FIRST", 0));
     let mut taken = BTreeMap::new();
     for seed in first..first + cases {
-        let case = if seed % 4 == 3 { Case::lanes_in_transit(seed) } else { Case::lanes(seed) };
-        let plan = compile(&case.source(), true).unwrap().plan;
-        let plan = Arc::new(plain(&plan, seed));
+        let (case, plan) = plain_case(seed);
         let found = std::panic::catch_unwind(|| difference(&plan));
         let found = found.unwrap_or_else(|_| Some("panic".into()));
         assert_eq!(found, None, "seed {seed}\n{:?}\n{}", plan.switching, case.to_toml());
@@ -42,10 +40,11 @@ fn engine_and_oracle_agree_on_plain_virtual_lanes_by_all_ways() {
     for (way, count) in &taken {
         println!("{count} of {cases}: {way}");
     }
-    // All are stepped by ports too.
+    // All are stepped by ports and by the oracle too.
     let by_columns = taken.get("columns: can be stepped by columns").copied().unwrap_or(0);
-    println!("stepped by ports: 100 %, by columns: {} %", by_columns * 100 / cases);
-    assert!(by_columns * 10 >= cases * 5, "{taken:?}");
+    println!("by the oracle: 100 %, by ports: 100 %, by columns: {} %", by_columns * 100 / cases);
+    // Of fewer cases a share is a matter of luck.
+    assert!(cases < 40 || by_columns * 5 >= cases, "{taken:?}");
 }
 
 /// More switches than a word has bits, so that there are groups, and columns with many cables that
@@ -77,19 +76,20 @@ fn engine_and_oracle_agree_over_many_switches() {
     }
 }
 
+/// A random case, and its plan as most are.
+pub(crate) fn plain_case(seed: u64) -> (Case, Arc<Plan>) {
+    let case = if seed % 4 == 3 { Case::lanes_in_transit(seed) } else { Case::lanes(seed) };
+    let plan = compile(&case.source(), true).unwrap().plan;
+    (case, Arc::new(plain(&plan, seed)))
+}
+
 /// The plan with most of what sets it apart taken away.
 fn plain(plan: &Plan, seed: u64) -> Plan {
     let mut draw = Stream::new(seed, "plain lanes", Purpose::Shuffle);
     let mut plan = plan.clone();
     let Switching::VirtualLanes(pipeline) = &plan.switching else { panic!("virtual lanes") };
     let mut lanes = (**pipeline).clone();
-    lanes.cut_through = LaneSet::EMPTY;
-    lanes.allocator = gingham_model::Allocator::Maximal;
     (lanes.input_speedup, lanes.output_speedup) = (1, 1);
-    if !seed.is_multiple_of(8) {
-        lanes.reallocation = gingham_model::Reallocation::Tail;
-    }
-    lanes.crossbar = gingham_model::Crossbar::Multiplexed;
     lanes.crossbar_output = None;
     lanes.crossbar_input = Scheduler::default();
     plan.lanes.link_output = Scheduler::default();
@@ -99,12 +99,27 @@ fn plain(plan: &Plan, seed: u64) -> Plan {
     for depth in lanes.depths_flits.iter_mut().chain(&mut lanes.output_depths_flits) {
         *depth = (*depth).min(pick(&mut draw, &[15, 4, 15]));
     }
+    let longest = lanes.packet_flits(longest_bytes(&plan));
+    let fits = |lane: &u8| u64::from(lanes.depths_flits[usize::from(*lane)]) >= longest;
+    let cut_through = lanes.cut_through.lanes().filter(fits);
+    lanes.cut_through = LaneSet::from_bits(cut_through.fold(0, |lanes, lane| lanes | 1 << lane));
     for channel in &mut plan.channels {
         channel.flit = lanes.cycle;
     }
-    if draw.below(8) == 0 {
+    if lanes.crossbar == Crossbar::Multiplexed && draw.below(8) == 0 {
         lanes.output_depths_flits = [0; 16];
     }
     plan.switching = Switching::VirtualLanes(Arc::new(lanes));
     plan
+}
+
+/// No packet has more payload.
+fn longest_bytes(plan: &Plan) -> u32 {
+    let sources = plan.classes.iter().flat_map(|class| &class.sources);
+    let message = sources.map(|source| *source.payload_bytes().end()).max().unwrap_or(0);
+    let of_class = |class: &ClassPlan| {
+        let answer = class.window.as_ref().map_or(0, |window| window.answer.payload_bytes);
+        class.longest_anywhere_bytes(message).max(answer)
+    };
+    plan.classes.iter().map(of_class).max().unwrap_or(0)
 }

@@ -69,26 +69,18 @@ fn all_kinds_of_traffic_are_expected() {
 #[test]
 fn what_columns_do_not_step_is_told_with_its_key() {
     let cases = [
-        ("network.lanes.crossbar", "full"),
         ("network.lanes.crossbar_output", "first-come-first-served"),
         ("network.lanes.crossbar_input", "first-come-first-served"),
         ("network.lanes.link_output", "{ round-robin = { by = \"packet\" } }"),
-        ("network.lanes.forwarding", "virtual-cut-through"),
-        ("network.lanes.allocator", "islip"),
         ("network.lanes.input_speedup", "2"),
         ("network.lanes.output_speedup", "2"),
-        ("network.lanes.reallocation", "tail-credit"),
         ("network.lanes.depth", "16"),
         ("network.lanes.output_depth", "16"),
-        ("network.lanes.output_depth", "0"),
     ];
     for (key, value) in cases {
         let mut settings = vec![(key, value)];
-        if value.contains("packet") || value.contains("cut-through") {
-            settings.extend([
-                ("network.lanes.forwarding", "virtual-cut-through"),
-                ("network.lanes.depth", "40"),
-            ]);
+        if value.contains("packet") {
+            settings.extend([("network.lanes.depth", "40")]);
         }
         let refused = Run::stepped_by(compiled(&settings), SteppedBy::Columns).unwrap_err();
         let said = refused.to_string();

@@ -166,6 +166,11 @@ impl PipelinePlan {
         !self.cut_through.is_empty() || self.reallocation == Reallocation::TailCredit
     }
 
+    /// Whether an output lane that nobody holds can be given to any head.
+    pub fn gives_at_once(&self) -> bool {
+        self.cut_through.is_empty() && self.reallocation == Reallocation::Tail
+    }
+
     const fn depth_flits(&self, lane: u8) -> u64 {
         self.depths_flits[lane as usize] as u64
     }

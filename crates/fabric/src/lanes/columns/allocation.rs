@@ -5,11 +5,13 @@ use super::column::Column;
 use super::group::{Group, Head};
 use super::places::Span;
 use super::requests::Grant;
+use super::rules::Rules;
 use super::table::Table;
 use crate::lanes::allocation::Wanted;
 use crate::lanes::context::Context;
 use crate::lanes::network::Network;
 use crate::lanes::queues::Coming;
+use gingham_model::Reallocation;
 
 impl<const L: usize> Table<L> {
     /// Heads whose routing is over make their requests.
@@ -65,7 +67,8 @@ impl<const L: usize> Table<L> {
         };
         let level = u16::try_from(level).expect("levels are few");
         let asker = input * L + lane;
-        self.groups[group].heads[asker][bit & 63] = Head { may: lanes, level };
+        let flits = network.buffers.first(from).flits;
+        self.groups[group].heads[asker][bit & 63] = Head { may: lanes, level, flits };
         self.columns[first + output].requests.insert(asker, bit);
     }
 
@@ -78,8 +81,15 @@ impl<const L: usize> Table<L> {
                 let requests = &mut columns[output].requests;
                 let switches = std::mem::take(&mut requests.changed) & requests.requested;
                 if switches != 0 {
-                    self.groups[group].grant_lanes(columns, output, switches, network);
+                    let group = &mut self.groups[group];
+                    group.grant_lanes(columns, output, switches, network, &self.rules);
                 }
+            }
+        }
+        if self.rules.reallocation == Reallocation::AfterTail {
+            for column in &mut self.columns {
+                let released = std::mem::replace(&mut column.released, [0; L]);
+                column.requests.changed = released.iter().fold(0, |any, lane| any | lane);
             }
         }
     }
@@ -94,11 +104,20 @@ impl<const L: usize> Group<L> {
         output: usize,
         mut switches: u64,
         network: &mut Network,
+        rules: &Rules,
     ) {
         while switches != 0 {
             let bit = switches.trailing_zeros() as usize;
             let column = &mut columns[output];
-            let grant = column.requests.grant(bit, &self.heads);
+            let grant = if rules.gives_at_once {
+                column.requests.grant(bit, &self.heads, |_| u16::MAX)
+            } else {
+                let most = rules.most_flits(column, bit);
+                column.requests.grant(bit, &self.heads, |head| {
+                    let can = |lane: usize| u16::from(most[lane] >= head.flits) << lane;
+                    (0..L).fold(0, |lanes, lane| lanes | can(lane))
+                })
+            };
             // A switch is left once it grants nothing more.
             if grant.is_none() || column.requests.requested >> bit & 1 == 0 {
                 switches &= switches - 1;

@@ -3,10 +3,7 @@
 use super::count::COUNT_MAX;
 use super::expected::{Moves, moves};
 use super::group::RADIX_MAX;
-use gingham_model::{
-    Allocator, Crossbar, Endpoints, PipelinePlan, Plan, Reallocation, Scheduler, SteppedBy,
-    Stepping, WhenFull,
-};
+use gingham_model::{Endpoints, PipelinePlan, Plan, Scheduler, SteppedBy, Stepping, WhenFull};
 
 /// Why a run is not stepped by columns, if it is not: the key that keeps it from that, and what of
 /// it.
@@ -21,8 +18,6 @@ pub(crate) fn refusal(
     let radix = |node| plan.fabric.channels_from(node).count();
     let refusals = [
         (lanes.select.is_some(), "routing.adaptive has packets choose at every switch"),
-        (lanes.crossbar == Crossbar::Full, "network.lanes.crossbar is \"full\""),
-        (lanes.allocator != Allocator::Maximal, "network.lanes.allocator is other than maximal"),
         (lanes.input_speedup > 1, "network.lanes.input_speedup is more than 1"),
         (lanes.output_speedup > 1, "network.lanes.output_speedup is more than 1"),
         (lanes.crossbar_output.is_some(), "network.lanes.crossbar_output chooses by lane"),
@@ -33,15 +28,6 @@ pub(crate) fn refusal(
         (
             plan.lanes.link_output != round_robin,
             "network.lanes.link_output is other than round robin by the flit",
-        ),
-        (!lanes.cut_through.is_empty(), "network.lanes.forwarding has virtual cut-through"),
-        (
-            lanes.pays_at_crossing(),
-            "network.lanes.output_depth is 0, so that credits are paid to cross",
-        ),
-        (
-            lanes.reallocation != Reallocation::Tail,
-            "network.lanes.reallocation gives lanes later than with tails",
         ),
         (
             plan.in_transit.when_full == WhenFull::Stop,

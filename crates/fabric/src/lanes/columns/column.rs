@@ -1,7 +1,8 @@
 //! A column: the ports of one number of up to 64 switches, a bit each.
 //!
 //! Invariants, between ticks: `filled`, `credited` and `there` say where a count is not zero, `full`
-//! where that of an output lane is its depth; `able` is the input lanes that hold an output lane
+//! where that of an output lane is its depth, or where a flit takes its credit as it crosses and
+//! there is none; `able` is the input lanes that hold an output lane
 //! with room and have a flit.
 
 use super::count::Count;
@@ -21,6 +22,8 @@ pub(crate) struct Column<const L: usize> {
     pub(crate) full: [u64; L],
     /// Lanes that the link took a flit of in this tick.
     pub(crate) sent: [u64; L],
+    /// Lanes that were released in this tick, where they are given from the next one on.
+    pub(crate) released: [u64; L],
     /// Lanes after the last that the link served.
     pub(crate) link_after: [u64; L],
     /// Channels that end at a host which takes in all that comes.
@@ -102,6 +105,7 @@ impl<const L: usize> Column<L> {
             credited: [0; L],
             full: [0; L],
             sent: [0; L],
+            released: [0; L],
             link_after: [u64::MAX; L],
             to_host: 0,
             active: 0,
@@ -147,8 +151,11 @@ impl<const L: usize> Column<L> {
 
     /// Whether nothing can move before something comes.
     pub(crate) fn is_idle(&self) -> bool {
-        (0..L).all(|lane| {
-            self.able[lane] == 0 && self.filled[lane] & (self.credited[lane] | self.to_host) == 0
-        })
+        let grants_nothing = self.requests.changed & self.requests.requested == 0;
+        grants_nothing
+            && (0..L).all(|lane| {
+                let can_send = self.filled[lane] & (self.credited[lane] | self.to_host);
+                self.able[lane] == 0 && can_send == 0
+            })
     }
 }

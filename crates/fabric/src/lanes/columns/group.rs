@@ -9,12 +9,15 @@
 //!
 //! An output that granted an input which took another is free again. So another iteration is to
 //! follow only if an input was granted twice: else all that were granted are matched, and nobody
-//! requests an output that granted nobody.
+//! requests an output that granted nobody. Allocators that take outputs in turn ([`Allocator`]) differ
+//! in which of the outputs that granted it an input takes, in how many rounds there are, and in
+//! whether pointers move after the first; input first, each input requests one output alone.
 //!
 //! Invariant: `towards` says of the lanes that hold an output lane to which output it belongs.
 
 use super::column::Column;
-use super::turn::round_robin;
+use super::turn::{first_in_turn, move_on, round_robin};
+use gingham_model::Allocator;
 
 /// Most ports of a switch.
 pub(crate) const RADIX_MAX: usize = 16;
@@ -38,6 +41,8 @@ pub(crate) struct Head {
     /// The lanes that it may take.
     pub(crate) may: u16,
     pub(crate) level: u16,
+    /// Flits of its packet.
+    pub(crate) flits: u32,
 }
 
 /// What an input port requests, and has had.
@@ -46,6 +51,8 @@ pub(crate) struct Input<const L: usize> {
     /// By lane.
     pub(crate) towards: [Row; L],
     turn: Row,
+    /// Outputs after the last that was matched, where these are taken in turn.
+    outputs_after: Row,
     requested: Row,
     matched: Row,
 }
@@ -55,6 +62,7 @@ impl<const L: usize> Group<L> {
         let input = Input {
             towards: [[0; RADIX_MAX]; L],
             turn: [u64::MAX; RADIX_MAX],
+            outputs_after: [u64::MAX; RADIX_MAX],
             requested: [0; RADIX_MAX],
             matched: [0; RADIX_MAX],
         };
@@ -67,22 +75,50 @@ impl<const L: usize> Group<L> {
 
     /// Matches the ports of all switches: says which lanes of the columns cross.
     #[inline(always)]
-    pub(crate) fn allocate(&mut self, columns: &mut [Column<L>]) {
+    pub(crate) fn allocate(&mut self, columns: &mut [Column<L>], allocator: Allocator) {
         match self.inputs.len() {
-            0..=4 => self.allocate_of::<4>(columns),
-            5 => self.allocate_of::<5>(columns),
-            6 => self.allocate_of::<6>(columns),
-            7..=8 => self.allocate_of::<8>(columns),
-            _ => self.allocate_of::<RADIX_MAX>(columns),
+            0..=4 => self.allocate_of::<4>(columns, allocator),
+            5 => self.allocate_of::<5>(columns, allocator),
+            6 => self.allocate_of::<6>(columns, allocator),
+            7..=8 => self.allocate_of::<8>(columns, allocator),
+            _ => self.allocate_of::<RADIX_MAX>(columns, allocator),
         }
     }
 
     #[inline(always)]
-    fn allocate_of<const N: usize>(&mut self, columns: &mut [Column<L>]) {
+    fn allocate_of<const N: usize>(&mut self, columns: &mut [Column<L>], allocator: Allocator) {
         if !self.request::<N>(columns) {
             return;
         }
-        while self.iterate::<N>(columns) {}
+        let in_turn = allocator.takes_outputs_in_turn();
+        if !in_turn {
+            while self.iterate::<N>(columns, false) {}
+            return self.move_pointers::<N>();
+        }
+        if allocator.is_input_first() {
+            for input in &mut self.inputs {
+                let requested = row::<N>(&mut input.requested);
+                *requested = first_in_turn(requested, row(&mut input.outputs_after));
+            }
+        }
+        let mut goes_on = self.iterate::<N>(columns, true);
+        for input in &mut self.inputs {
+            move_on(row::<N>(&mut input.outputs_after), row(&mut input.matched));
+        }
+        self.move_pointers::<N>();
+        let mut iterations = 1;
+        while goes_on && iterations < allocator.iterations() {
+            goes_on = self.iterate::<N>(columns, true);
+            iterations += 1;
+        }
+        for input in &mut self.inputs {
+            input.matched = [0; RADIX_MAX];
+        }
+    }
+
+    /// The pointers of outputs move on to what comes after the inputs that are matched.
+    #[inline(always)]
+    fn move_pointers<const N: usize>(&mut self) {
         let mut any = [0; N];
         for input in &self.inputs {
             for output in 0..N {
@@ -120,7 +156,7 @@ impl<const L: usize> Group<L> {
     /// An iteration: every output grants the first input in turn, and every input takes one of
     /// those that granted it. Returns whether another is to follow.
     #[inline(always)]
-    fn iterate<const N: usize>(&mut self, columns: &mut [Column<L>]) -> bool {
+    fn iterate<const N: usize>(&mut self, columns: &mut [Column<L>], by_output: bool) -> bool {
         let mut any_onward = [0; N];
         for input in &self.inputs {
             for output in 0..N {
@@ -135,7 +171,7 @@ impl<const L: usize> Group<L> {
                 grants[output] = input.requested[output] & is_turn & !found[output];
                 found[output] |= grants[output];
             }
-            any_twice |= input.accept(&mut grants, column);
+            any_twice |= input.accept(&mut grants, column, by_output);
             for output in 0..N {
                 taken[output] |= grants[output];
             }
@@ -155,7 +191,12 @@ impl<const L: usize> Input<L> {
     /// Takes one of the lanes that can send to the outputs which granted it, and leaves in `grants`
     /// that output alone. Returns where it was granted more than once.
     #[inline(always)]
-    fn accept<const N: usize>(&mut self, grants: &mut [u64; N], column: &mut Column<L>) -> u64 {
+    fn accept<const N: usize>(
+        &mut self,
+        grants: &mut [u64; N],
+        column: &mut Column<L>,
+        by_output: bool,
+    ) -> u64 {
         let (mut granted, mut twice) = (0, 0);
         for grant in &*grants {
             twice |= granted & grant;
@@ -163,6 +204,9 @@ impl<const L: usize> Input<L> {
         }
         if granted == 0 {
             return 0;
+        }
+        if by_output && twice != 0 {
+            *grants = first_in_turn(grants, row(&mut self.outputs_after));
         }
         let mut lanes = [0; L];
         for lane in 0..L {
@@ -191,4 +235,9 @@ impl<const L: usize> Input<L> {
         }
         twice
     }
+}
+
+#[inline(always)]
+fn row<const N: usize>(row: &mut Row) -> &mut [u64; N] {
+    row.first_chunk_mut().expect("no switch has more ports")
 }

@@ -21,7 +21,7 @@ impl<const L: usize> Table<L> {
             let due = self.credits.take::<L>(slot, columns + word);
             for lane in 0..L {
                 for bit in members(due[lane]) {
-                    links.return_credit((self.first_host + word * 64 + bit) << SHIFT | lane);
+                    links.receive_credit((self.first_host + word * 64 + bit) << SHIFT | lane);
                 }
             }
         }
@@ -44,16 +44,20 @@ impl<const L: usize> Table<L> {
     #[inline(always)]
     fn traverse_columns(&mut self, tick: u64) -> u32 {
         let slot = self.credits.slot(tick);
-        let Self { columns, credits, arrivals, freed, ejected, .. } = self;
+        let Self { columns, credits, arrivals, freed, ejected, rules, .. } = self;
         let mut arrivals = arrivals.at(tick);
         let mut sent = 0;
         for (number, column) in columns.iter_mut().enumerate() {
-            let any = column.traverse(&credits.take(slot, number), &mut arrivals, tick);
+            let due = credits.take(slot, number);
+            let any = column.traverse(&due, &mut arrivals, tick);
+            if rules.counts_credits {
+                column.requests.changed |= due.iter().fold(0, |any, lane| any | lane);
+            }
             sent += any.count_ones();
             if any & column.to_host != 0 {
                 column.send_to_hosts(number, ejected);
             }
-            if (0..L).any(|lane| column.sent[lane] & column.full[lane] != 0) {
+            if column.roomy(rules) != [0; L] {
                 freed.push(number);
             }
         }
@@ -83,11 +87,10 @@ impl<const L: usize> Table<L> {
     fn free(&mut self) {
         let mut freed = std::mem::take(&mut self.freed);
         for number in freed.drain(..) {
+            let roomy = self.columns[number].roomy(&self.rules);
             for lane in 0..L {
-                let column = &mut self.columns[number];
-                let roomy = column.full[lane] & column.sent[lane];
-                column.full[lane] &= !roomy;
-                for bit in members(roomy) {
+                self.columns[number].full[lane] &= !roomy[lane];
+                for bit in members(roomy[lane]) {
                     let Some((input, from)) = self.holder(number, lane, bit) else { continue };
                     let input = &mut self.columns[input];
                     input.blocked[from] &= !(1 << bit);

@@ -19,6 +19,7 @@
 //!   column, group       lanes of ports; switch allocation
 //!   table               all of a run             link, traversal, arrival    its stages
 //!   allocation, requests, paths   heads one by one, what they request, and the way of each pair
+//!   rules               what sets routers apart, and which lanes an output can give
 //!   choice, expected    which runs are stepped so, by what is expected to move
 //! ```
 //!
@@ -50,6 +51,7 @@ mod paths;
 mod places;
 mod requests;
 mod ring;
+mod rules;
 mod settle;
 mod table;
 mod traversal;

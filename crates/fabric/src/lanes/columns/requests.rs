@@ -63,15 +63,22 @@ impl<const L: usize> Requests<L> {
     }
 
     /// Grants a lane to the first asker, round robin, of the highest level, of those for whom a
-    /// free lane would do: the first of these, round robin.
+    /// free lane would do: the first of these, round robin. Free lanes of those that it may take can
+    /// be given to a head, or some of them.
     #[inline]
-    pub(crate) fn grant(&mut self, bit: usize, heads: &[[Head; 64]]) -> Option<Grant> {
+    pub(crate) fn grant(
+        &mut self,
+        bit: usize,
+        heads: &[[Head; 64]],
+        can_be_given: impl Fn(&Head) -> u16,
+    ) -> Option<Grant> {
         let free = self.free[bit & 63];
-        let level = if self.pointers.len() == 1 { 0 } else { self.highest(bit, heads)? };
+        let lanes_for = |head: &Head| head.may & free & can_be_given(head);
+        let level = if self.pointers.len() == 1 { 0 } else { self.highest(bit, heads, lanes_for)? };
         let pointer = usize::from(self.pointers[usize::from(level)][bit & 63]);
         let (asker, lanes) = self.search(bit, pointer, |asker| {
-            let head = heads[asker][bit & 63];
-            let lanes = head.may & free;
+            let head = &heads[asker][bit & 63];
+            let lanes = lanes_for(head);
             (lanes != 0 && head.level == level).then_some((asker, lanes))
         })?;
         let word = &mut self.words[asker / 64][bit & 63];
@@ -92,9 +99,14 @@ impl<const L: usize> Requests<L> {
 
     /// The highest level of the askers for whom a free lane would do.
     #[inline(never)]
-    fn highest(&self, bit: usize, heads: &[[Head; 64]]) -> Option<u16> {
-        let heads = self.askers(bit).map(|asker| heads[asker][bit]);
-        heads.filter(|head| head.may & self.free[bit] != 0).map(|head| head.level).max()
+    fn highest(
+        &self,
+        bit: usize,
+        heads: &[[Head; 64]],
+        lanes_for: impl Fn(&Head) -> u16,
+    ) -> Option<u16> {
+        let heads = self.askers(bit).map(|asker| &heads[asker][bit]);
+        heads.filter(|head| lanes_for(head) != 0).map(|head| head.level).max()
     }
 
     /// What is found first in the askers of a switch, round robin from one on.
@@ -142,7 +154,6 @@ impl<const L: usize> Requests<L> {
 
     /// Checks that it says what is so; for tests. Slow.
     pub(crate) fn assert_invariants(&self) {
-        assert_eq!(self.changed, 0, "what changed was looked at");
         for bit in 0..64 {
             let is_requested = self.askers(bit).next().is_some();
             assert_eq!(self.requested >> bit & 1 == 1, is_requested, "`requested` says what is so");
@@ -160,7 +171,7 @@ fn narrow(asker: usize) -> u16 {
 mod tests {
     use super::*;
 
-    const ALL: Head = Head { may: 0b11, level: 0 };
+    const ALL: Head = Head { may: 0b11, level: 0, flits: 1 };
 
     #[test]
     fn askers_and_lanes_go_in_turn() {
@@ -169,18 +180,18 @@ mod tests {
         for asker in [4, 1] {
             requests.insert(asker, 5);
         }
-        assert_eq!(requests.grant(5, &heads), Some(Grant { asker: 1, lane: 0 }));
-        assert_eq!(requests.grant(5, &heads), Some(Grant { asker: 4, lane: 1 }));
+        assert_eq!(requests.grant(5, &heads, |_| u16::MAX), Some(Grant { asker: 1, lane: 0 }));
+        assert_eq!(requests.grant(5, &heads, |_| u16::MAX), Some(Grant { asker: 4, lane: 1 }));
         assert_eq!((requests.requested, requests.changed), (0, 1 << 5));
         for asker in [0, 5] {
             requests.insert(asker, 5);
         }
-        assert_eq!(requests.grant(5, &heads), None, "both lanes are held");
+        assert_eq!(requests.grant(5, &heads, |_| u16::MAX), None, "both lanes are held");
         assert_eq!((requests.holder(0, 5), requests.holder(1, 5)), (Some((0, 1)), Some((2, 0))));
         requests.release(0, 5);
         assert_eq!(requests.holder(0, 5), None);
         // The first after 4, which had the last lane.
-        assert_eq!(requests.grant(5, &heads), Some(Grant { asker: 5, lane: 0 }));
+        assert_eq!(requests.grant(5, &heads, |_| u16::MAX), Some(Grant { asker: 5, lane: 0 }));
         assert!(requests.askers(5).eq([0]));
         assert_eq!(requests.requested, 1 << 5);
     }
@@ -190,26 +201,26 @@ mod tests {
         let mut requests = Requests::<2>::new(2, 2);
         let mut heads = [[ALL; 64]; 4];
         heads[1][0].level = 1;
-        heads[2][0] = Head { may: 0b01, level: 1 };
+        heads[2][0] = Head { may: 0b01, level: 1, flits: 1 };
         for asker in [0, 1, 2] {
             requests.insert(asker, 0);
         }
-        assert_eq!(requests.grant(0, &heads), Some(Grant { asker: 1, lane: 0 }));
+        assert_eq!(requests.grant(0, &heads, |_| u16::MAX), Some(Grant { asker: 1, lane: 0 }));
         // The other of the higher level may take no other lane.
-        assert_eq!(requests.grant(0, &heads), Some(Grant { asker: 0, lane: 1 }));
-        assert_eq!(requests.grant(0, &heads), None);
+        assert_eq!(requests.grant(0, &heads, |_| u16::MAX), Some(Grant { asker: 0, lane: 1 }));
+        assert_eq!(requests.grant(0, &heads, |_| u16::MAX), None);
     }
 
     /// More askers than a word has bits, so that a search goes over words.
     #[test]
     fn askers_go_in_turn_over_words() {
         let mut requests = Requests::<16>::new(5, 1);
-        let heads = vec![[Head { may: 0xFFFF, level: 0 }; 64]; 80];
+        let heads = vec![[Head { may: 0xFFFF, level: 0, flits: 1 }; 64]; 80];
         let mut granted = |askers: &[usize]| {
             for asker in askers {
                 requests.insert(*asker, 63);
             }
-            let grant = requests.grant(63, &heads).expect("lanes are free");
+            let grant = requests.grant(63, &heads, |_| u16::MAX).expect("lanes are free");
             requests.release(grant.lane, 63);
             grant.asker
         };

@@ -8,6 +8,7 @@ use crate::bits::members;
 use crate::lanes::context::Context;
 use crate::lanes::layout::{SHIFT, number_of};
 use crate::lanes::network::Network;
+use gingham_model::Reallocation;
 
 impl<const L: usize> Table<L> {
     /// Writes what is counted of ports that have something under way; sums begin anew.
@@ -114,7 +115,7 @@ impl<const L: usize> Table<L> {
         network.requests.clear(port);
         for asker in column.requests.askers(bit) {
             let lane = at(first + asker / L, asker % L);
-            let Head { may, level } = self.groups[group].heads[asker][bit];
+            let Head { may, level, .. } = self.groups[group].heads[asker][bit];
             let input = Self::number_in_switch(network, lane).into();
             network.requests.insert(port, input, lane, may, level.into());
         }
@@ -163,10 +164,13 @@ impl<const L: usize> Table<L> {
 
     fn settle_lane(&self, network: &mut Network, port: usize, place: Place, number: usize) {
         let Place { column, bit } = place;
+        let holder = self.holder(column, number, bit);
+        let left = |(input, lane): (usize, usize)| self.columns[input].packets.left[lane][bit];
         let (column, lane) = (&self.columns[column], port << SHIFT | number);
         let is = |words: &[u64; L]| words[number] >> bit & 1 == 1;
         let (fill, credit) = (column.fill.get(number, bit), column.credit.get(number, bit));
         network.links.write_lane(lane, fill, credit);
+        network.links.write_promised(lane, u32::from(fill) + holder.map_or(0, left));
         let packets = &column.packets;
         let held = is(&column.holds).then(|| {
             let out = Self::number_in_switch(network, self.output_of(place, number));
@@ -220,7 +224,19 @@ impl<const L: usize> Table<L> {
             assert_eq!(column.filled, column.fill.any(), "`filled` says what is so");
             assert_eq!(column.credited, column.credit.any(), "`credited` says what is so");
             assert_eq!(column.there, column.present.any(), "`there` says what is so");
+            assert_eq!(column.released, [0; L], "what was released can be given");
             column.requests.assert_invariants();
+            let is_late = self.rules.reallocation == Reallocation::AfterTail;
+            assert!(is_late || column.requests.changed == 0, "what changed was looked at");
+            let mut full = column.fill.equal(&self.output_depths);
+            if self.rules.pays_at_crossing {
+                full = std::array::from_fn(|lane| full[lane] | column.unpaid(lane));
+            }
+            for (bit, lane) in (0..64).flat_map(|bit| (0..L).map(move |lane| (bit, lane))) {
+                let is_held = self.holder(number, lane, bit).is_some();
+                let [known, so] = [column.full, full].map(|full| full[lane] >> bit & 1);
+                assert!(!is_held || known == so, "`full` says what is so");
+            }
             let group = self.places.group_of(number);
             let input = &self.groups[group].inputs[number - self.places.spans[group].first];
             for lane in 0..L {

@@ -6,6 +6,7 @@ use super::group::Group;
 use super::paths::Paths;
 use super::places::{Place, Places};
 use super::ring::{Ring, Slot};
+use super::rules::Rules;
 use crate::lanes::layout::{Layout, SHIFT};
 use crate::lanes::links::{LinkPort, Links, TO_HOST};
 use crate::lanes::switches::Switches;
@@ -43,6 +44,7 @@ pub(crate) struct Table<const L: usize> {
     pub(crate) routing: Ring,
     routing_cycles: u64,
     pub(crate) paths: Option<Paths>,
+    pub(crate) rules: Rules,
     /// What an output lane holds.
     pub(crate) output_depths: Count<L>,
     /// By host port, from the first on.
@@ -68,7 +70,7 @@ impl<const L: usize> Table<L> {
         let columns = places.columns();
         let host_words = (layout.channels().len() - layout.first_host) / 64;
         let depth = |lane: usize| {
-            u16::try_from(lanes.output_depths_flits[lane]).expect("lanes are not that deep")
+            u16::try_from(lanes.output_depths_flits[lane].max(1)).expect("lanes are not that deep")
         };
         let radix = |column: usize| places.spans[places.group_of(column)].radix;
         let levels = lanes.arbitration.level(plan.highest_priority()) + 1;
@@ -81,6 +83,7 @@ impl<const L: usize> Table<L> {
             routing_cycles: lanes.routing_cycles.into(),
             paths: Paths::new(plan),
             arch: Arch::new(),
+            rules: Rules::new(lanes),
             output_depths: Count::of_lanes(depth),
             hosts: vec![HostCable::default(); host_words * 64],
             first_host: layout.first_host,

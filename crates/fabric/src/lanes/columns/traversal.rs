@@ -6,6 +6,7 @@ use super::places::Span;
 use super::table::Table;
 use crate::bits::members;
 use crate::lanes::network::Network;
+use gingham_model::{Crossbar, Reallocation};
 use pulp::{Simd, WithSimd};
 
 /// Switch allocation and traversal of all groups.
@@ -25,7 +26,7 @@ impl<const L: usize> WithSimd for Stage<'_, L> {
 }
 
 impl<const L: usize> Table<L> {
-    /// The multiplexed crossbars of all switches.
+    /// The crossbars of all switches.
     pub(crate) fn traverse_switches(&mut self, network: &mut Network, tick: u64) {
         self.arch.dispatch(Stage { table: self, network, tick });
     }
@@ -34,7 +35,17 @@ impl<const L: usize> Table<L> {
     fn traverse_groups(&mut self, network: &mut Network, tick: u64) {
         for number in 0..self.groups.len() {
             let Span { first, radix } = self.places.spans[number];
-            self.groups[number].allocate(&mut self.columns[first..first + radix]);
+            let columns = &mut self.columns[first..first + radix];
+            match self.rules.crossbar {
+                Crossbar::Multiplexed => {
+                    self.groups[number].allocate(columns, self.rules.allocator);
+                }
+                Crossbar::Full => {
+                    for column in columns {
+                        column.crossed = column.able;
+                    }
+                }
+            }
             for input in 0..radix {
                 let tails = self.traverse_inputs(number, first, input, tick);
                 if tails != [0; L] {
@@ -93,6 +104,8 @@ impl<const L: usize> Table<L> {
         input: usize,
         tails: &[u64; L],
     ) {
+        let is_late = self.rules.reallocation == Reallocation::AfterTail;
+        let late = if is_late { u64::MAX } else { 0 };
         for lane in 0..L {
             let column = &mut self.columns[first + input];
             column.holds[lane] &= !tails[lane];
@@ -106,6 +119,7 @@ impl<const L: usize> Table<L> {
                 network.buffers.next_worm(from);
                 let column = &mut self.columns[first + output];
                 column.requests.release(out % L, bit);
+                column.released[out % L] |= late & 1 << bit;
                 if network.links.are_watched() {
                     network.links.release(column.cables.here[bit] as usize | (out % L));
                 }
@@ -125,7 +139,12 @@ impl<const L: usize> Table<L> {
         if put == [0; L] {
             return;
         }
-        let full = column.fill.equal(&self.output_depths);
+        let mut full = column.fill.equal(&self.output_depths);
+        if self.rules.pays_at_crossing {
+            for lane in 0..L {
+                full[lane] |= column.unpaid(lane);
+            }
+        }
         if full != column.full {
             self.fill_up(first + output, &full);
         }

@@ -4,19 +4,33 @@
 /// served; remembers it. Where a switch has none nothing changes.
 #[inline(always)]
 pub(crate) fn round_robin<const L: usize>(lanes: &[u64; L], after: &mut [u64; L]) -> [u64; L] {
-    let any_onward = (0..L).fold(0, |any, lane| any | lanes[lane] & after[lane]);
-    let mut first = [0; L];
+    let first = first_in_turn(lanes, after);
+    move_on(after, &first);
+    first
+}
+
+/// The first, round robin, of some lanes or outputs of each switch, given those after the last.
+#[inline(always)]
+pub(crate) fn first_in_turn<const N: usize>(of: &[u64; N], after: &[u64; N]) -> [u64; N] {
+    let any_onward = (0..N).fold(0, |any, number| any | of[number] & after[number]);
+    let mut first = [0; N];
     let mut found = 0;
-    for lane in 0..L {
-        first[lane] = lanes[lane] & (after[lane] | !any_onward) & !found;
-        found |= first[lane];
-    }
-    let mut passed = 0;
-    for lane in 0..L {
-        after[lane] = after[lane] & !found | passed;
-        passed |= first[lane];
+    for number in 0..N {
+        first[number] = of[number] & (after[number] | !any_onward) & !found;
+        found |= first[number];
     }
     first
+}
+
+/// What comes after the last is from now on what comes after the one that is served, where one is.
+#[inline(always)]
+pub(crate) fn move_on<const N: usize>(after: &mut [u64; N], served: &[u64; N]) {
+    let any = served.iter().fold(0, |any, one| any | one);
+    let mut passed = 0;
+    for number in 0..N {
+        after[number] = after[number] & !any | passed;
+        passed |= served[number];
+    }
 }
 
 #[cfg(test)]

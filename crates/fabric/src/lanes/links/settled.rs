@@ -16,6 +16,18 @@ impl Links {
         }
     }
 
+    /// Of the credits of an output lane so many are promised to flits that were not sent.
+    pub(crate) fn write_promised(&mut self, lane: usize, promised: u32) {
+        let output = &mut self.lanes[lane];
+        let promised = u16::try_from(promised).unwrap_or(u16::MAX);
+        output.unpromised = output.credit.saturating_sub(promised);
+    }
+
+    /// Columns know themselves what was released in a tick.
+    pub(crate) fn forget_released(&mut self) {
+        self.released = None;
+    }
+
     /// Who holds the output lanes of a port of a switch, as columns have it: by lane the number of
     /// an input lane in its switch.
     pub(crate) fn write_holders(
