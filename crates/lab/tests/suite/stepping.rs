@@ -66,6 +66,15 @@ fn all_kinds_of_traffic_are_expected() {
     assert_eq!(chosen(&[("traffic", backlogged)]).0, SteppedBy::Columns);
 }
 
+/// Their allocators, when they give lanes, and where flits take their credits.
+#[test]
+fn routers_of_the_literature_are_stepped_by_columns() {
+    for preset in ["booksim-iq", "peh-dally-2001"] {
+        let network = format!("{{ preset = \"{preset}\" }}");
+        assert_eq!(chosen(&[("network", &network)]).0, SteppedBy::Columns, "{preset}");
+    }
+}
+
 #[test]
 fn what_columns_do_not_step_is_told_with_its_key() {
     let cases = [
@@ -80,7 +89,10 @@ fn what_columns_do_not_step_is_told_with_its_key() {
     for (key, value) in cases {
         let mut settings = vec![(key, value)];
         if value.contains("packet") {
-            settings.extend([("network.lanes.depth", "40")]);
+            settings.extend([
+                ("network.lanes.forwarding", "virtual-cut-through"),
+                ("network.lanes.depth", "40"),
+            ]);
         }
         let refused = Run::stepped_by(compiled(&settings), SteppedBy::Columns).unwrap_err();
         let said = refused.to_string();
