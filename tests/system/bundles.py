@@ -128,10 +128,16 @@ class Daemon:
             self.process.stdout.read()
             self.process.stdout.close()
 
-    def carrier(self) -> int:
-        """Return the process of the half that carries packets."""
+    def carriers(self) -> list[int]:
+        """Return the processes of the halves that carry packets, in the order of their bundles."""
         process = self.process.pid
-        return int(Path(f"/proc/{process}/task/{process}/children").read_text())
+        children = Path(f"/proc/{process}/task/{process}/children").read_text()
+        return [int(child) for child in children.split()]
+
+    def carrier(self) -> int:
+        """Return the process of the half that carries packets, where there is one."""
+        (carrier,) = self.carriers()
+        return carrier
 
     def counters(self) -> dict[str, Any]:
         """Return what it has counted so far."""

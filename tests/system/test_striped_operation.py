@@ -8,6 +8,8 @@ import shutil
 import signal
 import socket
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -191,6 +193,43 @@ def test_one_daemon_has_several_bundles_and_down_ends_it(
         assert done.returncode == 0, done
         assert not {"bundle0", "bundle1"} & interfaces(left)
         assert daemon.process.wait(TIMEOUT_S) == 0
+        assert list(runtime_of(first).iterdir()) == []
+
+
+@contextmanager
+def stopped(process: int) -> Iterator[None]:
+    """Let a process do nothing for a while, not even end."""
+    os.kill(process, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        with suppress(ProcessLookupError):
+            os.kill(process, signal.SIGCONT)
+
+
+def test_a_reload_ends_though_a_half_does_not_follow(
+    program: Path, names: dict[str, str], tmp_path: Path
+) -> None:
+    path, left = written(tmp_path, 2)["left"], names["left"]
+    with up(program, left, path) as daemon:
+        with stopped(daemon.carrier()):
+            done = ask(program, left, "reload", of=path)
+            assert done.returncode == 6, done
+            assert "bundle0: its half has not followed within 5 s: reload again" in done.stderr
+        done = ask(program, left, "reload", of=path)
+        assert (done.returncode, done.stderr) == (0, ""), done
+
+
+def test_a_half_that_does_not_end_is_killed_and_holds_up_nobody(
+    program: Path, names: dict[str, str], tmp_path: Path
+) -> None:
+    first, left = written(tmp_path, 2)["left"], names["left"]
+    with up(program, left, first, second(tmp_path)) as daemon:
+        with stopped(daemon.carriers()[0]):
+            assert ask(program, left, "down", "bundle1", of=first).returncode == 0
+            assert daemon.process.wait(TIMEOUT_S) == 6
+        assert "did not end when it was told to, and was killed" in daemon.log.read_text()
+        assert not {"bundle0", "bundle1"} & interfaces(left)
         assert list(runtime_of(first).iterdir()) == []
 
 

@@ -91,19 +91,23 @@ impl HalfLine {
         }
     }
 
-    /// The next request, once there is one; none where the other half is gone, or says what is no
-    /// request.
+    /// The next request, once there is one; none where the other half is gone, and an error where it
+    /// says what is no request.
     pub(crate) fn next_request(&self) -> io::Result<Option<Request>> {
         let mut bytes = [0; REQUEST_BYTES];
         match self.receive(&mut bytes) {
-            Ok((count, _)) => Ok(Request::of_bytes(&bytes[..count])),
+            Ok((0, _)) => Ok(None),
+            Ok((count, _)) => {
+                let request = Request::of_bytes(&bytes[..count]);
+                request.map(Some).ok_or_else(|| io::ErrorKind::InvalidData.into())
+            }
             // It has ended with an answer unread.
             Err(error) if error.kind() == io::ErrorKind::ConnectionReset => Ok(None),
             Err(error) => Err(error),
         }
     }
 
-    /// Answers the last request.
+    /// Answers the last request. Where there is no room for the answer it is not waited for.
     pub(crate) fn answer(&self, result: io::Result<Option<OwnedFd>>) -> io::Result<()> {
         let error_of = |error: io::Error| {
             error.raw_os_error().unwrap_or(nix::errno::Errno::EIO as i32).to_be_bytes()
@@ -115,7 +119,7 @@ impl HalfLine {
     }
 
     fn send(&self, bytes: &[u8], descriptor: Option<BorrowedFd<'_>>) -> io::Result<()> {
-        send(&self.0, bytes, descriptor, SendFlags::empty())
+        send(&self.0, bytes, descriptor, SendFlags::DONTWAIT)
     }
 
     fn receive(&self, bytes: &mut [u8]) -> io::Result<(usize, Option<OwnedFd>)> {
@@ -203,8 +207,11 @@ mod tests {
         monitor.answer(Err(io::Error::from_raw_os_error(19)))?;
         let refused = confined.ask(Request::Open(4)).expect_err("an error");
         assert_eq!(refused.raw_os_error(), Some(19));
-        drop(confined);
         monitor.next_request()?;
+        confined.send(b"nonsense", None)?;
+        let error = monitor.next_request().expect_err("it is no request");
+        assert_eq!(error.kind(), io::ErrorKind::InvalidData);
+        drop(confined);
         assert_eq!(monitor.next_request()?, None);
         Ok(())
     }

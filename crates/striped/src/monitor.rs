@@ -10,16 +10,17 @@
 //! ```
 //!
 //! It runs the other halves, passes signals on to them, and takes back what was made when they end,
-//! however they end: where one does, all do. Where this half dies the others do too, and the interfaces
+//! however they end: where one does, all do, and one that does not is killed ([`half`]). Where this half dies the others do too, and the interfaces
 //! with them; rules are taken back by the next start.
 //!
 //! Invariants: a request gets what the configuration names, or nothing; of what comes by the control
-//! socket it reads one byte.
+//! socket it reads one byte; it waits for nobody but for all at once.
 //!
 //! [`sandbox`]: crate::sandbox
 
 mod bundle;
 pub(crate) mod control;
+mod half;
 mod reload;
 mod service;
 mod watch;
@@ -27,9 +28,9 @@ mod watch;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::PathBuf;
-use std::process::ExitStatus;
 use std::time::Duration;
 
+use gingham_stripe::Instant;
 use gingham_stripe_udp::now;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -77,11 +78,10 @@ pub(crate) fn up(
         service,
         clients: Clients::default(),
         reloading: None,
+        reloads: 0,
         is_ending: false,
     };
-    let ended = monitor.serve(&signals);
-    monitor.end().map_err(halves)?;
-    ended.map_err(halves)?;
+    monitor.serve(&signals).map_err(halves)?;
     monitor.bundles.iter_mut().try_for_each(Bundle::outcome)
 }
 
@@ -94,48 +94,23 @@ struct Monitor {
     service: Service,
     clients: Clients,
     reloading: Option<Reloading>,
+    /// So many have begun.
+    reloads: u64,
     is_ending: bool,
 }
 
 impl Monitor {
-    /// Serves the other halves until one has ended.
+    /// Serves the other halves until all have ended.
     fn serve(&mut self, signals: &Signals) -> io::Result<()> {
-        loop {
+        while !self.have_ended(now())? {
             self.wait(signals)?;
-            while let Some(signal) = signals.next()? {
-                match signal {
-                    Signal::SIGCHLD => {}
-                    Signal::SIGHUP => {
-                        if let Err(problem) = self.reload() {
-                            error!("{problem}");
-                        }
-                    }
-                    Signal::SIGUSR1 => self.pass_on(signal),
-                    _ => self.begin_end(),
-                }
-            }
+            self.hear_signals(signals)?;
             for bundle in &mut self.bundles {
-                if bundle.has_ended()? {
-                    return Ok(());
-                }
-                bundle.serve()?;
+                bundle.serve(now());
             }
-            self.hear_replies()?;
-            let listeners: Vec<_> = self.bundles.iter().map(|one| &one.control).collect();
-            for (number, asked, client) in self.clients.take(&listeners) {
-                match asked {
-                    Asked::Status => self.bundles[number].order(&Order::Status(client)),
-                    Asked::Reload => match self.reload() {
-                        Ok(()) => self.clients.reloads(client),
-                        Err(problem) => control::answer(&client, &Err(problem)),
-                    },
-                    Asked::Down => {
-                        // Whoever asked hears of the end by the end of the connection.
-                        self.clients.stays(client);
-                        self.begin_end();
-                    }
-                }
-            }
+            self.hear_replies();
+            self.finish_reload(now());
+            self.hear_clients();
             self.watch.hear();
             if self.watch.is_due(now()) {
                 self.look();
@@ -145,6 +120,53 @@ impl Monitor {
                 for bundle in &mut self.bundles {
                     bundle.is_alive = false;
                     bundle.order(&Order::Ping);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether all have: where one ends, all do.
+    fn have_ended(&mut self, now: Instant) -> io::Result<bool> {
+        let mut have_ended = true;
+        for bundle in &mut self.bundles {
+            have_ended &= bundle.half.has_ended(now)?;
+        }
+        if !self.is_ending && self.bundles.iter().any(|one| one.half.is_ending()) {
+            self.begin_end();
+        }
+        Ok(have_ended)
+    }
+
+    fn hear_signals(&mut self, signals: &Signals) -> io::Result<()> {
+        while let Some(signal) = signals.next()? {
+            match signal {
+                Signal::SIGCHLD => {}
+                Signal::SIGHUP => {
+                    if let Err(problem) = self.reload() {
+                        error!("{problem}");
+                    }
+                }
+                Signal::SIGUSR1 => self.bundles.iter().for_each(|one| one.half.pass_on(signal)),
+                _ => self.begin_end(),
+            }
+        }
+        Ok(())
+    }
+
+    fn hear_clients(&mut self) {
+        let listeners: Vec<_> = self.bundles.iter().map(|one| &one.control).collect();
+        for (number, asked, client) in self.clients.take(&listeners) {
+            match asked {
+                Asked::Status => self.bundles[number].order(&Order::Status(client)),
+                Asked::Reload => match self.reload() {
+                    Ok(()) => self.clients.reloads(client),
+                    Err(problem) => control::answer(&client, &Err(problem)),
+                },
+                Asked::Down => {
+                    // Whoever asked hears of the end by the end of the connection.
+                    self.clients.stays(client);
+                    self.begin_end();
                 }
             }
         }
@@ -158,8 +180,11 @@ impl Monitor {
             fds.into_iter().map(|fd| PollFd::new(fd, PollFlags::POLLIN)).collect();
         let keeps_records = self.bundles.iter().any(Bundle::keeps_records);
         let synced_at = keeps_records.then(|| now().after(SYNC));
+        let reloaded_by = self.reloading.as_ref().map(Reloading::due_at);
         let at = [self.watch.due_at(), self.service.due_at(), self.clients.due_at(), synced_at];
-        let left = at.into_iter().flatten().min().map(|at| {
+        let halves = self.bundles.iter().filter_map(|one| one.half.due_at());
+        let at = at.into_iter().flatten().chain(reloaded_by).chain(halves);
+        let left = at.min().map(|at| {
             let left_ns = at.nanoseconds().saturating_sub(now().nanoseconds());
             PollTimeout::try_from(left_ns.div_ceil(1_000_000)).unwrap_or(PollTimeout::MAX)
         });
@@ -171,9 +196,9 @@ impl Monitor {
         Ok(())
     }
 
-    fn hear_replies(&mut self) -> io::Result<()> {
+    fn hear_replies(&mut self) {
         for number in 0..self.bundles.len() {
-            while let Some(reply) = self.bundles[number].next_reply()? {
+            for reply in self.bundles[number].half.replies(now()) {
                 match reply {
                     Reply::Ready(_) => {
                         self.bundles[number].is_ready = true;
@@ -184,12 +209,13 @@ impl Monitor {
                         }
                     }
                     Reply::Alive => self.bundles[number].is_alive = true,
-                    Reply::Reloaded => self.follow_reload(number, None),
-                    Reply::Refused(message) => self.follow_reload(number, Some(message)),
+                    Reply::Reloaded(reload) => self.follow_reload(number, reload, None),
+                    Reply::Refused(reload, message) => {
+                        self.follow_reload(number, reload, Some(&message));
+                    }
                 }
             }
         }
-        Ok(())
     }
 
     /// Tells the other halves what has changed in the network.
@@ -201,25 +227,13 @@ impl Monitor {
         }
     }
 
-    fn pass_on(&self, signal: Signal) {
-        self.bundles.iter().for_each(|one| one.pass_on(signal));
-    }
-
+    /// Tells all to end.
     fn begin_end(&mut self) {
         if !self.is_ending {
             self.is_ending = true;
             info!("ends");
             service::stopping();
         }
-        self.pass_on(Signal::SIGTERM);
-    }
-
-    /// Ends all that are still there, and waits until they have.
-    fn end(&mut self) -> io::Result<()> {
-        self.begin_end();
-        self.bundles.iter_mut().try_for_each(Bundle::end)
+        self.bundles.iter_mut().for_each(|one| one.half.end(now()));
     }
 }
-
-/// What became of the other half, once it has ended.
-type Ended = Option<ExitStatus>;

@@ -6,7 +6,8 @@
 //!   reply    | kind 1 | text |
 //! ```
 //!
-//! Invariants: neither half waits for the other here; one configuration is under way.
+//! Invariants: neither half waits for the other here; each configuration has a number, which the reply
+//! to it says.
 
 use std::io;
 use std::net::IpAddr;
@@ -28,8 +29,8 @@ pub(crate) enum Order {
     /// It is to say that it is alive.
     Ping,
     /// The file says something else from now on, which was checked and stands there
-    /// ([`crate::handover`]).
-    Reload(OwnedFd),
+    /// ([`crate::handover`]): the how manieth that is.
+    Reload(u64, OwnedFd),
     /// Something changed in the network.
     Look,
     /// A channel goes from another address than before, by its number
@@ -45,10 +46,10 @@ pub(crate) enum Reply {
     /// It carries packets; whether the kernel filters its calls.
     Ready(bool),
     Alive,
-    /// The new configuration holds.
-    Reloaded,
+    /// The configuration of this number holds.
+    Reloaded(u64),
     /// It holds but for what is said.
-    Refused(String),
+    Refused(u64, String),
 }
 
 /// An end of the pair.
@@ -69,7 +70,9 @@ impl OrderLine {
         let (kind, text, descriptor) = match order {
             Order::Status(descriptor) => (b's', String::new(), Some(descriptor.as_fd())),
             Order::Ping => (b'p', String::new(), None),
-            Order::Reload(descriptor) => (b'r', String::new(), Some(descriptor.as_fd())),
+            Order::Reload(number, descriptor) => {
+                (b'r', number.to_string(), Some(descriptor.as_fd()))
+            }
             Order::Look => (b'l', String::new(), None),
             Order::Moved(channel) => (b'm', channel.to_string(), None),
             Order::Lost(address) => (b'x', address.to_string(), None),
@@ -83,7 +86,9 @@ impl OrderLine {
             let order = match (kind, descriptor) {
                 (b's', Some(descriptor)) => Some(Order::Status(descriptor)),
                 (b'p', _) => Some(Order::Ping),
-                (b'r', Some(descriptor)) => Some(Order::Reload(descriptor)),
+                (b'r', Some(descriptor)) => {
+                    text.parse().ok().map(|number| Order::Reload(number, descriptor))
+                }
                 (b'l', _) => Some(Order::Look),
                 (b'm', _) => text.parse().ok().map(Order::Moved),
                 (b'x', _) => text.parse().ok().map(Order::Lost),
@@ -100,26 +105,26 @@ impl OrderLine {
         match reply {
             Reply::Ready(is_filtered) => self.send(b'R', if *is_filtered { "1" } else { "" }, None),
             Reply::Alive => self.send(b'A', "", None),
-            Reply::Reloaded => self.send(b'N', "", None),
-            Reply::Refused(message) => self.send(b'E', message, None),
+            Reply::Reloaded(number) => self.send(b'N', &number.to_string(), None),
+            Reply::Refused(number, message) => {
+                self.send(b'E', &format!("{number} {message}"), None)
+            }
         }
     }
 
-    /// The next reply, if there is one.
+    /// The next reply, if there is one; an error where the other half is gone, or says what is none.
     pub(crate) fn next_reply(&self) -> io::Result<Option<Reply>> {
-        while let Some((kind, text, _)) = self.next()? {
-            let reply = match kind {
-                b'R' => Some(Reply::Ready(!text.is_empty())),
-                b'A' => Some(Reply::Alive),
-                b'N' => Some(Reply::Reloaded),
-                b'E' => Some(Reply::Refused(text)),
-                _ => None,
-            };
-            if reply.is_some() {
-                return Ok(reply);
-            }
-        }
-        Ok(None)
+        let Some((kind, text, _)) = self.next()? else { return Ok(None) };
+        let reply = match kind {
+            b'R' => Some(Reply::Ready(!text.is_empty())),
+            b'A' => Some(Reply::Alive),
+            b'N' => text.parse().ok().map(Reply::Reloaded),
+            b'E' => text.split_once(' ').and_then(|(number, message)| {
+                Some(Reply::Refused(number.parse().ok()?, message.to_owned()))
+            }),
+            _ => None,
+        };
+        reply.map(Some).ok_or_else(|| io::ErrorKind::InvalidData.into())
     }
 
     fn send(&self, kind: u8, text: &str, descriptor: Option<BorrowedFd<'_>>) -> io::Result<()> {
@@ -132,12 +137,12 @@ impl OrderLine {
         let (count, descriptor) = match line::receive(&self.0, &mut bytes, RecvFlags::DONTWAIT) {
             Ok(came) => came,
             Err(error) => match error.raw_os_error().map(Errno::from_raw) {
-                // There is none, or the other half is gone, which is noticed elsewhere.
-                Some(Errno::EAGAIN | Errno::ECONNRESET) => return Ok(None),
+                Some(Errno::EAGAIN) => return Ok(None),
                 _ => return Err(error),
             },
         };
-        let Some((kind, text)) = bytes[..count].split_first() else { return Ok(None) };
+        let gone = || io::Error::from(io::ErrorKind::UnexpectedEof);
+        let (kind, text) = bytes[..count].split_first().ok_or_else(gone)?;
         Ok(Some((*kind, String::from_utf8_lossy(text).into_owned(), descriptor)))
     }
 }
@@ -166,12 +171,20 @@ mod tests {
         assert!(matches!(next()?, Some(Order::Moved(7))));
         assert!(matches!(next()?, Some(Order::Lost(came)) if came == lost));
         assert!(next()?.is_none());
-        let refused = Reply::Refused("x".repeat(MESSAGE_BYTES - 1));
-        for reply in [Reply::Ready(true), Reply::Alive, Reply::Reloaded, refused] {
+        let refused = Reply::Refused(8, "x ".repeat(MESSAGE_BYTES / 2 - 2));
+        for reply in [Reply::Ready(true), Reply::Alive, Reply::Reloaded(7), refused] {
             carrier.reply(&reply)?;
             assert_eq!(monitor.next_reply()?, Some(reply));
         }
         assert_eq!(monitor.next_reply()?, None);
+        for nonsense in [(b'Z', ""), (b'N', "x"), (b'E', "7")] {
+            carrier.send(nonsense.0, nonsense.1, None)?;
+            let error = monitor.next_reply().expect_err("it is no reply");
+            assert_eq!(error.kind(), io::ErrorKind::InvalidData);
+        }
+        drop(carrier);
+        let error = monitor.next_reply().expect_err("nobody is there");
+        assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof);
         Ok(())
     }
 

@@ -3,24 +3,22 @@
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::Command;
 
+use gingham_stripe::Instant;
 use gingham_stripe_udp::BufferPlan;
 use nix::errno::Errno;
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::{Pid, User};
+use nix::unistd::User;
 
-use super::Ended;
 use super::control::Control;
+use super::half::Half;
 use super::watch::Sources;
 use crate::check::Loaded;
 use crate::config::Config;
-use crate::line::{HalfLine, Request};
+use crate::line::Request;
 use crate::logging::LogOptions;
-use crate::orders::{Order, OrderLine, Reply};
+use crate::orders::Order;
 use crate::problem::Problem;
 use crate::quota;
 use crate::routes::{RoutePlan, Routing};
@@ -32,12 +30,7 @@ const OURS: [&str; 3] = ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"];
 
 pub(super) struct Bundle {
     pub(super) loaded: Loaded,
-    line: HalfLine,
-    orders: OrderLine,
-    /// The other end of that, until it is asked for.
-    given: Option<OwnedFd>,
-    child: Child,
-    ended: Ended,
+    pub(super) half: Half,
     pub(super) routing: Routing,
     pub(super) control: Control,
     sources: Sources,
@@ -62,19 +55,14 @@ impl Bundle {
         let refused = |error| Problem::environment("routes", error);
         let routing = Routing::new(RoutePlan::of(config)).map_err(refused)?;
         routing.take_left().map_err(refused)?;
-        let halves = |error| Problem::environment("the half that carries packets", error);
-        let (line, other) = HalfLine::pair().map_err(halves)?;
-        let (orders, given) = OrderLine::pair().map_err(halves)?;
-        let child = spawn(&loaded.path, other, logs).map_err(halves)?;
+        let half = Half::run(command(&loaded.path, logs));
+        let half =
+            half.map_err(|error| Problem::environment("the half that carries packets", error))?;
         Ok(Self {
             sources: Sources::of(config),
             records: quota::files(config),
             loaded,
-            line,
-            orders,
-            given: Some(given),
-            child,
-            ended: None,
+            half,
             routing,
             control,
             index: None,
@@ -98,64 +86,21 @@ impl Bundle {
         self.records.iter().for_each(|record| drop(record.sync_data()));
     }
 
-    pub(super) fn fds(&self) -> [BorrowedFd<'_>; 3] {
-        [self.line.as_fd(), self.orders.as_fd(), self.control.as_fd()]
+    pub(super) fn fds(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        self.half.fds().chain([self.control.as_fd()])
     }
 
-    pub(super) fn has_ended(&mut self) -> io::Result<bool> {
-        if self.ended.is_none() {
-            self.ended = self.child.try_wait()?;
-        }
-        Ok(self.ended.is_some())
-    }
-
-    /// Ends the other half, serves it until it has, and waits for it.
-    pub(super) fn end(&mut self) -> io::Result<()> {
-        while !self.has_ended()? {
-            let mut fds = [PollFd::new(self.line.as_fd(), PollFlags::POLLIN)];
-            let asked = poll(&mut fds, PollTimeout::NONE);
-            let is_asked = !matches!(asked, Err(Errno::EINTR)) && asked? > 0;
-            if is_asked && !self.serve_one()? {
-                self.ended = Some(self.child.wait()?);
-            }
-        }
-        Ok(())
-    }
-
-    /// Gives what the other half asks for.
-    pub(super) fn serve(&mut self) -> io::Result<()> {
-        let mut fds = [PollFd::new(self.line.as_fd(), PollFlags::POLLIN)];
-        if poll(&mut fds, PollTimeout::ZERO)? > 0 && !self.serve_one()? {
-            // It is about to end, or makes no sense.
-            self.pass_on(Signal::SIGTERM);
-            self.ended = Some(self.child.wait()?);
-        }
-        Ok(())
-    }
-
-    /// Whether there was a request.
-    fn serve_one(&mut self) -> io::Result<bool> {
-        let Some(request) = self.line.next_request()? else { return Ok(false) };
-        let result = self.grant(request);
-        // Where nobody hears it, the other half is gone, which is noticed next.
-        let _: io::Result<()> = self.line.answer(result);
-        Ok(true)
-    }
-
-    pub(super) fn pass_on(&self, signal: Signal) {
-        if let (None, Ok(id)) = (self.ended, i32::try_from(self.child.id())) {
-            // It is not waited for yet, so the number is its own.
-            let _: nix::Result<()> = kill(Pid::from_raw(id), signal);
+    /// Gives what the other half asks for, if it does.
+    pub(super) fn serve(&mut self, now: Instant) {
+        if let Some(request) = self.half.next_request(now) {
+            let result = self.grant(request);
+            self.half.answer(now, result);
         }
     }
 
     /// Where it is not heard the other half is gone, or has more to do than it does.
     pub(super) fn order(&self, order: &Order) {
-        let _: io::Result<()> = self.orders.order(order);
-    }
-
-    pub(super) fn next_reply(&self) -> io::Result<Option<Reply>> {
-        self.orders.next_reply()
+        let _: io::Result<()> = self.half.order(order);
     }
 
     /// What the other half is to hear of the network.
@@ -192,7 +137,7 @@ impl Bundle {
                 let socket = plan.ok_or_else(refusal)?.open(&BufferPlan::default())?;
                 Ok(Some(socket.into()))
             }
-            Request::Orders => self.given.take().map(Some).ok_or_else(refusal),
+            Request::Orders => self.half.give_orders().map(Some).ok_or_else(refusal),
             Request::Route(_) => Err(refusal()),
         }
     }
@@ -205,10 +150,9 @@ impl Bundle {
 
     /// What became of it, once it has ended.
     pub(super) fn outcome(&mut self) -> Result<(), Problem> {
-        match (self.refusal.take(), self.ended) {
-            (Some(error), _) => Err(Problem::environment("routes", error)),
-            (None, Some(status)) => outcome(status),
-            (None, None) => Ok(()),
+        match self.refusal.take() {
+            Some(error) => Err(Problem::environment("routes", error)),
+            None => self.half.outcome(),
         }
     }
 }
@@ -218,25 +162,14 @@ pub(super) fn owner(config: &Config) -> Option<User> {
     config.user.as_deref().and_then(|user| User::from_name(user).ok().flatten())
 }
 
-/// Runs the other half, with its end of the pair as its standard input.
-fn spawn(path: &Path, line: OwnedFd, logs: LogOptions) -> io::Result<Child> {
+/// How the other half is run.
+fn command(path: &Path, logs: LogOptions) -> Command {
     let mut command = Command::new(ITSELF);
     for name in OURS {
         command.env_remove(name);
     }
-    command.arg("carry").args(logs.arguments()).arg(path).stdin(Stdio::from(line)).spawn()
-}
-
-/// What became of the other half: it has said why it ends, unless it was ended.
-pub(super) fn outcome(status: ExitStatus) -> Result<(), Problem> {
-    if status.success() {
-        return Ok(());
-    }
-    let told = status.code().and_then(|code| u8::try_from(code).ok()).map(Problem::Told);
-    Err(told.unwrap_or_else(|| {
-        let signal = status.signal().unwrap_or(0);
-        Problem::Environment(format!("the half that carries packets was ended by signal {signal}"))
-    }))
+    command.arg("carry").args(logs.arguments()).arg(path);
+    command
 }
 
 /// What is asked for is not named.

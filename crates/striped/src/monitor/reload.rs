@@ -7,10 +7,14 @@
 //!   routes and rules that are new ──► the halves that carry packets follow ──► the old ones go
 //! ```
 //!
-//! Invariant: nothing is touched before all is checked.
+//! Invariants: nothing is touched before all is checked; a reload ends, whatever a half does.
 
+use std::collections::BTreeMap;
 use std::io;
+use std::time::Duration;
 
+use gingham_stripe::Instant;
+use gingham_stripe_udp::now;
 use tracing::{error, info};
 
 use super::{Monitor, service};
@@ -21,21 +25,77 @@ use crate::orders::Order;
 use crate::problem::Problem;
 use crate::routes::RoutePlan;
 
+/// A half that has not followed after so long is not waited for any more: it does so within a turn,
+/// and `striped reload` waits for twice that.
+const FOLLOWS_WITHIN: Duration = Duration::from_secs(5);
+
 /// A reload that is under way.
 pub(super) struct Reloading {
-    /// So many halves are yet to say that they have followed.
-    awaited: usize,
+    number: u64,
+    /// The bundles whose halves are yet to say that they have followed, and their names.
+    awaited: BTreeMap<usize, String>,
+    by: Instant,
     refused: Vec<String>,
+}
+
+impl Reloading {
+    fn begin(number: u64, now: Instant) -> Self {
+        let (awaited, refused) = (BTreeMap::new(), Vec::new());
+        Self { number, awaited, by: now.after(FOLLOWS_WITHIN), refused }
+    }
+
+    pub(super) const fn due_at(&self) -> Instant {
+        self.by
+    }
+
+    /// The half of a bundle has followed a reload, but for what is said.
+    fn follow(&mut self, bundle: usize, number: u64, refused: Option<&str>) {
+        // One that is late follows a reload that was given up.
+        if number == self.number
+            && let Some(name) = self.awaited.remove(&bundle)
+        {
+            self.refused.extend(refused.map(|message| format!("{name}: {message}")));
+        }
+    }
+
+    /// Whoever is late is not waited for.
+    fn give_up(&mut self, now: Instant) {
+        if self.by <= now {
+            let late = std::mem::take(&mut self.awaited).into_values();
+            self.refused.extend(late.map(|name| {
+                let seconds = FOLLOWS_WITHIN.as_secs();
+                format!("{name}: its half has not followed within {seconds} s: reload again")
+            }));
+        }
+    }
+
+    /// How it has ended, once it has.
+    fn outcome(&self) -> Option<Result<(), Problem>> {
+        if !self.awaited.is_empty() {
+            return None;
+        }
+        let refused = &self.refused;
+        let why = || Problem::Environment(refused.join("; "));
+        Some(if refused.is_empty() { Ok(()) } else { Err(why()) })
+    }
 }
 
 impl Monitor {
     /// Reads all files anew, and does what they say.
     pub(super) fn reload(&mut self) -> Result<(), Problem> {
+        let busy = |what: &str| Err(Problem::Environment(what.to_owned()));
         if self.reloading.is_some() {
-            return Err(Problem::Environment("a reload is under way: ask again".into()));
+            return busy("a reload is under way: ask again");
+        }
+        if self.is_ending {
+            return busy("the daemon is about to end");
         }
         if self.bundles.iter().any(|one| one.index.is_none()) {
-            return Err(Problem::Environment("the daemon is about to start: ask again".into()));
+            return busy("the daemon is about to start: ask again");
+        }
+        if let Some(one) = self.bundles.iter().find(|one| !one.half.takes_orders()) {
+            let name = &one.config().name;
+            return busy(&format!("{name}: its half does not hear what it is told: ask again"));
         }
         service::reloading();
         let done = self.begin_reload();
@@ -54,8 +114,10 @@ impl Monitor {
         let pass = |one: &Loaded| handover::pass(&one.text, &one.checked.peers);
         let passed = loaded.iter().map(pass).collect::<io::Result<Vec<_>>>();
         let passed = passed.map_err(|error| Problem::environment("memory", error))?;
-        let mut reloading = Reloading { awaited: self.bundles.len(), refused: Vec::new() };
-        for ((bundle, mut new), passed) in self.bundles.iter_mut().zip(loaded).zip(passed) {
+        self.reloads += 1;
+        let mut reloading = Reloading::begin(self.reloads, now());
+        let bundles = self.bundles.iter_mut().zip(loaded).zip(passed).enumerate();
+        for (number, ((bundle, mut new), passed)) in bundles {
             new.mtu_max = bundle.loaded.mtu_max;
             bundle.loaded = new;
             let plan = RoutePlan::of(bundle.config());
@@ -63,32 +125,76 @@ impl Monitor {
             if let Err(error) = bundle.routing.follow(plan, index) {
                 reloading.refused.push(format!("routes: {error}"));
             }
-            bundle.order(&Order::Reload(passed));
+            let name = bundle.config().name.clone();
+            match bundle.half.order(&Order::Reload(self.reloads, passed)) {
+                Ok(()) => drop(reloading.awaited.insert(number, name)),
+                Err(error) => reloading.refused.push(format!("{name}: {error}: reload again")),
+            }
         }
         self.reloading = Some(reloading);
         Ok(())
     }
 
-    /// The half of a bundle has followed, but for what is said.
-    pub(super) fn follow_reload(&mut self, number: usize, refused: Option<String>) {
-        let name = &self.bundles[number].config().name;
-        let Some(reloading) = &mut self.reloading else { return };
-        reloading.refused.extend(refused.map(|message| format!("{name}: {message}")));
-        reloading.awaited = reloading.awaited.saturating_sub(1);
-        if reloading.awaited > 0 {
-            return;
+    /// The half of a bundle has followed a reload, but for what is said.
+    pub(super) fn follow_reload(&mut self, bundle: usize, number: u64, refused: Option<&str>) {
+        if let Some(reloading) = &mut self.reloading {
+            reloading.follow(bundle, number, refused);
         }
-        let refused = self.reloading.take().map(|one| one.refused).unwrap_or_default();
-        let done = if refused.is_empty() {
-            info!("all files were reloaded");
-            Ok(())
-        } else {
-            let problem = Problem::Environment(refused.join("; "));
-            error!("{problem}");
-            Err(problem)
-        };
+    }
+
+    /// Says how a reload has ended, once it has; a half that is late is not waited for.
+    pub(super) fn finish_reload(&mut self, now: Instant) {
+        let Some(reloading) = &mut self.reloading else { return };
+        reloading.give_up(now);
+        let Some(done) = reloading.outcome() else { return };
+        self.reloading = None;
+        match &done {
+            Ok(()) => info!("all files were reloaded"),
+            Err(problem) => error!("{problem}"),
+        }
         self.clients.reloaded(&done);
         service::ready(&self.bundles);
         self.look();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NANOSECOND: Duration = Duration::from_nanos(1);
+
+    fn reloading(now: Instant) -> Reloading {
+        let mut reloading = Reloading::begin(7, now);
+        reloading.awaited.extend([(0, "a".to_owned()), (1, "b".to_owned())]);
+        reloading
+    }
+
+    fn said(reloading: &Reloading) -> Option<String> {
+        Some(reloading.outcome()?.map_or_else(|problem| problem.to_string(), |()| "done".into()))
+    }
+
+    #[test]
+    fn a_reload_ends_once_each_half_has_followed_this_one() {
+        let mut reloading = reloading(now());
+        // Neither twice, nor for another, nor late, nor for a bundle that is not there.
+        for (bundle, number) in [(0, 7), (0, 7), (1, 6), (2, 7)] {
+            reloading.follow(bundle, number, None);
+            assert_eq!(said(&reloading), None);
+        }
+        reloading.follow(1, 7, None);
+        assert_eq!(said(&reloading).as_deref(), Some("done"));
+    }
+
+    #[test]
+    fn a_half_that_does_not_follow_is_named_in_time() {
+        let now = now();
+        let mut reloading = reloading(now);
+        reloading.follow(1, 7, Some("no socket"));
+        reloading.give_up(now.after(FOLLOWS_WITHIN.saturating_sub(NANOSECOND)));
+        assert_eq!(said(&reloading), None);
+        reloading.give_up(reloading.due_at());
+        let said = said(&reloading).expect("it has ended");
+        assert_eq!(said, "b: no socket; a: its half has not followed within 5 s: reload again");
     }
 }

@@ -46,9 +46,9 @@ impl Tunnel {
                     self.peers.each(|end| end.lose_address(address));
                     continue;
                 }
-                Order::Reload(from) => match self.reload(from) {
-                    Ok(()) => Reply::Reloaded,
-                    Err(message) => Reply::Refused(message),
+                Order::Reload(number, from) => match self.reload(from) {
+                    Ok(()) => Reply::Reloaded(number),
+                    Err(message) => Reply::Refused(number, message),
                 },
             };
             // Where nobody hears it the other half is gone, which ends this one.

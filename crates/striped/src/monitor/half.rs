@@ -1,0 +1,295 @@
+//! A half that carries packets, as the small half has it: a process and the lines to it.
+//!
+//! ```text
+//!   runs ── its end is asked for, or a line says nonsense ──► ends ── gone ──► ended
+//!           or is closed: SIGTERM                              |                 ▲
+//!                                                              +── 5 s: SIGKILL ─+
+//! ```
+//!
+//! Source: wait(2), unix(7).
+//!
+//! Invariants: nothing that such a half does or leaves undone is waited for, neither its end nor that
+//! it takes what it is told; a turn takes a bounded number of what it says.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::Duration;
+
+use gingham_stripe::Instant;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use tracing::error;
+
+use crate::line::{HalfLine, Request};
+use crate::orders::{Order, OrderLine, Reply};
+use crate::problem::Problem;
+
+/// One that was told to end is killed after so long: it does so within a turn, and `striped down`
+/// waits for twice that.
+pub(super) const ENDS_WITHIN: Duration = Duration::from_secs(5);
+/// Replies that are taken a turn: several for each order of one.
+const REPLIES_A_TURN: usize = 16;
+
+pub(super) struct Half {
+    child: Child,
+    line: HalfLine,
+    orders: OrderLine,
+    /// The other end of that, until it is asked for.
+    given: Option<OwnedFd>,
+    state: State,
+    /// Until a line is closed or says nonsense.
+    is_heard: bool,
+    /// What it did that none of ours does.
+    fault: Option<&'static str>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum State {
+    Runs,
+    /// It was told to end, and is killed then.
+    Ends(Instant),
+    Killed,
+    Ended(ExitStatus),
+}
+
+impl Drop for Half {
+    /// Where this half ends otherwise than in order, so does that one.
+    fn drop(&mut self) {
+        if !matches!(self.state, State::Ended(_)) {
+            self.pass_on(Signal::SIGKILL);
+            // It cannot refuse.
+            let _: io::Result<ExitStatus> = self.child.wait();
+        }
+    }
+}
+
+impl Half {
+    /// Runs one, with its end of the line as its standard input.
+    pub(super) fn run(mut command: Command) -> io::Result<Self> {
+        let (line, other) = HalfLine::pair()?;
+        let (orders, given) = OrderLine::pair()?;
+        let child = command.stdin(Stdio::from(other)).spawn()?;
+        let (given, state) = (Some(given), State::Runs);
+        Ok(Self { child, line, orders, given, state, is_heard: true, fault: None })
+    }
+
+    /// What becomes readable where it says something: nothing once it is to be heard no more.
+    pub(super) fn fds(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        [self.line.as_fd(), self.orders.as_fd()].into_iter().filter(|_| self.is_heard)
+    }
+
+    /// When it is killed, if it is about to be.
+    pub(super) const fn due_at(&self) -> Option<Instant> {
+        if let State::Ends(by) = self.state { Some(by) } else { None }
+    }
+
+    /// Whether it is told to end, or has.
+    pub(super) fn is_ending(&self) -> bool {
+        self.state != State::Runs
+    }
+
+    /// Whether it is there no more; it is killed where its time is over.
+    pub(super) fn has_ended(&mut self, now: Instant) -> io::Result<bool> {
+        if matches!(self.state, State::Ended(_)) {
+            return Ok(true);
+        }
+        if let Some(status) = self.child.try_wait()? {
+            (self.state, self.is_heard) = (State::Ended(status), false);
+            return Ok(true);
+        }
+        if self.due_at().is_some_and(|by| by <= now) {
+            error!(process = self.child.id(), "a half has not ended when it was told to: killed");
+            self.state = State::Killed;
+            self.fault.get_or_insert("did not end when it was told to, and was killed");
+            self.pass_on(Signal::SIGKILL);
+        }
+        Ok(false)
+    }
+
+    /// Tells it to end.
+    pub(super) fn end(&mut self, now: Instant) {
+        if self.state == State::Runs {
+            self.state = State::Ends(now.after(ENDS_WITHIN));
+        }
+        self.pass_on(Signal::SIGTERM);
+    }
+
+    pub(super) fn pass_on(&self, signal: Signal) {
+        if let (false, Ok(id)) =
+            (matches!(self.state, State::Ended(_)), i32::try_from(self.child.id()))
+        {
+            // It is not waited for yet, so the number is its own.
+            let _: nix::Result<()> = kill(Pid::from_raw(id), signal);
+        }
+    }
+
+    /// It is heard no more, and told to end. Where it is about to be gone, nothing is wrong.
+    fn leave(&mut self, now: Instant, fault: Option<&'static str>) {
+        self.is_heard = false;
+        self.fault = self.fault.or(fault);
+        self.end(now);
+    }
+
+    /// What it asks for, if it does.
+    pub(super) fn next_request(&mut self, now: Instant) -> Option<Request> {
+        let mut fds = [PollFd::new(self.line.as_fd(), PollFlags::POLLIN)];
+        if !self.is_heard || !poll(&mut fds, PollTimeout::ZERO).is_ok_and(|count| count > 0) {
+            return None;
+        }
+        match self.line.next_request() {
+            Ok(Some(request)) => return Some(request),
+            Ok(None) => self.leave(now, None),
+            Err(_) => self.leave(now, Some("asked for what no half asks for")),
+        }
+        None
+    }
+
+    /// Answers that. One request is under way, so there is room for its answer.
+    pub(super) fn answer(&mut self, now: Instant, result: io::Result<Option<OwnedFd>>) {
+        if self.line.answer(result).is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock) {
+            self.leave(now, Some("does not take the answers to what it asks"));
+        }
+    }
+
+    /// The end of the line of orders, once.
+    pub(super) fn give_orders(&mut self) -> Option<OwnedFd> {
+        self.given.take()
+    }
+
+    /// Whether it was told: it may be gone, or have more to do than it does.
+    pub(super) fn order(&self, order: &Order) -> io::Result<()> {
+        self.orders.order(order)
+    }
+
+    /// Whether it would be.
+    pub(super) fn takes_orders(&self) -> bool {
+        let mut fds = [PollFd::new(self.orders.as_fd(), PollFlags::POLLOUT)];
+        poll(&mut fds, PollTimeout::ZERO).is_ok() && fds[0].revents() == Some(PollFlags::POLLOUT)
+    }
+
+    /// What it has said in this turn.
+    pub(super) fn replies(&mut self, now: Instant) -> Vec<Reply> {
+        let mut replies = Vec::new();
+        while self.is_heard && replies.len() < REPLIES_A_TURN {
+            match self.orders.next_reply() {
+                Ok(Some(reply)) => replies.push(reply),
+                Ok(None) => break,
+                Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+                    self.leave(now, Some("replied what no half replies"));
+                }
+                Err(_) => self.leave(now, None),
+            }
+        }
+        replies
+    }
+
+    /// What became of it: it has said why it ends, unless it was ended.
+    pub(super) fn outcome(&self) -> Result<(), Problem> {
+        let State::Ended(status) = self.state else { return Ok(()) };
+        let of_half = |what: &str| Err(Problem::environment("the half that carries packets", what));
+        match (self.fault, status.code()) {
+            (Some(fault), _) => of_half(fault),
+            (None, Some(0)) => Ok(()),
+            (None, Some(code)) => Err(Problem::Told(u8::try_from(code).unwrap_or(6))),
+            (None, None) => {
+                let signal = status.signal().unwrap_or(0);
+                of_half(&format!("it was ended by signal {signal}"))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread::sleep;
+
+    use gingham_stripe_udp::now;
+
+    use super::*;
+
+    /// One that does what a script says, with the line as its standard input.
+    fn half(script: &str) -> Half {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        Half::run(command).expect("a shell")
+    }
+
+    const STUBBORN: &str =
+        "trap '' TERM; printf '\\004\\0\\0\\0\\0' >&0; while :; do sleep 9; done";
+
+    /// Until it is so.
+    fn until(half: &mut Half, mut is_so: impl FnMut(&mut Half) -> bool) {
+        while !is_so(half) {
+            sleep(Duration::from_millis(1));
+        }
+    }
+
+    /// It is never waited for, is heard no more, and is killed when its time is over.
+    #[test]
+    fn one_that_says_nonsense_and_does_not_end_is_killed() {
+        let (mut half, began) = (half(STUBBORN), now());
+        until(&mut half, |half| {
+            assert_eq!(half.next_request(began), None);
+            half.is_ending()
+        });
+        assert_eq!((half.fds().count(), half.due_at()), (0, Some(began.after(ENDS_WITHIN))));
+        let before = began.after(ENDS_WITHIN.saturating_sub(Duration::from_nanos(1)));
+        assert!(!half.has_ended(before).expect("a child") && half.due_at().is_some());
+        // However often it is told, it has no more time.
+        half.end(before);
+        until(&mut half, |half| half.has_ended(began.after(ENDS_WITHIN)).expect("a child"));
+        let problem = half.outcome().expect_err("it said nonsense").to_string();
+        assert!(problem.contains("asked for what no half asks for"), "{problem}");
+    }
+
+    #[test]
+    fn one_that_does_not_end_is_killed_and_said_to_have_been() {
+        let mut half =
+            half("trap '' TERM; printf '\\003\\0\\0\\0\\0' >&0; while :; do sleep 9; done");
+        until(&mut half, |half| half.next_request(now()) == Some(Request::Orders));
+        half.end(now());
+        let later = now().after(ENDS_WITHIN);
+        until(&mut half, |half| half.has_ended(later).expect("a child"));
+        let problem = half.outcome().expect_err("it was killed").to_string();
+        assert!(problem.contains("did not end when it was told to"), "{problem}");
+    }
+
+    #[test]
+    fn one_that_ends_by_itself_is_known_by_its_code() {
+        for (script, code) in [("exit 0", None), ("exit 2", Some(2)), ("kill -9 $$", Some(6))] {
+            let mut half = half(script);
+            until(&mut half, |half| {
+                assert_eq!(half.next_request(now()), None);
+                half.has_ended(now()).expect("a child")
+            });
+            assert!(half.is_ending() && half.fds().next().is_none());
+            assert_eq!(half.outcome().err().map(|problem| problem.code()), code, "{script}");
+        }
+    }
+
+    /// It asks for ever and reads no answer, or replies for ever.
+    #[test]
+    fn one_that_floods_is_served_a_turn_at_a_time() {
+        let mut half = half("while printf '\\003\\0\\0\\0\\0' >&0; do :; done");
+        until(&mut half, |half| {
+            if half.next_request(now()).is_some() {
+                half.answer(now(), Err(io::ErrorKind::PermissionDenied.into()));
+            }
+            half.is_ending()
+        });
+        until(&mut half, |half| half.has_ended(now()).expect("a child"));
+        let given = OrderLine::of(half.give_orders().expect("it did not ask"));
+        assert!(half.give_orders().is_none());
+        half.is_heard = true;
+        for _ in 0..=REPLIES_A_TURN {
+            given.reply(&Reply::Alive).expect("there is room");
+        }
+        assert_eq!(half.replies(now()).len(), REPLIES_A_TURN);
+        assert_eq!(half.replies(now()).len(), 1);
+        let problem = half.outcome().expect_err("it took no answers").to_string();
+        assert!(problem.contains("does not take the answers"), "{problem}");
+    }
+}
