@@ -49,6 +49,7 @@ impl Bits {
 }
 
 /// The bits of a word, the lowest first.
+#[inline]
 pub(crate) fn members(mut word: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let bit = word.trailing_zeros() as usize;

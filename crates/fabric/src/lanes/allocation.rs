@@ -186,7 +186,7 @@ impl Network {
         debug_assert_eq!(self.buffers.lane(from).out, NONE, "a head that requests holds nothing");
         self.buffers.hold(from, local(to));
         self.switches.connect(from, self.links.is_full(to));
-        self.buffers.expect_worm(next, self.buffers.worm(from), flits);
+        self.buffers.expect_worm(next, self.buffers.first(from));
         if self.is_tracked {
             self.links.track_packet(to, flits);
         }

@@ -56,10 +56,15 @@ impl Buffers {
         self.first(lane).worm
     }
 
-    /// The first worm of a lane, and all its flits.
+    /// The first worm of a lane, all its flits and its next hop.
     #[inline]
     pub(crate) fn first(&self, lane: usize) -> Coming {
         self.queues.first(lane).expect("a flit has a worm")
+    }
+
+    /// The same, if there is one.
+    pub(crate) fn first_if_any(&self, lane: usize) -> Option<Coming> {
+        self.queues.first(lane)
     }
 
     /// The worms of a lane of which a flit is in its buffer, the first first.
@@ -76,15 +81,17 @@ impl Buffers {
         worms.map(|(_, worm)| worm.worm)
     }
 
-    /// A worm of so many flits is on its way to a lane.
-    pub(crate) fn expect_worm(&mut self, lane: usize, worm: WormId, flits: u32) {
-        if self.queues.push(lane, Coming { worm, flits }) {
-            self.lanes[lane].left = flits;
+    /// A worm is on its way to a lane.
+    #[inline]
+    pub(crate) fn expect_worm(&mut self, lane: usize, coming: Coming) {
+        if self.queues.push(lane, coming) {
+            self.lanes[lane].left = coming.flits;
         }
     }
 
     /// The last flit of the first worm of a lane has left. Returns whether flits of the next one
     /// are in the buffer.
+    #[inline]
     pub(crate) fn next_worm(&mut self, lane: usize) -> bool {
         let next = self.queues.pop(lane);
         let input = &mut self.lanes[lane];

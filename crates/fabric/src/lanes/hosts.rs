@@ -19,6 +19,7 @@ use crate::lanes::in_transit::InTransit;
 use crate::lanes::layout::{Layout, SHIFT, lanes_of};
 use crate::lanes::links::{Links, TO_HOST};
 use crate::lanes::network::Network;
+use crate::lanes::queues::Coming;
 use crate::lanes::worms::{InTransitId, WormId};
 use gingham_fairq::Head;
 use gingham_kernel::Time;
@@ -450,7 +451,8 @@ impl Hosts {
         (sender.worm, sender.left) = (worm, flits);
         host.groups[usize::from(group)].middle |= 1 << lane;
         network.links.begin_packet(port, lane);
-        network.buffers.expect_worm(network.links.port(port).peer_lane(lane), worm, flits);
+        let coming = Coming { worm, flits, hop: 0 };
+        network.buffers.expect_worm(network.links.port(port).peer_lane(lane), coming);
     }
 
     /// A packet of a host's own begins: the worm, and its flits.

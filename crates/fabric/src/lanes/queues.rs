@@ -2,11 +2,11 @@
 //! are on the wire, or come by the output lane in front of it.
 //!
 //! ```text
-//!   places   [ 4 9 . . ][ 7 . . . ][ 3 8 2 6 5 . . . ] ...      a ring for each lane, moved to a larger one when full
+//!   lane 0   first 4   others ──► [ 9 . . . ]          a ring for the others, moved to a larger one when full
+//!   lane 1   first 7   others     none yet
 //! ```
 //!
-//! Most lanes have one or two worms; one-flit packets in deep buffers make many, so that a ring
-//! begins small.
+//! Most lanes have one worm, and no ring; one-flit packets in deep buffers make many.
 
 use crate::lanes::worms::WormId;
 
@@ -20,59 +20,72 @@ pub(crate) struct Queues {
     places: Vec<Coming>,
 }
 
-/// A worm on its way, and all its flits.
+/// A worm on its way, all its flits, and where columns have its next hop (`columns::paths`), 0 if
+/// that is not known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Coming {
     pub(crate) worm: WormId,
     pub(crate) flits: u32,
+    pub(crate) hop: u32,
 }
 
+/// Two of them fit a cache line.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(32))]
 struct Queue {
-    /// Where its ring begins.
-    base: u32,
-    /// One less than its size.
-    mask: u32,
-    head: u32,
+    /// The first worm, if there is one.
+    first: Coming,
     len: u32,
+    /// Where the ring of the others begins, and its size.
+    base: u32,
+    size: u32,
+    /// The place of the second worm in it.
+    head: u32,
 }
 
 impl Queues {
     /// So many empty queues.
     pub(crate) fn new(count: usize) -> Self {
-        let count = u32::try_from(count).expect("lanes have 32 bits");
-        let queue =
-            |index| Queue { base: index * PLACES_FIRST, mask: PLACES_FIRST - 1, head: 0, len: 0 };
-        Self {
-            queues: (0..count).map(queue).collect(),
-            places: vec![Coming::none(); (count * PLACES_FIRST) as usize],
-        }
+        let queue = Queue { first: Coming::none(), len: 0, base: 0, size: 0, head: 0 };
+        Self { queues: vec![queue; count], places: Vec::new() }
     }
 
     /// The first worm of a lane.
     #[inline]
     pub(crate) fn first(&self, lane: usize) -> Option<Coming> {
-        let queue = self.queues[lane];
-        (queue.len > 0).then(|| self.places[queue.place(0)])
+        let queue = &self.queues[lane];
+        (queue.len > 0).then_some(queue.first)
     }
 
     /// All worms of a lane, the first first.
     pub(crate) fn iter(&self, lane: usize) -> impl Iterator<Item = Coming> {
         let queue = self.queues[lane];
-        (0..queue.len).map(move |number| self.places[queue.place(number)])
+        let others = (1..queue.len).map(move |number| self.places[queue.place(number)]);
+        self.first(lane).into_iter().chain(others)
     }
 
     /// Adds a worm. Returns whether it is the only one.
     #[inline]
     pub(crate) fn push(&mut self, lane: usize, worm: Coming) -> bool {
-        if self.queues[lane].len > self.queues[lane].mask {
-            self.grow(lane);
-        }
         let queue = &mut self.queues[lane];
         queue.len += 1;
-        let (place, is_only) = (queue.place(queue.len - 1), queue.len == 1);
+        if queue.len == 1 {
+            queue.first = worm;
+            return true;
+        }
+        self.push_behind(lane, worm);
+        false
+    }
+
+    /// A worm more is last, behind others.
+    #[inline(never)]
+    fn push_behind(&mut self, lane: usize, worm: Coming) {
+        if self.queues[lane].len - 1 > self.queues[lane].size {
+            self.grow(lane);
+        }
+        let queue = &self.queues[lane];
+        let place = queue.place(queue.len - 1);
         self.places[place] = worm;
-        is_only
     }
 
     /// Removes the first worm, and returns the one that is first then.
@@ -80,35 +93,41 @@ impl Queues {
     pub(crate) fn pop(&mut self, lane: usize) -> Option<Coming> {
         let queue = &mut self.queues[lane];
         debug_assert!(queue.len > 0, "a tail has a worm");
-        queue.head = (queue.head + 1) & queue.mask;
         queue.len -= 1;
-        self.first(lane)
+        if queue.len == 0 {
+            return None;
+        }
+        queue.first = self.places[queue.place(1)];
+        queue.head = (queue.head + 1) & (queue.size - 1);
+        Some(queue.first)
     }
 
-    #[inline(never)]
+    /// A ring, which is full, moves to one of twice its size.
+    #[cold]
     fn grow(&mut self, lane: usize) {
-        let worms: Vec<Coming> = self.iter(lane).collect();
-        let base = self.places.len();
-        self.places.extend_from_slice(&worms);
-        self.places.resize(base + 2 * worms.len(), Coming::none());
-        let queue = &mut self.queues[lane];
-        queue.base = u32::try_from(base).expect("queues hold fewer than 2^32 worms");
-        queue.mask = 2 * queue.mask + 1;
-        queue.head = 0;
+        let queue = self.queues[lane];
+        let (base, size) = (self.places.len(), (2 * queue.size).max(PLACES_FIRST));
+        for number in 1..=queue.size {
+            self.places.push(self.places[queue.place(number)]);
+        }
+        self.places.resize(base + size as usize, Coming::none());
+        let base = u32::try_from(base).expect("queues hold fewer than 2^32 worms");
+        self.queues[lane] = Queue { base, size, head: 0, ..queue };
     }
 }
 
 impl Coming {
     /// What is in no queue.
-    fn none() -> Self {
-        Self { worm: WormId::new(0), flits: 0 }
+    pub(crate) fn none() -> Self {
+        Self { worm: WormId::new(0), flits: 0, hop: 0 }
     }
 }
 
 impl Queue {
+    /// Where the worm of a number is, the first being 0.
     #[inline]
     const fn place(&self, number: u32) -> usize {
-        (self.base + ((self.head + number) & self.mask)) as usize
+        (self.base + ((self.head + number - 1) & (self.size - 1))) as usize
     }
 }
 
@@ -124,7 +143,7 @@ mod tests {
         let mut expected = vec![VecDeque::new(); 3];
         let mut state = 7_u32;
         for step in 0..20_000_u32 {
-            let worm = Coming { worm: WormId::new(step as usize), flits: step };
+            let worm = Coming { worm: WormId::new(step as usize), flits: step, hop: step };
             state = state.wrapping_mul(747_796_405).wrapping_add(2_891_336_453);
             let lane = (state >> 16) as usize % 3;
             let grows = (step / 500) % 2 == 0;

@@ -214,6 +214,7 @@ impl Simulation {
             Due::Event => unreachable!("the checkpoint is over"),
             Due::StepEnd(time) => self.sample(time.as_ps()),
             Due::Look(time) => {
+                self.network.settle_worms(&mut self.context);
                 let waiters = {
                     let network = self.network.settled(&self.context);
                     self.waits(&network).waiters(time)

@@ -2,20 +2,60 @@
 //! [`crate::lanes::allocation`] has it. Heads are few, and each is looked at by itself.
 
 use super::column::Column;
-use super::group::{Group, Head};
+use super::group::{Group, Head, RADIX_MAX};
 use super::places::Span;
 use super::requests::Grant;
 use super::rules::Rules;
 use super::table::Table;
+use crate::bits::members;
 use crate::lanes::allocation::Wanted;
 use crate::lanes::context::Context;
 use crate::lanes::network::Network;
-use crate::lanes::queues::Coming;
 use gingham_model::Reallocation;
+use pulp::{Simd, WithSimd};
+
+/// Requests of all heads whose routing is over. Counts them.
+struct Routing<'a, const L: usize> {
+    table: &'a mut Table<L>,
+    network: &'a Network,
+    context: &'a mut Context,
+    tick: u64,
+}
+
+impl<const L: usize> WithSimd for Routing<'_, L> {
+    type Output = u64;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> u64 {
+        self.table.route_heads(self.network, self.context, self.tick)
+    }
+}
+
+/// What all outputs grant.
+struct Granting<'a, const L: usize> {
+    table: &'a mut Table<L>,
+    network: &'a mut Network,
+}
+
+impl<const L: usize> WithSimd for Granting<'_, L> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        self.table.grant(self.network);
+    }
+}
 
 impl<const L: usize> Table<L> {
     /// Heads whose routing is over make their requests.
-    pub(crate) fn route(&mut self, network: &mut Network, context: &mut Context, tick: u64) {
+    pub(crate) fn route(&mut self, network: &Network, context: &mut Context, tick: u64) {
+        let arch = self.arch;
+        let routed = arch.dispatch(Routing { table: self, network, context, tick });
+        context.clock.count(routed);
+    }
+
+    #[inline(always)]
+    fn route_heads(&mut self, network: &Network, context: &mut Context, tick: u64) -> u64 {
         let slot = self.routing.slot(tick);
         let mut routed = 0;
         for group in 0..self.groups.len() {
@@ -26,63 +66,60 @@ impl<const L: usize> Table<L> {
                 }
                 let heads = self.routing.take::<L>(slot, first + input);
                 for lane in 0..L {
-                    let mut left = heads[lane];
-                    routed += u64::from(left.count_ones());
-                    while left != 0 {
-                        let bit = left.trailing_zeros() as usize;
-                        left &= left - 1;
-                        self.request(group, (input, lane, bit), network, context);
+                    routed += u64::from(heads[lane].count_ones());
+                    for bit in members(heads[lane]) {
+                        let from = self.columns[first + input].lane_here(lane, bit);
+                        let (output, head) = self.head(from, network, context);
+                        let asker = input * L + lane;
+                        self.groups[group].heads[asker][bit & 63] = head;
+                        self.columns[first + output].requests.insert(asker, bit);
                     }
                 }
             }
         }
-        context.clock.count(routed);
+        routed
     }
 
-    /// The head of an input lane requests the output on its way.
-    #[inline]
-    fn request(
-        &mut self,
-        group: usize,
-        (input, lane, bit): (usize, usize, usize),
-        network: &Network,
-        context: &mut Context,
-    ) {
-        let first = self.places.spans[group].first;
-        let from = self.columns[first + input].cables.here[bit & 63] as usize | lane;
-        let (output, lanes, level) = if let Some(paths) = &mut self.paths {
-            let Context { plan, lanes: lane_plan, layout, worms, .. } = context;
-            let worm = worms.get_mut(network.buffers.worm(from));
-            if worm.position == 0 {
-                worm.hops = paths.find(worm, plan, (&*layout, &self.places));
-            }
-            let (output, onward) = paths.hop(worm);
-            worm.position += 1;
-            worm.dateline_class = onward.dateline_class;
-            let level = lane_plan.arbitration.level(worm.packet.priority);
-            (output, onward.lanes.bits(), level)
-        } else {
+    /// The head of an input lane, whose routing is over, and the output on its way, by its column in
+    /// the group.
+    #[inline(always)]
+    fn head(&mut self, from: usize, network: &Network, context: &mut Context) -> (usize, Head) {
+        let mut onward = network.buffers.first(from);
+        let Some(paths) = &mut self.paths else {
             let Wanted { output, lanes, level } = network.wanted(from, context);
-            (self.places.number_in_group(output), lanes, level)
+            return (self.places.number_in_group(output), Head::new(lanes, level, onward));
         };
-        let level = u16::try_from(level).expect("levels are few");
-        let asker = input * L + lane;
-        let flits = network.buffers.first(from).flits;
-        self.groups[group].heads[asker][bit & 63] = Head { may: lanes, level, flits };
-        self.columns[first + output].requests.insert(asker, bit);
+        let Context { plan, lanes: lane_plan, layout, worms, .. } = context;
+        if onward.hop == 0 {
+            onward.hop = paths.find(worms.get_mut(onward.worm), plan, (&*layout, &self.places));
+        }
+        let (output, lanes) = paths.hop(onward.hop);
+        onward.hop += 1;
+        let level = if self.has_levels {
+            lane_plan.arbitration.level(worms.get(onward.worm).packet.priority)
+        } else {
+            0
+        };
+        (output, Head::new(lanes, level, onward))
     }
 
     /// Outputs for which something changed grant what they can.
     pub(crate) fn allocate_lanes(&mut self, network: &mut Network) {
+        self.arch.dispatch(Granting { table: self, network });
+    }
+
+    #[inline(always)]
+    fn grant(&mut self, network: &mut Network) {
         for group in 0..self.groups.len() {
             let Span { first, radix } = self.places.spans[group];
             let columns = &mut self.columns[first..first + radix];
             for output in 0..radix {
                 let requests = &mut columns[output].requests;
                 let switches = std::mem::take(&mut requests.changed) & requests.requested;
-                if switches != 0 {
+                for bit in members(switches) {
                     let group = &mut self.groups[group];
-                    group.grant_lanes(columns, output, switches, network, &self.rules);
+                    // A switch is left once it grants nothing more.
+                    while group.grant_lane(columns, (output, bit), network, &self.rules) {}
                 }
             }
         }
@@ -96,46 +133,38 @@ impl<const L: usize> Table<L> {
 }
 
 impl<const L: usize> Group<L> {
-    /// An output of some switches grants what lanes it can: input lanes hold them from now on.
-    #[inline(never)]
-    fn grant_lanes(
+    /// An output of a switch grants a lane, if it can: an input lane holds it from now on. Returns
+    /// whether it may grant another.
+    #[inline(always)]
+    fn grant_lane(
         &mut self,
         columns: &mut [Column<L>],
-        output: usize,
-        mut switches: u64,
+        (output, bit): (usize, usize),
         network: &mut Network,
         rules: &Rules,
-    ) {
-        while switches != 0 {
-            let bit = switches.trailing_zeros() as usize;
-            let column = &mut columns[output];
-            let grant = if rules.gives_at_once {
-                column.requests.grant(bit, &self.heads, |_| u16::MAX)
-            } else {
-                let most = rules.most_flits(column, bit);
-                column.requests.grant(bit, &self.heads, |head| {
-                    let can = |lane: usize| u16::from(most[lane] >= head.flits) << lane;
-                    (0..L).fold(0, |lanes, lane| lanes | can(lane))
-                })
-            };
-            // A switch is left once it grants nothing more.
-            if grant.is_none() || column.requests.requested >> bit & 1 == 0 {
-                switches &= switches - 1;
-            }
-            let Some(Grant { asker, lane }) = grant else { continue };
-            let is_full = column.full[lane] >> bit & 1;
-            let to = column.cables.here[bit & 63] as usize | lane;
-            let there = column.cables.there[bit & 63] as usize | lane;
-            let (input, from) = (asker / L, asker % L);
-            let column = &mut columns[input];
-            let at = column.cables.here[bit & 63] as usize | from;
-            let Coming { worm, flits } = network.buffers.first(at);
-            column.connect(from, bit, output * L + lane, flits, is_full);
-            self.inputs[input].towards[from][output] |= 1 << bit;
-            network.buffers.expect_worm(there, worm, flits);
-            if network.links.are_watched() {
-                network.hold_lane(at, to);
-            }
+    ) -> bool {
+        let column = &mut columns[output];
+        let grant = if rules.gives_at_once {
+            column.requests.grant(bit, &self.heads, |_| u16::MAX)
+        } else {
+            let most = rules.most_flits(column, bit);
+            column.requests.grant(bit, &self.heads, |head| {
+                let can = |lane: usize| u16::from(most[lane] >= head.onward.flits) << lane;
+                (0..L).fold(0, |lanes, lane| lanes | can(lane))
+            })
+        };
+        let Some(Grant { asker, lane }) = grant else { return false };
+        let is_requested = column.requests.requested >> bit & 1 == 1;
+        let onward = self.heads[asker][bit & 63].onward;
+        network.buffers.expect_worm(column.lane_there(lane, bit), onward);
+        let (is_full, to) = (column.full[lane] >> bit & 1 == 1, column.lane_here(lane, bit));
+        let (input, from) = (asker / L, asker % L);
+        let column = &mut columns[input];
+        column.connect(from, bit, output * L + lane, onward.flits, is_full);
+        self.inputs[input].towards[from][output & (RADIX_MAX - 1)] |= 1 << bit;
+        if network.links.are_watched() {
+            network.hold_lane(column.lane_here(from, bit), to);
         }
+        is_requested
     }
 }

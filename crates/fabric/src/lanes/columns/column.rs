@@ -96,8 +96,8 @@ pub(crate) struct Packets<const L: usize> {
 }
 
 impl<const L: usize> Column<L> {
-    /// Without cables; switches have so many ports, and heads so many levels.
-    pub(crate) fn new(radix: usize, levels: usize) -> Self {
+    /// Without cables; heads have so many levels.
+    pub(crate) fn new(levels: usize) -> Self {
         Self {
             fill: Count::ZERO,
             credit: Count::ZERO,
@@ -120,7 +120,7 @@ impl<const L: usize> Column<L> {
             input_after: [u64::MAX; L],
             wires: Vec::new(),
             loose: u64::MAX,
-            requests: Requests::new(radix, levels),
+            requests: Requests::new(levels),
             cables: Cables {
                 here: [0; 64],
                 there: [0; 64],
@@ -137,16 +137,37 @@ impl<const L: usize> Column<L> {
         }
     }
 
-    /// An input lane of a switch holds this output lane from now on, for a packet of so many flits;
-    /// whether that is full, as a bit.
+    /// A lane of a switch, by its number in all of them.
     #[inline]
-    pub(crate) fn connect(&mut self, lane: usize, bit: usize, out: usize, flits: u32, full: u64) {
+    pub(crate) fn lane_here(&self, lane: usize, bit: usize) -> usize {
+        self.cables.here[bit & 63] as usize | lane
+    }
+
+    /// The lane at the other end of its cable.
+    #[inline]
+    pub(crate) fn lane_there(&self, lane: usize, bit: usize) -> usize {
+        self.cables.there[bit & 63] as usize | lane
+    }
+
+    /// An input lane of a switch holds this output lane from now on, for a packet of so many flits;
+    /// whether that is full.
+    #[inline]
+    pub(crate) fn connect(
+        &mut self,
+        lane: usize,
+        bit: usize,
+        out: usize,
+        flits: u32,
+        is_full: bool,
+    ) {
         self.packets.left[lane][bit & 63] = flits;
         self.packets.out[lane][bit & 63] =
             u16::try_from(out % (RADIX_MAX * L)).expect("lanes of a switch have 16 bits");
         self.holds[lane] |= 1 << bit;
         self.heads[lane] &= !(1 << bit);
-        self.blocked[lane] |= full << bit;
+        if is_full {
+            self.blocked[lane] |= 1 << bit;
+        }
     }
 
     /// Whether nothing can move before something comes.

@@ -17,6 +17,7 @@
 
 use super::column::Column;
 use super::turn::{first_in_turn, move_on, round_robin};
+use crate::lanes::queues::Coming;
 use gingham_model::Allocator;
 
 /// Most ports of a switch.
@@ -36,13 +37,21 @@ pub(crate) struct Group<const L: usize> {
 }
 
 /// A head that requests an output.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Head {
     /// The lanes that it may take.
     pub(crate) may: u16,
     pub(crate) level: u16,
-    /// Flits of its packet.
-    pub(crate) flits: u32,
+    /// Its worm, as it comes to the next input lane.
+    pub(crate) onward: Coming,
+}
+
+impl Head {
+    /// A head may take some lanes, and its worm comes to the next input lane so.
+    #[inline]
+    pub(crate) fn new(may: u16, level: usize, onward: Coming) -> Self {
+        Self { may, level: u16::try_from(level).expect("levels are few"), onward }
+    }
 }
 
 /// What an input port requests, and has had.
@@ -69,7 +78,7 @@ impl<const L: usize> Group<L> {
         Self {
             inputs: vec![input; radix],
             put: [[0; L]; RADIX_MAX],
-            heads: vec![[Head::default(); 64]; radix * L],
+            heads: vec![[Head::new(0, 0, Coming::none()); 64]; radix * L],
         }
     }
 

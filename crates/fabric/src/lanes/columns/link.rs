@@ -1,6 +1,7 @@
 //! Stages 1 and 5: credits count, and every channel takes a flit of one of its lanes.
 
 use super::column::Column;
+use super::paths::Paths;
 use super::places::Place;
 use super::ring::Slot;
 use super::table::Table;
@@ -10,6 +11,7 @@ use crate::lanes::context::Context;
 use crate::lanes::layout::SHIFT;
 use crate::lanes::links::Links;
 use crate::lanes::network::Network;
+use crate::lanes::queues::Coming;
 use pulp::{Simd, WithSimd};
 
 impl<const L: usize> Table<L> {
@@ -70,14 +72,20 @@ impl<const L: usize> Table<L> {
         let is_each_looked_at = network.in_transit.exists();
         for (place, lane) in ejected.drain(..) {
             let port = self.places.port(place.column, place.bit);
-            let passing = &mut self.columns[place.column].packets.passing[lane][place.bit];
-            let to = network.links.port(port).peer_lane(lane);
+            let column = &mut self.columns[place.column];
+            let to = column.lane_there(lane, place.bit);
+            let passing = &mut column.packets.passing[lane][place.bit];
             if *passing == 1 {
                 network.buffers.skip_to_last(to);
             }
             let ends = network.buffers.eject(to);
             let left = network.buffers.lane(to).left;
             *passing = if ends.is_tail || is_each_looked_at { 0 } else { left };
+            if ends.is_head && self.paths.is_some() {
+                let Coming { worm, hop, .. } = network.buffers.first(to);
+                let worm = context.worms.get_mut(worm);
+                worm.position = Paths::passed(worm, hop);
+            }
             network.land(port, to, ends, context.clock.now(), context);
         }
         self.ejected = ejected;

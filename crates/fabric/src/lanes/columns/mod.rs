@@ -188,6 +188,13 @@ impl Network {
         }
     }
 
+    /// Writes to worms how far they have come, where they do not know without columns.
+    pub(crate) fn settle_worms(&self, context: &mut Context) {
+        if let Some(columns) = &self.columns {
+            each!(&**columns, table => table.settle_worms(self, context));
+        }
+    }
+
     /// As if it was stepped by ports.
     pub(crate) fn settled(&self, context: &Context) -> std::borrow::Cow<'_, Self> {
         if self.columns.is_none() {

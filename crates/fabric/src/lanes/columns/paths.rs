@@ -5,7 +5,9 @@
 //!   hops    7: [ 1, all ] [ 3, lanes 0 1 ] [ 4, all ]     the output, by its column in the group, and which lanes
 //! ```
 //!
-//! They are written down as the first packet of a pair is routed, from the same routes and the same
+//! A worm that comes to a lane has the number of its next hop with it (`Coming::hop`); how far it has
+//! come by that is written to it where somebody looks, and as it comes to its host. Hops are written
+//! down as the first packet of a pair is routed, from the same routes and the same
 //! rule for lanes that ports ask at every hop. Packets that come through in-transit hosts have none,
 //! and neither have those of networks with very many pairs.
 
@@ -35,10 +37,10 @@ pub(crate) struct Paths {
 
 /// What a head may take at a hop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Lanes {
-    pub(crate) lanes: LaneSet,
+struct Lanes {
+    lanes: LaneSet,
     /// The dateline class of the packet there.
-    pub(crate) dateline_class: DatelineClass,
+    dateline_class: DatelineClass,
 }
 
 impl Paths {
@@ -56,17 +58,33 @@ impl Paths {
         })
     }
 
-    /// The next hop of a worm whose head is being routed: the output, by its column in the
-    /// group, and the lanes that it may take there.
+    /// A hop of a worm whose head is being routed: the output, by its column in the group, and the
+    /// lanes that it may take there.
     #[inline]
-    pub(crate) fn hop(&self, worm: &Worm) -> (usize, Lanes) {
-        let hop = usize::from(self.hops[worm.hops as usize + usize::from(worm.position)]);
-        (hop & ((1 << OUTPUT_BITS) - 1), self.choices[hop >> OUTPUT_BITS])
+    pub(crate) fn hop(&self, hop: u32) -> (usize, u16) {
+        let hop = usize::from(self.hops[hop as usize]);
+        (hop & ((1 << OUTPUT_BITS) - 1), self.choices[hop >> OUTPUT_BITS].lanes.bits())
     }
 
-    /// Where the hops of a worm begin, which has come to its first switch.
+    /// The hops of a worm before this one.
     #[inline]
-    pub(crate) fn find(&mut self, worm: &Worm, plan: &Plan, parts: (&Layout, &Places)) -> u32 {
+    pub(crate) fn passed(worm: &Worm, hop: u32) -> u16 {
+        u16::try_from(hop - worm.hops).expect("a path has few hops")
+    }
+
+    /// Writes to a worm how far it has come, whose next hop is this one.
+    pub(crate) fn settle(&self, worm: &mut Worm, hop: u32) {
+        worm.position = Self::passed(worm, hop);
+        if worm.position > 0 {
+            let last = usize::from(self.hops[hop as usize - 1]);
+            worm.dateline_class = self.choices[last >> OUTPUT_BITS].dateline_class;
+        }
+    }
+
+    /// Where the hops of a worm begin, which has come to its first switch; the worm knows it from
+    /// now on.
+    #[inline]
+    pub(crate) fn find(&mut self, worm: &mut Worm, plan: &Plan, parts: (&Layout, &Places)) -> u32 {
         let packet = &worm.packet;
         let kind = packet.path_set.index() * self.vc_classes + usize::from(packet.vc_class.0);
         let source = kind * self.hosts + packet.source.index();
@@ -74,7 +92,8 @@ impl Paths {
         if self.first[pair] == 0 {
             self.first[pair] = self.write(worm, plan, parts);
         }
-        self.first[pair]
+        worm.hops = self.first[pair];
+        worm.hops
     }
 
     /// Writes down the hops of a worm. Returns where they begin.

@@ -13,10 +13,13 @@ use super::group::{Head, RADIX_MAX};
 use crate::bits::members;
 use crate::lanes::layout::{LANES, round_robin};
 
+/// Most words of askers.
+const WORDS_MAX: usize = RADIX_MAX * LANES / 64;
+
 /// Requests for the output lanes of a column.
 #[derive(Clone, Debug)]
 pub(crate) struct Requests<const L: usize> {
-    words: Vec<[u64; 64]>,
+    words: [[u64; 64]; WORDS_MAX],
     /// Switches where somebody requests the port.
     pub(crate) requested: u64,
     /// Those where something changed since the port granted what it could.
@@ -40,10 +43,13 @@ pub(crate) struct Grant {
 }
 
 impl<const L: usize> Requests<L> {
-    /// None; switches have so many ports, and heads so many levels.
-    pub(crate) fn new(radix: usize, levels: usize) -> Self {
+    /// Words of askers.
+    const WORDS: usize = (RADIX_MAX * L).div_ceil(64);
+
+    /// None; heads have so many levels.
+    pub(crate) fn new(levels: usize) -> Self {
         Self {
-            words: vec![[0; 64]; (radix * L).div_ceil(64)],
+            words: [[0; 64]; WORDS_MAX],
             requested: 0,
             changed: 0,
             known_requested: 0,
@@ -65,7 +71,7 @@ impl<const L: usize> Requests<L> {
     /// Grants a lane to the first asker, round robin, of the highest level, of those for whom a
     /// free lane would do: the first of these, round robin. Free lanes of those that it may take can
     /// be given to a head, or some of them.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn grant(
         &mut self,
         bit: usize,
@@ -81,16 +87,12 @@ impl<const L: usize> Requests<L> {
             let lanes = lanes_for(head);
             (lanes != 0 && head.level == level).then_some((asker, lanes))
         })?;
-        let word = &mut self.words[asker / 64][bit & 63];
-        *word &= !(1 << (asker % 64));
-        if *word == 0
-            && (self.words.len() == 1 || self.words.iter().all(|word| word[bit & 63] == 0))
-        {
+        self.words[asker / 64 % Self::WORDS][bit & 63] &= !(1 << (asker % 64));
+        if (0..Self::WORDS).all(|number| self.words[number][bit & 63] == 0) {
             self.requested &= !(1 << bit);
         }
         // Beyond the last input nobody asks, so that a search goes on with the first.
-        let next = if asker + 1 < self.words.len() * 64 { asker + 1 } else { 0 };
-        self.pointers[usize::from(level)][bit & 63] = narrow(next);
+        self.pointers[usize::from(level)][bit & 63] = narrow((asker + 1) % (Self::WORDS * 64));
         let lane = round_robin(lanes, &mut self.lanes_after[bit & 63]);
         self.free[bit & 63] &= !(1 << lane);
         self.holders[lane % L][bit & 63] = narrow(asker);
@@ -110,22 +112,23 @@ impl<const L: usize> Requests<L> {
     }
 
     /// What is found first in the askers of a switch, round robin from one on.
-    #[inline]
+    #[inline(always)]
     fn search<T>(&self, bit: usize, first: usize, found: impl Fn(usize) -> Option<T>) -> Option<T> {
         // The word in which the pointer lies comes first with what is from there on, and last with
         // the rest.
-        let (mut number, mut mask) = (first / 64, u64::MAX << (first % 64));
-        for _ in 0..=self.words.len() {
-            let mut askers = self.words[number][bit & 63] & mask;
-            while askers != 0 {
-                let thing = found(number * 64 + askers.trailing_zeros() as usize);
-                if thing.is_some() {
-                    return thing;
-                }
-                askers &= askers - 1;
+        let onward = u64::MAX << (first % 64);
+        for turn in 0..=Self::WORDS {
+            let number = (first / 64 + turn) % Self::WORDS;
+            let mask = match turn {
+                0 => onward,
+                _ if turn == Self::WORDS => !onward,
+                _ => u64::MAX,
+            };
+            let askers = members(self.words[number][bit & 63] & mask);
+            let thing = askers.map(|asker| number * 64 + asker).find_map(&found);
+            if thing.is_some() {
+                return thing;
             }
-            number = if number + 1 == self.words.len() { 0 } else { number + 1 };
-            mask = if number == first / 64 { !(u64::MAX << (first % 64)) } else { u64::MAX };
         }
         None
     }
@@ -170,13 +173,16 @@ fn narrow(asker: usize) -> u16 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lanes::queues::Coming;
 
-    const ALL: Head = Head { may: 0b11, level: 0, flits: 1 };
+    fn head(may: u16, level: usize) -> Head {
+        Head::new(may, level, Coming::none())
+    }
 
     #[test]
     fn askers_and_lanes_go_in_turn() {
-        let mut requests = Requests::<2>::new(3, 1);
-        let heads = [[ALL; 64]; 6];
+        let mut requests = Requests::<2>::new(1);
+        let heads = [[head(0b11, 0); 64]; 6];
         for asker in [4, 1] {
             requests.insert(asker, 5);
         }
@@ -198,10 +204,10 @@ mod tests {
 
     #[test]
     fn heads_have_levels_and_lanes_that_they_may_take() {
-        let mut requests = Requests::<2>::new(2, 2);
-        let mut heads = [[ALL; 64]; 4];
+        let mut requests = Requests::<2>::new(2);
+        let mut heads = [[head(0b11, 0); 64]; 4];
         heads[1][0].level = 1;
-        heads[2][0] = Head { may: 0b01, level: 1, flits: 1 };
+        heads[2][0] = head(0b01, 1);
         for asker in [0, 1, 2] {
             requests.insert(asker, 0);
         }
@@ -214,8 +220,8 @@ mod tests {
     /// More askers than a word has bits, so that a search goes over words.
     #[test]
     fn askers_go_in_turn_over_words() {
-        let mut requests = Requests::<16>::new(5, 1);
-        let heads = vec![[Head { may: 0xFFFF, level: 0, flits: 1 }; 64]; 80];
+        let mut requests = Requests::<16>::new(1);
+        let heads = vec![[head(0xFFFF, 0); 64]; 80];
         let mut granted = |askers: &[usize]| {
             for asker in askers {
                 requests.insert(*asker, 63);

@@ -8,6 +8,7 @@ use crate::bits::members;
 use crate::lanes::context::Context;
 use crate::lanes::layout::{SHIFT, number_of};
 use crate::lanes::network::Network;
+use crate::lanes::queues::Coming;
 use gingham_model::Reallocation;
 
 impl<const L: usize> Table<L> {
@@ -160,6 +161,20 @@ impl<const L: usize> Table<L> {
             }
         }
         coming
+    }
+
+    /// Writes to the worms whose heads are being routed, or are to come, how far they have come.
+    pub(crate) fn settle_worms(&self, network: &Network, context: &mut Context) {
+        let Some(paths) = &self.paths else { return };
+        for (port, Place { column, bit }) in self.places.iter() {
+            for lane in 0..L {
+                let first = network.buffers.first_if_any(port << SHIFT | lane);
+                let is_held = self.columns[column].holds[lane] >> bit & 1 == 1;
+                if let Some(Coming { worm, hop, .. }) = first.filter(|of| !is_held && of.hop > 0) {
+                    paths.settle(context.worms.get_mut(worm), hop);
+                }
+            }
+        }
     }
 
     fn settle_lane(&self, network: &mut Network, port: usize, place: Place, number: usize) {

@@ -45,6 +45,8 @@ pub(crate) struct Table<const L: usize> {
     routing_cycles: u64,
     pub(crate) paths: Option<Paths>,
     pub(crate) rules: Rules,
+    /// Whether heads have levels of priority.
+    pub(crate) has_levels: bool,
     /// What an output lane holds.
     pub(crate) output_depths: Count<L>,
     /// By host port, from the first on.
@@ -72,16 +74,16 @@ impl<const L: usize> Table<L> {
         let depth = |lane: usize| {
             u16::try_from(lanes.output_depths_flits[lane].max(1)).expect("lanes are not that deep")
         };
-        let radix = |column: usize| places.spans[places.group_of(column)].radix;
         let levels = lanes.arbitration.level(plan.highest_priority()) + 1;
         let mut table = Self {
-            columns: (0..columns).map(|column| Column::new(radix(column), levels)).collect(),
+            columns: vec![Column::new(levels); columns],
             groups: places.spans.iter().map(|span| Group::new(span.radix)).collect(),
             arrivals: Ring::new(columns * L, ticks_ahead),
             credits: Ring::new((columns + host_words) * L, ticks_ahead),
             routing: Ring::new(columns * L, u64::from(lanes.routing_cycles) + 1),
             routing_cycles: lanes.routing_cycles.into(),
             paths: Paths::new(plan),
+            has_levels: levels > 1,
             arch: Arch::new(),
             rules: Rules::new(lanes),
             output_depths: Count::of_lanes(depth),

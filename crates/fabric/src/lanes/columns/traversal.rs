@@ -95,7 +95,7 @@ impl<const L: usize> Table<L> {
     }
 
     /// Tails have crossed: the output lanes may be granted to others.
-    #[inline(never)]
+    #[inline(always)]
     fn release(
         &mut self,
         network: &mut Network,
@@ -106,22 +106,25 @@ impl<const L: usize> Table<L> {
     ) {
         let is_late = self.rules.reallocation == Reallocation::AfterTail;
         let late = if is_late { u64::MAX } else { 0 };
+        let towards = &mut self.groups[group].inputs[input].towards;
         for lane in 0..L {
+            if tails[lane] == 0 {
+                continue;
+            }
+            towards[lane] = towards[lane].map(|held| held & !tails[lane]);
             let column = &mut self.columns[first + input];
             column.holds[lane] &= !tails[lane];
             column.blocked[lane] &= !tails[lane];
             for bit in members(tails[lane]) {
                 let column = &self.columns[first + input];
-                let out = usize::from(column.packets.out[lane][bit]);
-                let output = (out / L) & (RADIX_MAX - 1);
-                self.groups[group].inputs[input].towards[lane][output] &= !(1 << bit);
-                let from = column.cables.here[bit & 63] as usize | lane;
-                network.buffers.next_worm(from);
+                network.buffers.next_worm(column.lane_here(lane, bit));
+                let out = usize::from(column.packets.out[lane][bit & 63]);
+                let (output, to) = (out / L, out % L);
                 let column = &mut self.columns[first + output];
-                column.requests.release(out % L, bit);
-                column.released[out % L] |= late & 1 << bit;
+                column.requests.release(to, bit);
+                column.released[to] |= late & 1 << bit;
                 if network.links.are_watched() {
-                    network.links.release(column.cables.here[bit] as usize | (out % L));
+                    network.links.release(column.lane_here(to, bit));
                 }
             }
         }
