@@ -90,7 +90,7 @@ def main() -> int:
     what.add_argument("--json", action="store_true", help="one JSON object at the end")
     what.add_argument("--target-dir", default=str(ROOT / "target"), help="Cargo's target folder")
     options = what.parse_args()
-    binary = build(options.target_dir)
+    binary = build(options.target_dir, list(FABRICS))
     rows = [
         row
         for fabric, lanes, flits in itertools.product(FABRICS, LANES, FLITS)

@@ -89,6 +89,18 @@ impl Buffers {
         }
     }
 
+    /// A worm is on its way to a lane of which columns have what is left of the first.
+    #[inline]
+    pub(crate) fn queue_worm(&mut self, lane: usize, coming: Coming) {
+        self.queues.push(lane, coming);
+    }
+
+    /// The last flit of the first worm has left such a lane.
+    #[inline]
+    pub(crate) fn drop_worm(&mut self, lane: usize) {
+        self.queues.pop(lane);
+    }
+
     /// The last flit of the first worm of a lane has left. Returns whether flits of the next one
     /// are in the buffer.
     #[inline]
@@ -125,11 +137,14 @@ impl Buffers {
     /// An input lane of a switch is as columns have it: flits in the buffer and, if it holds an
     /// output lane, flits of the first worm that have not left and that lane.
     pub(crate) fn write_lane(&mut self, lane: usize, present: u16, held: Option<(u32, u16)>) {
-        let input = &mut self.lanes[lane];
-        (input.present, input.out) = (present, NONE);
-        if let Some((left, out)) = held {
-            (input.left, input.out) = (left, out);
-        }
+        let flits = self.queues.first(lane).map_or(0, |first| first.flits);
+        let (left, out) = held.unwrap_or((flits, NONE));
+        self.lanes[lane] = InputLane { left, present, out };
+    }
+
+    /// Of the first worm of a lane of a switch so many flits have not left, as columns have it.
+    pub(crate) fn write_left(&mut self, lane: usize, left: u32) {
+        self.lanes[lane].left = left;
     }
 
     /// So many flits are in the buffer of a lane of a switch, as columns have it.
@@ -148,6 +163,10 @@ impl Buffers {
         let input = &mut self.lanes[lane];
         // The number of flits in the buffer says whether the head has come.
         let is_head = std::mem::replace(&mut input.present, 1) == 0;
+        if is_head {
+            // Columns have not written it.
+            input.left = self.queues.first(lane).map_or(0, |first| first.flits);
+        }
         input.left -= 1;
         let is_tail = input.left == 0;
         if is_tail {

@@ -56,51 +56,36 @@ impl<const L: usize> Table<L> {
 
     #[inline(always)]
     fn route_heads(&mut self, network: &Network, context: &mut Context, tick: u64) -> u64 {
-        let slot = self.routing.slot(tick);
+        let Self { columns, groups, places, routing, paths, has_levels, .. } = self;
+        let slot = routing.slot(tick);
         let mut routed = 0;
-        for group in 0..self.groups.len() {
-            let Span { first, radix } = self.places.spans[group];
+        for (group, &Span { first, radix }) in groups.iter_mut().zip(&places.spans) {
+            let columns = &mut columns[first..first + radix];
             for input in 0..radix {
-                if self.routing.is_empty::<L>(slot, first + input) {
+                if routing.is_empty::<L>(slot, first + input) {
                     continue;
                 }
-                let heads = self.routing.take::<L>(slot, first + input);
+                let heads = routing.take::<L>(slot, first + input);
                 for lane in 0..L {
                     routed += u64::from(heads[lane].count_ones());
+                    let asker = input * L + lane;
+                    let at = &mut group.heads[asker];
                     for bit in members(heads[lane]) {
-                        let from = self.columns[first + input].lane_here(lane, bit);
-                        let (output, head) = self.head(from, network, context);
-                        let asker = input * L + lane;
-                        self.groups[group].heads[asker][bit & 63] = head;
-                        self.columns[first + output].requests.insert(asker, bit);
+                        let from = columns[input].lane_here(lane, bit);
+                        let (output, head) = if let Some(paths) = paths {
+                            paths.head(from, *has_levels, network, context, places)
+                        } else {
+                            let Wanted { output, lanes, level } = network.wanted(from, context);
+                            let onward = network.buffers.first(from);
+                            (places.number_in_group(output), Head::new(lanes, level, onward))
+                        };
+                        at[bit & 63] = head;
+                        columns[output].requests.insert(asker, bit);
                     }
                 }
             }
         }
         routed
-    }
-
-    /// The head of an input lane, whose routing is over, and the output on its way, by its column in
-    /// the group.
-    #[inline(always)]
-    fn head(&mut self, from: usize, network: &Network, context: &mut Context) -> (usize, Head) {
-        let mut onward = network.buffers.first(from);
-        let Some(paths) = &mut self.paths else {
-            let Wanted { output, lanes, level } = network.wanted(from, context);
-            return (self.places.number_in_group(output), Head::new(lanes, level, onward));
-        };
-        let Context { plan, lanes: lane_plan, layout, worms, .. } = context;
-        if onward.hop == 0 {
-            onward.hop = paths.find(worms.get_mut(onward.worm), plan, (&*layout, &self.places));
-        }
-        let (output, lanes) = paths.hop(onward.hop);
-        onward.hop += 1;
-        let level = if self.has_levels {
-            lane_plan.arbitration.level(worms.get(onward.worm).packet.priority)
-        } else {
-            0
-        };
-        (output, Head::new(lanes, level, onward))
     }
 
     /// Outputs for which something changed grant what they can.
@@ -110,21 +95,20 @@ impl<const L: usize> Table<L> {
 
     #[inline(always)]
     fn grant(&mut self, network: &mut Network) {
-        for group in 0..self.groups.len() {
-            let Span { first, radix } = self.places.spans[group];
-            let columns = &mut self.columns[first..first + radix];
+        let Self { columns, groups, places, rules, .. } = self;
+        for (group, &Span { first, radix }) in groups.iter_mut().zip(&places.spans) {
+            let columns = &mut columns[first..first + radix];
             for output in 0..radix {
                 let requests = &mut columns[output].requests;
                 let switches = std::mem::take(&mut requests.changed) & requests.requested;
                 for bit in members(switches) {
-                    let group = &mut self.groups[group];
                     // A switch is left once it grants nothing more.
-                    while group.grant_lane(columns, (output, bit), network, &self.rules) {}
+                    while group.grant_lane(columns, (output, bit), network, rules) {}
                 }
             }
         }
-        if self.rules.reallocation == Reallocation::AfterTail {
-            for column in &mut self.columns {
+        if rules.reallocation == Reallocation::AfterTail {
+            for column in columns {
                 let released = std::mem::replace(&mut column.released, [0; L]);
                 column.requests.changed = released.iter().fold(0, |any, lane| any | lane);
             }
@@ -156,7 +140,7 @@ impl<const L: usize> Group<L> {
         let Some(Grant { asker, lane }) = grant else { return false };
         let is_requested = column.requests.requested >> bit & 1 == 1;
         let onward = self.heads[asker][bit & 63].onward;
-        network.buffers.expect_worm(column.lane_there(lane, bit), onward);
+        network.buffers.queue_worm(column.lane_there(lane, bit), onward);
         let (is_full, to) = (column.full[lane] >> bit & 1 == 1, column.lane_here(lane, bit));
         let (input, from) = (asker / L, asker % L);
         let column = &mut columns[input];

@@ -96,8 +96,8 @@ pub(crate) struct Packets<const L: usize> {
 }
 
 impl<const L: usize> Column<L> {
-    /// Without cables; heads have so many levels.
-    pub(crate) fn new(levels: usize) -> Self {
+    /// Without cables; heads may have levels.
+    pub(crate) fn new(has_levels: bool) -> Self {
         Self {
             fill: Count::ZERO,
             credit: Count::ZERO,
@@ -120,7 +120,7 @@ impl<const L: usize> Column<L> {
             input_after: [u64::MAX; L],
             wires: Vec::new(),
             loose: u64::MAX,
-            requests: Requests::new(levels),
+            requests: Requests::new(has_levels),
             cables: Cables {
                 here: [0; 64],
                 there: [0; 64],

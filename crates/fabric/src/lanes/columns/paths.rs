@@ -11,8 +11,11 @@
 //! rule for lanes that ports ask at every hop. Packets that come through in-transit hosts have none,
 //! and neither have those of networks with very many pairs.
 
+use super::group::Head;
 use super::places::Places;
+use crate::lanes::context::Context;
 use crate::lanes::layout::Layout;
+use crate::lanes::network::Network;
 use crate::lanes::worms::Worm;
 use gingham_model::Plan;
 use gingham_topology::routing::{DatelineClass, LaneSet};
@@ -58,12 +61,31 @@ impl Paths {
         })
     }
 
-    /// A hop of a worm whose head is being routed: the output, by its column in the group, and the
-    /// lanes that it may take there.
-    #[inline]
-    pub(crate) fn hop(&self, hop: u32) -> (usize, u16) {
-        let hop = usize::from(self.hops[hop as usize]);
-        (hop & ((1 << OUTPUT_BITS) - 1), self.choices[hop >> OUTPUT_BITS].lanes.bits())
+    /// What the head of an input lane, whose routing is over, requests, and of which output, by its
+    /// column in the group.
+    #[inline(always)]
+    pub(crate) fn head(
+        &mut self,
+        from: usize,
+        has_levels: bool,
+        network: &Network,
+        context: &mut Context,
+        places: &Places,
+    ) -> (usize, Head) {
+        let Context { plan, lanes, layout, worms, .. } = context;
+        let mut onward = network.buffers.first(from);
+        if onward.hop == 0 {
+            onward.hop = self.find(worms.get_mut(onward.worm), plan, (&*layout, places));
+        }
+        let hop = usize::from(self.hops[onward.hop as usize]);
+        onward.hop += 1;
+        let level = if has_levels {
+            lanes.arbitration.level(worms.get(onward.worm).packet.priority)
+        } else {
+            0
+        };
+        let may = self.choices[hop >> OUTPUT_BITS].lanes.bits();
+        (hop & ((1 << OUTPUT_BITS) - 1), Head::new(may, level, onward))
     }
 
     /// The hops of a worm before this one.
@@ -84,7 +106,7 @@ impl Paths {
     /// Where the hops of a worm begin, which has come to its first switch; the worm knows it from
     /// now on.
     #[inline]
-    pub(crate) fn find(&mut self, worm: &mut Worm, plan: &Plan, parts: (&Layout, &Places)) -> u32 {
+    fn find(&mut self, worm: &mut Worm, plan: &Plan, parts: (&Layout, &Places)) -> u32 {
         let packet = &worm.packet;
         let kind = packet.path_set.index() * self.vc_classes + usize::from(packet.vc_class.0);
         let source = kind * self.hosts + packet.source.index();

@@ -12,9 +12,13 @@
 use super::group::{Head, RADIX_MAX};
 use crate::bits::members;
 use crate::lanes::layout::{LANES, round_robin};
+use gingham_model::Priority;
 
 /// Most words of askers.
 const WORDS_MAX: usize = RADIX_MAX * LANES / 64;
+
+/// Most levels of heads.
+const LEVELS: usize = Priority::LEVELS as usize;
 
 /// Requests for the output lanes of a column.
 #[derive(Clone, Debug)]
@@ -27,7 +31,8 @@ pub(crate) struct Requests<const L: usize> {
     /// Those where somebody requested it when that was written down last.
     pub(crate) known_requested: u64,
     /// By level: the asker after the last winner.
-    pointers: Vec<[u16; 64]>,
+    pointers: [[u16; 64]; LEVELS],
+    has_levels: bool,
     /// Lanes that nobody holds, and those after the last that was granted.
     pub(crate) free: [u16; 64],
     lanes_after: [u16; 64],
@@ -46,14 +51,15 @@ impl<const L: usize> Requests<L> {
     /// Words of askers.
     const WORDS: usize = (RADIX_MAX * L).div_ceil(64);
 
-    /// None; heads have so many levels.
-    pub(crate) fn new(levels: usize) -> Self {
+    /// None; heads may have levels.
+    pub(crate) fn new(has_levels: bool) -> Self {
         Self {
             words: [[0; 64]; WORDS_MAX],
             requested: 0,
             changed: 0,
             known_requested: 0,
-            pointers: vec![[0; 64]; levels],
+            pointers: [[0; 64]; LEVELS],
+            has_levels,
             free: [u16::MAX; 64],
             lanes_after: [u16::MAX; 64],
             holders: [[0; 64]; L],
@@ -63,7 +69,7 @@ impl<const L: usize> Requests<L> {
     /// The head of an input lane of a switch requests the port.
     #[inline]
     pub(crate) fn insert(&mut self, asker: usize, bit: usize) {
-        self.words[asker / 64][bit & 63] |= 1 << (asker % 64);
+        self.words[asker / 64 % Self::WORDS][bit & 63] |= 1 << (asker % 64);
         self.requested |= 1 << bit;
         self.changed |= 1 << bit;
     }
@@ -80,9 +86,9 @@ impl<const L: usize> Requests<L> {
     ) -> Option<Grant> {
         let free = self.free[bit & 63];
         let lanes_for = |head: &Head| head.may & free & can_be_given(head);
-        let level = if self.pointers.len() == 1 { 0 } else { self.highest(bit, heads, lanes_for)? };
-        let pointer = usize::from(self.pointers[usize::from(level)][bit & 63]);
-        let (asker, lanes) = self.search(bit, pointer, |asker| {
+        let level = if self.has_levels { self.highest(bit, heads, lanes_for)? } else { 0 };
+        let pointer = &self.pointers[usize::from(level) % LEVELS][bit & 63];
+        let (asker, lanes) = self.search(bit, usize::from(*pointer), |asker| {
             let head = &heads[asker][bit & 63];
             let lanes = lanes_for(head);
             (lanes != 0 && head.level == level).then_some((asker, lanes))
@@ -92,7 +98,8 @@ impl<const L: usize> Requests<L> {
             self.requested &= !(1 << bit);
         }
         // Beyond the last input nobody asks, so that a search goes on with the first.
-        self.pointers[usize::from(level)][bit & 63] = narrow((asker + 1) % (Self::WORDS * 64));
+        self.pointers[usize::from(level) % LEVELS][bit & 63] =
+            narrow((asker + 1) % (Self::WORDS * 64));
         let lane = round_robin(lanes, &mut self.lanes_after[bit & 63]);
         self.free[bit & 63] &= !(1 << lane);
         self.holders[lane % L][bit & 63] = narrow(asker);
@@ -181,7 +188,7 @@ mod tests {
 
     #[test]
     fn askers_and_lanes_go_in_turn() {
-        let mut requests = Requests::<2>::new(1);
+        let mut requests = Requests::<2>::new(false);
         let heads = [[head(0b11, 0); 64]; 6];
         for asker in [4, 1] {
             requests.insert(asker, 5);
@@ -204,7 +211,7 @@ mod tests {
 
     #[test]
     fn heads_have_levels_and_lanes_that_they_may_take() {
-        let mut requests = Requests::<2>::new(2);
+        let mut requests = Requests::<2>::new(true);
         let mut heads = [[head(0b11, 0); 64]; 4];
         heads[1][0].level = 1;
         heads[2][0] = head(0b01, 1);
@@ -220,7 +227,7 @@ mod tests {
     /// More askers than a word has bits, so that a search goes over words.
     #[test]
     fn askers_go_in_turn_over_words() {
-        let mut requests = Requests::<16>::new(1);
+        let mut requests = Requests::<16>::new(false);
         let heads = vec![[head(0xFFFF, 0); 64]; 80];
         let mut granted = |askers: &[usize]| {
             for asker in askers {

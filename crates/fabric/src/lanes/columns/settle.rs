@@ -116,9 +116,10 @@ impl<const L: usize> Table<L> {
         network.requests.clear(port);
         for asker in column.requests.askers(bit) {
             let lane = at(first + asker / L, asker % L);
-            let Head { may, level, .. } = self.groups[group].heads[asker][bit];
+            let Head { may, level, onward } = self.groups[group].heads[asker][bit];
             let input = Self::number_in_switch(network, lane).into();
             network.requests.insert(port, input, lane, may, level.into());
+            network.buffers.write_left(lane, onward.flits);
         }
         let base = network.switches.port(port).base as usize;
         let held = (0..L).filter_map(|lane| {

@@ -74,16 +74,16 @@ impl<const L: usize> Table<L> {
         let depth = |lane: usize| {
             u16::try_from(lanes.output_depths_flits[lane].max(1)).expect("lanes are not that deep")
         };
-        let levels = lanes.arbitration.level(plan.highest_priority()) + 1;
+        let has_levels = lanes.arbitration.level(plan.highest_priority()) > 0;
         let mut table = Self {
-            columns: vec![Column::new(levels); columns],
+            columns: vec![Column::new(has_levels); columns],
             groups: places.spans.iter().map(|span| Group::new(span.radix)).collect(),
             arrivals: Ring::new(columns * L, ticks_ahead),
             credits: Ring::new((columns + host_words) * L, ticks_ahead),
             routing: Ring::new(columns * L, u64::from(lanes.routing_cycles) + 1),
             routing_cycles: lanes.routing_cycles.into(),
             paths: Paths::new(plan),
-            has_levels: levels > 1,
+            has_levels,
             arch: Arch::new(),
             rules: Rules::new(lanes),
             output_depths: Count::of_lanes(depth),
