@@ -89,6 +89,34 @@ fn a_lane_carries_its_depth_a_turnaround() {
     }
 }
 
+/// A tail crosses in a tick in which nothing is sent, and no credit comes in the next: the lane is
+/// given in that next tick, as the oracle has it, though the engine has no event then.
+#[test]
+fn a_lane_is_given_after_the_tail_though_nothing_else_happens() {
+    let text = r#"
+        topology.inline = """
+        switch = [{ name = "s0" }, { name = "s1" }]
+        host = [{ name = "h0" }, { name = "h1" }, { name = "h2" }]
+        cable = [
+            { ends = ["s0", "h0"], length = "1 m" },
+            { ends = ["s0", "h1"], length = "1 m" },
+            { ends = ["s0", "s1"], length = "200 m" },
+            { ends = ["s1", "h2"], length = "1 m" },
+        ]
+        """
+        network.preset = "yum-1600"
+        network.lanes = { count = 1, depth = 2, output_depth = 4, reallocation = "after-tail" }
+        measure.messages = "all"
+        stop = { time = "100 us", warm_up = "0 ps" }
+        [[traffic]]
+        hosts = ["h0", "h1"]
+        destinations = { host = "h2" }
+        arrivals = "backlogged"
+        length = { fixed = "48 B" }
+        "#;
+    assert!(deliveries(text).len() > 20);
+}
+
 /// What the channels of a mesh in saturation carried, with these keys of lanes: by ports, and by
 /// columns the same where they step it.
 fn carried(lanes: &str) -> Vec<u64> {
