@@ -330,21 +330,21 @@ def test_info_tells_levels_and_oversubscription_of_a_tree(
     sizes = ("--leaves", 4, "--spines", 2, "--hosts-per-leaf", 6)
     assert gingham("fabric", "make", "folded-clos", *sizes, "-o", "clos.toml").code == 0
     whole = told("clos.toml")
-    assert whole["levels of the tree"] == "2: 2 spine, 4 leaf switches"
+    assert whole["levels"] == "2: 2 spine, 4 leaf switches"
     # Six hosts over two cables up.
     assert whole["oversubscription"] == "leaf 3:1"
     shorn = ("fabric", "convert", "clos.toml", "--without", "leaf1[8]", "-o", "less.toml")
     assert gingham(*shorn).code == 0
     assert told("less.toml")["oversubscription"] == "leaf 3:1 to 6:1, the most at leaf1"
     assert gingham("fabric", "make", "k-ary-n-tree", "--arity", 2, "--levels", 3, "-o", "k.toml")
-    assert told("k.toml")["levels of the tree"] == "3: 4 core, 4 spine, 4 leaf switches"
+    assert told("k.toml")["levels"] == "3: 4 core, 4 spine, 4 leaf switches"
     assert told("k.toml")["oversubscription"] == "leaf 1:1; spine 1:1"
     assert told(ring)["tree"] == "no, the switches have no levels"
     (tmp_path / "one.toml").write_text(
         '[[switch]]\nname = "s"\nports = 2\n[[host]]\nname = "h"\n[[cable]]\nends = ["s", "h"]\n'
     )
     one = told(tmp_path / "one.toml")
-    assert (one["levels of the tree"], "oversubscription" in one) == ("1: 1 leaf switch", False)
+    assert (one["levels"], "oversubscription" in one) == ("1: 1 leaf switch", False)
     facts = json.loads(gingham("fabric", "info", "less.toml", "--json").out)
     assert facts["trees"] == [
         {

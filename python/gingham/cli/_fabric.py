@@ -217,7 +217,7 @@ def trees(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
             f"{level['switches']:,} {name}" for level, name in zip(levels, names, strict=True)
         ]
         switches = "switch" if sum(level["switches"] for level in levels) == 1 else "switches"
-        yield "levels of the tree", f"{len(levels)}: {', '.join(counts)} {switches}"
+        yield "levels", f"{len(levels)}: {', '.join(counts)} {switches}"
         ratios = [
             f"{name} {oversubscribed(level['oversubscription'])}"
             for level, name in zip(levels, names, strict=True)
