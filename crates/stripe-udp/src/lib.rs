@@ -23,6 +23,7 @@
 
 #![cfg(target_os = "linux")]
 
+mod acceptor;
 mod bare;
 mod channel;
 mod clock;
@@ -49,6 +50,7 @@ mod striping;
 mod tcp;
 mod wait;
 
+pub use acceptor::{ACCEPTED_A_TURN, Acceptor, close_oldest};
 pub use bare::ip_bytes;
 pub use clock::now;
 pub use counts::ChannelCounts;

@@ -18,6 +18,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
 use gingham_stripe::Instant;
+use gingham_stripe_udp::{Acceptor, close_oldest};
 use rustix::net::{RecvFlags, SendFlags, recv, send, sockopt};
 
 use crate::status::Status;
@@ -36,6 +37,7 @@ const BUFFER_BYTES: usize = 256 << 10;
 /// Where metrics are asked for.
 pub(crate) struct MetricsServer {
     listener: TcpListener,
+    acceptor: Acceptor,
     clients: Vec<Client>,
 }
 
@@ -53,30 +55,36 @@ impl MetricsServer {
         listener.set_nonblocking(true)?;
         // Who is accepted has it too.
         sockopt::set_socket_send_buffer_size(&listener, BUFFER_BYTES)?;
-        Ok(Self { listener, clients: Vec::new() })
+        Ok(Self { listener, acceptor: Acceptor::default(), clients: Vec::new() })
     }
 
     /// What becomes readable where somebody asks.
     pub(crate) fn fds(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         let reading = self.clients.iter().filter(|client| client.answer.is_none());
-        [self.listener.as_fd()].into_iter().chain(reading.map(|client| client.stream.as_fd()))
+        let listener = (!self.acceptor.rests()).then(|| self.listener.as_fd());
+        listener.into_iter().chain(reading.map(|client| client.stream.as_fd()))
     }
 
     /// Takes what was asked and answers as far as that goes now.
     pub(crate) fn serve(&mut self, now: Instant, status: impl Fn() -> Status) {
-        while let Ok((stream, _)) = self.listener.accept() {
-            if self.clients.len() == CLIENTS_MAX {
-                self.clients.remove(0);
+        let Self { listener, acceptor, clients } = self;
+        acceptor.begin(now);
+        let accept = || listener.accept();
+        while let Some((stream, _)) = acceptor.next(now, accept, || close_oldest(clients)) {
+            if clients.len() == CLIENTS_MAX {
+                close_oldest(clients);
             }
             let until = now.after(WAIT);
-            self.clients.push(Client { stream, until, head: Vec::new(), answer: None });
+            clients.push(Client { stream, until, head: Vec::new(), answer: None });
         }
         self.clients.retain_mut(|client| now < client.until && client.goes_on(&status));
     }
 
-    /// Whether somebody is yet to take an answer.
-    pub(crate) fn is_answering(&self) -> bool {
-        self.clients.iter().any(|client| client.answer.is_some())
+    /// Whether there is something to do though nothing becomes readable: somebody is yet to take an
+    /// answer, or has had long enough, or the socket has rested.
+    pub(crate) fn is_due(&self, now: Instant) -> bool {
+        let is_due = |client: &Client| client.answer.is_some() || client.until <= now;
+        self.clients.iter().any(is_due) || self.acceptor.next_at().is_some_and(|at| at <= now)
     }
 }
 
@@ -138,6 +146,8 @@ fn answer(head: &[u8], status: &impl Fn() -> Status) -> Option<Vec<u8>> {
 mod tests {
     use std::io::{Read, Write};
 
+    use gingham_stripe_udp::ACCEPTED_A_TURN;
+
     use super::*;
 
     fn asked(head: &str) -> Option<String> {
@@ -177,9 +187,36 @@ mod tests {
         let mut text = String::new();
         asking.read_to_string(&mut text)?;
         assert!(text.ends_with("# EOF\n"), "{text}");
+        assert!(!server.is_due(at(5)) && server.is_due(at(6)));
         server.serve(at(7), Status::default);
-        assert!(server.clients.is_empty() && !server.is_answering());
+        assert!(server.clients.is_empty() && !server.is_due(at(7)));
         assert_eq!(silent.read(&mut [0; 1])?, 0);
+        Ok(())
+    }
+
+    /// However many connect, a turn takes its share; where none can be taken the socket rests.
+    #[test]
+    fn who_connects_waits_for_a_turn() -> io::Result<()> {
+        let at = |seconds: u64| Instant::from_nanoseconds(seconds * 1_000_000_000);
+        let mut server = MetricsServer::open("127.0.0.1:0".parse().expect("an address"))?;
+        let address = server.listener.local_addr()?;
+        let connect = |_| TcpStream::connect(address);
+        let mut streams = (0..=ACCEPTED_A_TURN).map(connect).collect::<io::Result<Vec<_>>>()?;
+        let last = streams.last_mut().expect("there are some").local_addr()?;
+        let is_taken = |server: &MetricsServer| {
+            server.clients.iter().any(|one| one.stream.peer_addr().is_ok_and(|at| at == last))
+        };
+        server.serve(at(1), Status::default);
+        assert_eq!((server.clients.len(), is_taken(&server)), (CLIENTS_MAX, false));
+        server.serve(at(1), Status::default);
+        assert!(is_taken(&server));
+        server.acceptor.begin(at(2));
+        let refuse = || -> io::Result<()> { Err(nix::errno::Errno::EMFILE.into()) };
+        assert_eq!(server.acceptor.next(at(2), refuse, || false), None);
+        assert_eq!(server.fds().count(), CLIENTS_MAX);
+        assert!(!server.is_due(at(2)) && server.is_due(at(3)));
+        server.serve(at(3), Status::default);
+        assert_eq!(server.fds().count(), 1 + CLIENTS_MAX);
         Ok(())
     }
 }

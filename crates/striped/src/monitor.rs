@@ -155,8 +155,8 @@ impl Monitor {
     }
 
     fn hear_clients(&mut self) {
-        let listeners: Vec<_> = self.bundles.iter().map(|one| &one.control).collect();
-        for (number, asked, client) in self.clients.take(&listeners) {
+        let controls = self.bundles.iter_mut().map(|one| &mut one.control);
+        for (number, asked, client) in self.clients.take(now(), controls) {
             match asked {
                 Asked::Status => self.bundles[number].order(&Order::Status(client)),
                 Asked::Reload => match self.reload() {
@@ -182,7 +182,8 @@ impl Monitor {
         let synced_at = keeps_records.then(|| now().after(SYNC));
         let reloaded_by = self.reloading.as_ref().map(Reloading::due_at);
         let at = [self.watch.due_at(), self.service.due_at(), self.clients.due_at(), synced_at];
-        let halves = self.bundles.iter().filter_map(|one| one.half.due_at());
+        let of = |one: &Bundle| [one.half.due_at(), one.control.due_at()].into_iter().flatten();
+        let halves = self.bundles.iter().flat_map(of);
         let at = at.into_iter().flatten().chain(reloaded_by).chain(halves);
         let left = at.min().map(|at| {
             let left_ns = at.nanoseconds().saturating_sub(now().nanoseconds());

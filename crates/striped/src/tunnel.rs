@@ -153,7 +153,7 @@ impl Tunnel {
                 self.obey()?;
             }
             self.tellings.go_on(now());
-            self.tell_metrics(ready.has(METRICS));
+            self.tell_metrics(ready);
             self.peers.ends.receive();
             while let Some((mut packet, longest_bytes)) = self.peers.next_packet() {
                 clamp(&mut packet.bytes, longest_bytes.into());
@@ -212,11 +212,13 @@ impl Tunnel {
         }
     }
 
-    /// Metrics are told to who asks for them: where something came, or an answer is not yet taken.
-    fn tell_metrics(&mut self, is_ready: bool) {
+    /// Metrics are told to who asks for them: where something came at any of what was waited for, or
+    /// something else is to be done.
+    fn tell_metrics(&mut self, ready: Ready) {
         let Some(mut metrics) = self.metrics.take() else { return };
-        if is_ready || metrics.is_answering() {
-            metrics.serve(now(), || self.status());
+        let (now, mut fds) = (now(), METRICS..METRICS + metrics.fds().count());
+        if fds.any(|one| ready.has(one)) || metrics.is_due(now) {
+            metrics.serve(now, || self.status());
         }
         self.metrics = Some(metrics);
     }

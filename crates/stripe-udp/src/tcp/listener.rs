@@ -16,11 +16,11 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
 use gingham_stripe::Instant;
-use nix::errno::Errno;
 use socket2::Socket;
 
 use super::connection::Connection;
 use super::{TcpEnd, TcpPlan};
+use crate::acceptor::Acceptor;
 use crate::socket::Opener;
 
 /// So many connections may wait to be authentic; then the oldest of the network that has most goes.
@@ -33,8 +33,6 @@ const WAIT: Duration = Duration::from_secs(10);
 /// And so many datagrams may come on each: those of a handshake, which are three and those of tries
 /// before, or what is none of ours, such as what is under a key that one end has forgotten.
 const DATAGRAMS_MAX: usize = 64;
-/// Connections that are taken a turn, so that a flood leaves time for channels: 64,000 a second.
-const ACCEPTED_A_TURN: usize = 16;
 /// How often it is asked whether the interface is still there: an end that connects tries again
 /// after five seconds at most.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -45,6 +43,7 @@ pub(crate) struct Listener {
     plan: TcpPlan,
     /// There is none where the interface is gone.
     socket: Option<Socket>,
+    acceptor: Acceptor,
     look_at: Instant,
     /// The channels that it is for, a bit each.
     channels: u64,
@@ -67,12 +66,13 @@ impl Listener {
         let socket = opener.map_or_else(|| plan.open(), Opener::open)?;
         let (socket, candidates) = (Some(socket.into()), Vec::new());
         let (plan, look_at) = (plan.clone(), Instant::ORIGIN);
-        Ok(Some(Self { plan, socket, look_at, channels: 0, candidates }))
+        let acceptor = Acceptor::default();
+        Ok(Some(Self { plan, socket, acceptor, look_at, channels: 0, candidates }))
     }
 
     /// Whether it is to have another socket: its interface is gone, and one of that name may have come.
     pub(crate) fn is_lost(&mut self, now: Instant) -> bool {
-        if self.next_at().is_none_or(|look_at| now < look_at) {
+        if self.look_at().is_none_or(|look_at| now < look_at) {
             return false;
         }
         self.look_at = now.after(LOOK_EVERY);
@@ -86,8 +86,13 @@ impl Listener {
         self.socket = Some(socket);
     }
 
-    /// When it wants to be asked whether it is lost.
+    /// When something is due though nothing comes.
     pub(crate) fn next_at(&self) -> Option<Instant> {
+        self.look_at().into_iter().chain(self.acceptor.next_at()).min()
+    }
+
+    /// When it wants to be asked whether it is lost.
+    fn look_at(&self) -> Option<Instant> {
         self.plan.interface.as_ref().map(|_| self.look_at)
     }
 
@@ -123,26 +128,26 @@ impl Listener {
     /// What becomes readable where a connection comes, or something on one.
     pub(crate) fn fds(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         let candidates = self.candidates.iter().map(|one| one.connection.as_fd());
-        self.socket.iter().map(Socket::as_fd).chain(candidates)
+        let socket = self.socket.iter().filter(|_| !self.acceptor.rests());
+        socket.map(Socket::as_fd).chain(candidates)
     }
 
-    /// Takes the connections that have come.
+    /// Takes the connections that have come. Where this process may have no more sockets, one that
+    /// waits makes room.
     pub(crate) fn accept(&mut self, now: Instant) {
-        self.candidates.retain(|one| now < one.until);
-        let Some(socket) = &self.socket else { return };
-        for _ in 0..ACCEPTED_A_TURN {
-            let accepted = socket.accept().map_err(|error| error.raw_os_error());
-            let is_full = self.candidates.len() == CANDIDATES_MAX;
-            // Where this process may have no more sockets, one that waits makes room as well.
-            let has_none = matches!(accepted, Err(Some(code)) if code == Errno::EMFILE as i32);
-            if (is_full && accepted.is_ok()) || (has_none && !self.candidates.is_empty()) {
-                self.candidates.remove(most_crowded(&self.candidates));
+        let Self { socket, acceptor, candidates, .. } = self;
+        candidates.retain(|one| now < one.until);
+        let Some(socket) = socket else { return };
+        acceptor.begin(now);
+        while let Some((came, _)) = acceptor.next(now, || socket.accept(), || close_one(candidates))
+        {
+            if candidates.len() == CANDIDATES_MAX {
+                close_one(candidates);
             }
-            let Ok((socket, _)) = accepted else { break };
-            let connection = Connection::new(socket, self.plan.datagram_bytes_max());
+            let connection = Connection::new(came, self.plan.datagram_bytes_max());
             let Ok(connection) = connection else { continue };
             let (until, network) = (now.after(WAIT), network_of(connection.remote().ip()));
-            self.candidates.push(Candidate { connection, until, datagrams: 0, network });
+            candidates.push(Candidate { connection, until, datagrams: 0, network });
         }
     }
 
@@ -178,11 +183,12 @@ impl Listener {
     }
 }
 
-/// The oldest of the network of which most wait.
-fn most_crowded(candidates: &[Candidate]) -> usize {
+/// Closes the oldest of the network of which most wait, if any do.
+fn close_one(candidates: &mut Vec<Candidate>) -> bool {
     let of = |network| candidates.iter().filter(|one| one.network == network).count();
     let crowd = |place: &usize| (of(candidates[*place].network), Reverse(*place));
-    (0..candidates.len()).max_by_key(crowd).unwrap_or(0)
+    let most = (0..candidates.len()).max_by_key(crowd);
+    most.map(|place| candidates.remove(place)).is_some()
 }
 
 /// What one host has at its will: an address of IPv4, and 64 bits of one of IPv6 (RFC 7934).
@@ -252,6 +258,23 @@ mod tests {
         assert_eq!(open.iter().filter(|is_open| **is_open).count(), CANDIDATES_MAX - 1);
         ours.write_all(&[0, 1, 7]).expect("it is open");
         assert_eq!(turn(&mut listener, now), 1);
+    }
+
+    /// One that cannot be taken waits, and nobody is woken for it.
+    #[test]
+    fn where_no_descriptor_is_left_the_socket_is_not_waited_for() {
+        let (mut listener, began) = (listener(), now());
+        listener.acceptor.begin(began);
+        let refuse = || -> io::Result<()> { Err(nix::errno::Errno::ENFILE.into()) };
+        assert_eq!(listener.acceptor.next(began, refuse, || false), None);
+        let later = listener.next_at().expect("it is to be asked again");
+        assert!(listener.fds().next().is_none() && began < later);
+        let _ours = stranger(&listener, 1);
+        turn(&mut listener, began);
+        assert!(listener.candidates.is_empty());
+        turn(&mut listener, later);
+        assert_eq!((listener.candidates.len(), listener.next_at()), (1, None));
+        assert_eq!(listener.fds().count(), 2);
     }
 
     /// A byte now and then is no reason to wait longer.

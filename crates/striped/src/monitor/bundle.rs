@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::path::Path;
 use std::process::Command;
 
@@ -87,7 +87,7 @@ impl Bundle {
     }
 
     pub(super) fn fds(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
-        self.half.fds().chain([self.control.as_fd()])
+        self.half.fds().chain(self.control.fd())
     }
 
     /// Gives what the other half asks for, if it does.

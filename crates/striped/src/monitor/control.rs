@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use gingham_stripe::Instant;
-use gingham_stripe_udp::now;
+use gingham_stripe_udp::{Acceptor, close_oldest};
 use rustix::net::{RecvFlags, recv};
 
 use super::bundle::owner;
@@ -66,6 +66,7 @@ pub(crate) fn path_of(runtime: &Path, name: &str) -> PathBuf {
 /// A socket that listens, whose file goes with it.
 pub(super) struct Control {
     listener: UnixListener,
+    acceptor: Acceptor,
     path: PathBuf,
 }
 
@@ -98,13 +99,19 @@ impl Control {
             chown(&path, Some(user.uid.as_raw()), None).map_err(refused)?;
         }
         listener.set_nonblocking(true).map_err(refused)?;
-        Ok(Self { listener, path })
+        Ok(Self { listener, acceptor: Acceptor::default(), path })
     }
 }
 
-impl AsFd for Control {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.listener.as_fd()
+impl Control {
+    /// What becomes readable where somebody comes.
+    pub(super) fn fd(&self) -> Option<BorrowedFd<'_>> {
+        (!self.acceptor.rests()).then(|| self.listener.as_fd())
+    }
+
+    /// When that is waited for again.
+    pub(super) const fn due_at(&self) -> Option<Instant> {
+        self.acceptor.next_at()
     }
 }
 
@@ -129,14 +136,20 @@ impl Clients {
     }
 
     /// Those of whom it is known what they ask.
-    pub(super) fn take(&mut self, controls: &[&Control]) -> Vec<(usize, Asked, OwnedFd)> {
-        let now = now();
-        for (number, control) in controls.iter().enumerate() {
-            while let Ok((stream, _)) = control.listener.accept() {
-                if self.waiting.len() == CLIENTS_MAX {
-                    self.waiting.remove(0);
+    pub(super) fn take<'a>(
+        &mut self,
+        now: Instant,
+        controls: impl Iterator<Item = &'a mut Control>,
+    ) -> Vec<(usize, Asked, OwnedFd)> {
+        let waiting = &mut self.waiting;
+        for (number, Control { listener, acceptor, .. }) in controls.enumerate() {
+            acceptor.begin(now);
+            let accept = || listener.accept();
+            while let Some((stream, _)) = acceptor.next(now, accept, || close_oldest(waiting)) {
+                if waiting.len() == CLIENTS_MAX {
+                    close_oldest(waiting);
                 }
-                self.waiting.push((number, now.after(WAIT), stream));
+                waiting.push((number, now.after(WAIT), stream));
             }
         }
         let mut asked = Vec::new();
@@ -182,5 +195,41 @@ pub(super) fn answer(client: &OwnedFd, result: &Result<(), Problem>) {
         let mut stream = UnixStream::from(client);
         let _: io::Result<()> =
             stream.set_nonblocking(true).and_then(|()| stream.write_all(text.as_bytes()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gingham_stripe_udp::{ACCEPTED_A_TURN, now};
+
+    use super::*;
+
+    /// However many connect, a turn takes its share, and who has asked by then is heard.
+    #[test]
+    fn who_connects_waits_for_a_turn() -> io::Result<()> {
+        let path = std::env::temp_dir().join(format!("striped-control-{}", std::process::id()));
+        let _: io::Result<()> = fs::remove_file(&path);
+        let listener = UnixListener::bind(&path)?;
+        listener.set_nonblocking(true)?;
+        let acceptor = Acceptor::default();
+        let mut control = Control { listener, acceptor, path: path.clone() };
+        let mut streams = (0..=ACCEPTED_A_TURN)
+            .map(|_| UnixStream::connect(&path))
+            .collect::<io::Result<Vec<_>>>()?;
+        let last = streams.last_mut().expect("there are some");
+        last.write_all(&[Asked::Down.to_byte()])?;
+        let (mut clients, now) = (Clients::default(), now());
+        assert!(clients.take(now, [&mut control].into_iter()).is_empty());
+        assert_eq!(clients.waiting.len(), CLIENTS_MAX);
+        let asked = clients.take(now, [&mut control].into_iter());
+        assert!(matches!(asked[..], [(0, Asked::Down, _)]));
+        assert!(control.fd().is_some());
+        // Nobody has room to make when no descriptor is left.
+        drop(clients);
+        control.acceptor.begin(now);
+        let refuse = || -> io::Result<()> { Err(nix::errno::Errno::ENFILE.into()) };
+        assert_eq!(control.acceptor.next(now, refuse, || false), None);
+        assert!(control.fd().is_none() && control.due_at().is_some_and(|at| now < at));
+        Ok(())
     }
 }
