@@ -189,14 +189,15 @@ impl Half {
     /// What became of it: it has said why it ends, unless it was ended.
     pub(super) fn outcome(&self) -> Result<(), Problem> {
         let State::Ended(status) = self.state else { return Ok(()) };
-        let of_half = |what: &str| Err(Problem::environment("the half that carries packets", what));
+        let of_half =
+            |what: &str| Err(Problem::Environment(format!("the half that carries packets {what}")));
         match (self.fault, status.code()) {
             (Some(fault), _) => of_half(fault),
             (None, Some(0)) => Ok(()),
             (None, Some(code)) => Err(Problem::Told(u8::try_from(code).unwrap_or(6))),
             (None, None) => {
                 let signal = status.signal().unwrap_or(0);
-                of_half(&format!("it was ended by signal {signal}"))
+                of_half(&format!("was ended by signal {signal}"))
             }
         }
     }
