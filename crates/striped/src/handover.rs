@@ -8,15 +8,20 @@
 //!   name = ...     the file
 //! ```
 //!
-//! Invariant: what holds a key is written over before it is given up.
+//! Invariant: what holds a key is written over before it is given up, by whoever has it last: the half
+//! that has read it, or the one that could not pass it on.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::FileExt;
 
 use gingham_stripe_crypt::{PeerPlan, PresharedKey};
 use rustix::fs::{MemfdFlags, memfd_create};
 use zeroize::Zeroizing;
+
+/// A page of nothing.
+const ZEROS: [u8; 4 << 10] = [0; 4 << 10];
 
 /// What stands for a key where there is none.
 const NONE: &str = "-";
@@ -44,11 +49,31 @@ pub(crate) fn pass(text: &str, peers: &[PeerPlan]) -> io::Result<OwnedFd> {
     Ok(file.into())
 }
 
-/// What the other half has passed on.
+/// Nobody is to read it: it is written over.
+pub(crate) fn forget(passed: OwnedFd) -> io::Result<()> {
+    let file = File::from(passed);
+    write_over(&file, file.metadata()?.len())
+}
+
+/// By the one call that both halves may make for it.
+fn write_over(file: &File, bytes: u64) -> io::Result<()> {
+    for begin in (0..bytes).step_by(ZEROS.len()) {
+        let count =
+            usize::try_from(bytes - begin).map_or(ZEROS.len(), |left| left.min(ZEROS.len()));
+        file.write_all_at(&ZEROS[..count], begin)?;
+    }
+    Ok(())
+}
+
+/// What the other half has passed on, which is written over.
 pub(crate) fn take(from: OwnedFd) -> io::Result<Handed> {
     let wrong = || io::Error::from(io::ErrorKind::InvalidData);
     let mut bytes = Zeroizing::new(Vec::new());
-    File::from(from).read_to_end(&mut bytes)?;
+    let mut file = File::from(from);
+    let read = file.read_to_end(&mut bytes);
+    // Before anything is made of it, and as far as it was read where that failed.
+    write_over(&file, bytes.len() as u64)?;
+    read?;
     let mut text = str::from_utf8(&bytes).map_err(|_| wrong())?;
     let mut preshared = Vec::new();
     loop {
@@ -77,7 +102,18 @@ mod tests {
             let peer = |key: &Option<_>| told(&private, private.public(), key.clone());
             let peers: Vec<_> = keys.iter().map(peer).collect();
             for text in ["", "\n\nname = \"b\"\n", &"x".repeat(1 << 20)] {
-                let handed = take(pass(text, &peers)?)?;
+                let passed = pass(text, &peers)?;
+                let mut left = File::from(passed.try_clone()?);
+                let handed = take(passed)?;
+                let mut rest = Vec::new();
+                left.rewind()?;
+                left.read_to_end(&mut rest)?;
+                assert!(rest.len() > text.len() && rest.iter().all(|byte| *byte == 0));
+                let passed = pass(text, &peers)?;
+                let mut left = File::from(passed.try_clone()?);
+                forget(passed)?;
+                left.read_to_end(&mut rest)?;
+                assert!(rest.len() > 2 * text.len() && rest.iter().all(|byte| *byte == 0));
                 assert!(handed.text == text && handed.preshared == keys);
             }
         }
@@ -85,7 +121,12 @@ mod tests {
             let mut file = File::from(memfd_create("striped", MemfdFlags::CLOEXEC)?);
             file.write_all(wrong)?;
             file.rewind()?;
+            let mut left = file.try_clone()?;
             assert!(take(file.into()).is_err(), "{wrong:?}");
+            let mut rest = Vec::new();
+            left.rewind()?;
+            left.read_to_end(&mut rest)?;
+            assert_eq!(rest, vec![0; wrong.len()]);
         }
         Ok(())
     }

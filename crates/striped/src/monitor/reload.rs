@@ -126,9 +126,15 @@ impl Monitor {
                 reloading.refused.push(format!("routes: {error}"));
             }
             let name = bundle.config().name.clone();
-            match bundle.half.order(&Order::Reload(self.reloads, passed)) {
-                Ok(()) => drop(reloading.awaited.insert(number, name)),
-                Err(error) => reloading.refused.push(format!("{name}: {error}: reload again")),
+            let order = Order::Reload(self.reloads, passed);
+            match (bundle.half.order(&order), order) {
+                (Err(error), Order::Reload(_, passed)) => {
+                    reloading.refused.push(format!("{name}: {error}: reload again"));
+                    reloading
+                        .refused
+                        .extend(handover::forget(passed).err().map(|error| error.to_string()));
+                }
+                _ => drop(reloading.awaited.insert(number, name)),
             }
         }
         self.reloading = Some(reloading);
