@@ -24,7 +24,7 @@ use crate::meter::Metering;
 use crate::outbox::Outbox;
 use crate::port::{Ports, is_same};
 use crate::run::Run;
-use crate::socket::{BufferPlan, Opener};
+use crate::socket::{BufferPlan, Opener, SOON};
 use crate::tcp::Connection;
 
 /// A link is tried again after so long: soon beside the second in which a probe goes at least.
@@ -196,6 +196,9 @@ impl Channel {
             self.again_at = now.after(AGAIN);
             match self.link.reopen(now) {
                 Ok(()) => self.counts.reopened += 1,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    self.again_at = now.after(SOON);
+                }
                 Err(error) => self.gone_by = error.raw_os_error().or(self.gone_by),
             }
         }

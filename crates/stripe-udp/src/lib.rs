@@ -65,7 +65,7 @@ pub use memory::{Datagram, MemoryPlan, MemoryPort};
 pub use meter::Meter;
 pub use pool::Buffer;
 pub use scheduler::SchedulerPlan;
-pub use socket::{BufferPlan, ChannelPlan, Opener};
+pub use socket::{BufferPlan, ChannelPlan, Opener, Opening};
 pub use striping::{Packet, Preference, StripingPlan};
 pub use tcp::{TcpEnd, TcpPlan};
 pub use wait::{LATE, Ready, Wakeups};

@@ -24,7 +24,7 @@ use quinn_udp::RecvMeta;
 use crate::link::{Arrival, Batches, Payload};
 use crate::memory::MemoryPort;
 use crate::run::Run;
-use crate::socket::{BATCHES, BufferPlan, ChannelPlan, ChannelSocket, Opener};
+use crate::socket::{BATCHES, BufferPlan, ChannelPlan, ChannelSocket, Opener, Opening, SOON};
 
 /// A socket is opened anew no sooner than so long after it was tried last.
 const AGAIN: Duration = Duration::from_millis(100);
@@ -38,11 +38,17 @@ pub(crate) enum PortPlan {
 
 impl PortPlan {
     /// What it is, by whoever may open it.
-    fn open(&self, buffers: &BufferPlan, opener: Option<&Opener>) -> io::Result<Open> {
+    fn open(
+        &self,
+        buffers: &BufferPlan,
+        (opener, opening): (Option<&Opener>, Opening),
+    ) -> io::Result<Open> {
         Ok(match self {
             Self::Socket(plan) => {
-                let socket = opener
-                    .map_or_else(|| plan.open(buffers), |one| one.open().map(UdpSocket::from))?;
+                let socket = opener.map_or_else(
+                    || plan.open(buffers),
+                    |one| one.open(opening).map(UdpSocket::from),
+                )?;
                 Open::Socket(ChannelSocket::new(socket)?)
             }
             Self::Memory(port) => {
@@ -109,7 +115,7 @@ impl Port {
         opener: Option<Opener>,
         id: u64,
     ) -> io::Result<Self> {
-        let open = plan.open(&buffers, opener.as_ref())?;
+        let open = plan.open(&buffers, (opener.as_ref(), Opening::Waits))?;
         // Where any port will do, the one that it got: a socket that is opened anew is to have it,
         // since the other end takes nothing from elsewhere.
         if let (PortPlan::Socket(plan), Open::Socket(socket)) = (&mut plan, &open) {
@@ -126,8 +132,11 @@ impl Port {
         if now < self.again_at {
             return Err(io::ErrorKind::WouldBlock.into());
         }
-        self.again_at = now.after(AGAIN);
-        self.open = Some(self.plan.open(&self.buffers, self.opener.as_ref())?);
+        let opened = self.plan.open(&self.buffers, (self.opener.as_ref(), Opening::Asks));
+        let is_asked =
+            opened.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock);
+        self.again_at = now.after(if is_asked { SOON } else { AGAIN });
+        self.open = Some(opened?);
         Ok(())
     }
 

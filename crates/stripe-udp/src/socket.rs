@@ -146,17 +146,30 @@ const BUFFER_BYTES_MIN: usize = 1 << 16;
 /// most an IP packet.
 pub(crate) const BATCHES: Batches = Batches { count: 16, bytes: 1 << 16 };
 
-/// Opens the socket of a channel anew, for a process that may not.
-pub struct Opener(Box<dyn Fn() -> io::Result<OwnedFd> + Send>);
+/// A socket that was asked for and not waited for is looked for again after so long.
+pub(crate) const SOON: Duration = Duration::from_millis(10);
+
+/// Whether a socket is waited for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Opening {
+    /// It is: of a channel that begins, or moves.
+    Waits,
+    /// It is not: where it is not there at once the error is `WouldBlock`, and soon it is asked again.
+    /// Packets go on other channels meanwhile.
+    Asks,
+}
+
+/// Opens the socket of a channel, for a process that may not.
+pub struct Opener(Box<dyn Fn(Opening) -> io::Result<OwnedFd> + Send>);
 
 impl Opener {
     /// From what gives a socket as [`ChannelPlan::open`] does, or [`crate::TcpPlan::open`].
-    pub fn new(open: impl Fn() -> io::Result<OwnedFd> + Send + 'static) -> Self {
+    pub fn new(open: impl Fn(Opening) -> io::Result<OwnedFd> + Send + 'static) -> Self {
         Self(Box::new(open))
     }
 
-    pub(crate) fn open(&self) -> io::Result<OwnedFd> {
-        (self.0)()
+    pub(crate) fn open(&self, opening: Opening) -> io::Result<OwnedFd> {
+        (self.0)(opening)
     }
 }
 

@@ -40,7 +40,7 @@ use crate::error::{full, gone};
 use crate::framing::OVERHEAD_BYTES_MAX;
 use crate::link::{Arrival, Batches};
 use crate::run::Run;
-use crate::socket::{Opener, place};
+use crate::socket::{Opener, Opening, SOON, place};
 
 use backoff::Backoff;
 use frames::{FRAMES, LENGTH_BYTES};
@@ -159,7 +159,7 @@ impl TcpLink {
     /// One that is closed, and begins to connect when it is asked first. That it can is tried here.
     pub(crate) fn open(plan: TcpPlan, opener: Option<Opener>) -> io::Result<Self> {
         if let TcpEnd::Connects { .. } = plan.end {
-            opener.as_ref().map_or_else(|| plan.open(), Opener::open)?;
+            opener.as_ref().map_or_else(|| plan.open(), |one| one.open(Opening::Waits))?;
         }
         let state = State::Closed { again_at: Some(Instant::ORIGIN) };
         Ok(Self { plan, state, backoff: Backoff::default(), opener })
@@ -185,10 +185,11 @@ impl TcpLink {
         false
     }
 
-    /// A socket that is bound, and listens if this end does.
+    /// A socket that is bound, and listens if this end does; `WouldBlock` where it is yet to come.
     pub(crate) fn socket(&self) -> io::Result<Socket> {
-        let opened = self.opener.as_ref().map_or_else(|| self.plan.open(), Opener::open);
-        opened.map(Socket::from)
+        let by = self.opener.as_ref();
+        let socket = by.map_or_else(|| self.plan.open(), |one| one.open(Opening::Asks));
+        socket.map(Socket::from)
     }
 
     fn begin(&mut self, now: Instant, remote: SocketAddr) {
@@ -198,6 +199,10 @@ impl TcpLink {
         });
         self.state = match begun {
             Ok(socket) => State::Connecting { socket, until: now.after(CONNECT_WAIT) },
+            // Nothing was tried yet.
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                State::Closed { again_at: Some(now.after(SOON)) }
+            }
             Err(_) => State::Closed { again_at: Some(now.after(self.backoff.next(now))) },
         };
     }

@@ -24,6 +24,7 @@
 
 mod allowed;
 mod arguments;
+mod asking;
 mod changes;
 mod check;
 mod class;

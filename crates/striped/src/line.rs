@@ -57,13 +57,6 @@ impl Request {
     }
 }
 
-/// A socket of a channel, by its number among all, from the half that may open one.
-pub(crate) fn reopened(line: &HalfLine, channel: usize) -> io::Result<OwnedFd> {
-    let number = u32::try_from(channel).expect("channels are few");
-    let given = line.ask(Request::Open(number))?;
-    given.ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
-}
-
 /// An end of the pair.
 #[derive(Debug)]
 pub(crate) struct HalfLine(OwnedFd);
@@ -79,9 +72,13 @@ impl HalfLine {
         Self(end)
     }
 
-    /// Asks, and waits for the answer.
-    pub(crate) fn ask(&self, request: Request) -> io::Result<Option<OwnedFd>> {
-        self.send(&request.to_bytes(), None)?;
+    /// Asks, and does not wait for anything.
+    pub(crate) fn send_request(&self, request: Request) -> io::Result<()> {
+        self.send(&request.to_bytes(), None)
+    }
+
+    /// The answer to that, once there is one.
+    pub(crate) fn next_answer(&self) -> io::Result<Option<OwnedFd>> {
         let mut bytes = [0; ANSWER_BYTES];
         let (count, descriptor) = self.receive(&mut bytes)?;
         match (count, i32::from_be_bytes(bytes)) {
@@ -192,22 +189,21 @@ mod tests {
         }
     }
 
-    /// The answer is there before the question: who asks waits for it.
     #[test]
     fn an_answer_is_an_error_or_brings_a_descriptor() -> io::Result<()> {
         let (monitor, other) = HalfLine::pair()?;
         let confined = HalfLine::of(other);
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let mut peer = TcpStream::connect(listener.local_addr()?)?;
-        monitor.answer(Ok(Some(listener.accept()?.0.into())))?;
-        let given = confined.ask(Request::Open(3))?.expect("a descriptor");
+        confined.send_request(Request::Open(3))?;
         assert_eq!(monitor.next_request()?, Some(Request::Open(3)));
+        monitor.answer(Ok(Some(listener.accept()?.0.into())))?;
+        let given = confined.next_answer()?.expect("a descriptor");
         peer.write_all(b"x")?;
         assert_eq!(rustix::io::read(&given, &mut [0; 4])?, 1);
         monitor.answer(Err(io::Error::from_raw_os_error(19)))?;
-        let refused = confined.ask(Request::Open(4)).expect_err("an error");
+        let refused = confined.next_answer().expect_err("an error");
         assert_eq!(refused.raw_os_error(), Some(19));
-        monitor.next_request()?;
         confined.send(b"nonsense", None)?;
         let error = monitor.next_request().expect_err("it is no request");
         assert_eq!(error.kind(), io::ErrorKind::InvalidData);

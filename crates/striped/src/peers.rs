@@ -21,11 +21,11 @@ use nix::time::{ClockId, clock_gettime};
 use tracing::info;
 
 use crate::allowed::{Allowed, is_to_group};
+use crate::asking::Asking;
 use crate::check::Checked;
 use crate::class::Marks;
 use crate::config::{ChannelNumber, Config, PeerTable};
 use crate::entry::Entry;
-use crate::line::{HalfLine, reopened};
 use crate::observer::{Crowd, Observer};
 use crate::peer;
 use crate::policy::Policies;
@@ -101,7 +101,7 @@ impl Peers {
     /// Opens the pipes that a file describes, for packets with so many bytes before each.
     pub(crate) fn open(
         checked: &Checked,
-        line: &Arc<HalfLine>,
+        line: &Arc<Asking>,
         prefix_bytes: usize,
     ) -> Result<Self, String> {
         let Checked { config, peers } = checked;
@@ -132,7 +132,7 @@ impl Peers {
         config: &Config,
         number: usize,
         peer: Option<PeerPlan>,
-        line: &Arc<HalfLine>,
+        line: &Arc<Asking>,
     ) -> Result<(), String> {
         let place = self.places[number];
         let preshared = peer.as_ref().and_then(|peer| peer.preshared.clone());
@@ -244,7 +244,7 @@ impl Peers {
         before: &Config,
         config: &Config,
         preshared: Vec<Option<PresharedKey>>,
-        line: &Arc<HalfLine>,
+        line: &Arc<Asking>,
     ) -> Result<(), String> {
         self.allowed = Allowed::new(config);
         self.longest = longest(config);
@@ -289,7 +289,7 @@ impl Peers {
         before: &Config,
         config: &Config,
         number: usize,
-        line: &Arc<HalfLine>,
+        line: &Arc<Asking>,
     ) -> Vec<String> {
         let place = self.places[number];
         let (Some(end), Some(peer)) = (self.ends.end_mut(place), self.queues.at(place)) else {
@@ -345,9 +345,9 @@ fn prefer(config: &Config, peer: usize, end: &mut End) {
 }
 
 /// What a socket of a channel is asked for by.
-fn opener(line: &Arc<HalfLine>, place: usize, id: usize) -> Opener {
+fn opener(line: &Arc<Asking>, place: usize, id: usize) -> Opener {
     let (line, number) = (Arc::clone(line), ChannelNumber { place, id }.number());
-    Opener::new(move || reopened(&line, number))
+    Opener::new(move |opening| line.socket(number, opening))
 }
 
 /// What reports call a peer, where it has a name or a key.

@@ -22,10 +22,11 @@ use nix::sys::signal::Signal;
 use nix::unistd::{User, getppid};
 use tracing::info;
 
+use crate::asking::Asking;
 use crate::check::{Checked, read};
 use crate::config::Config;
 use crate::device::Tun;
-use crate::line::{HalfLine, Request};
+use crate::line::Request;
 use crate::logging::{LogLevel, LogOptions};
 use crate::metrics::MetricsServer;
 use crate::orders::{OrderLine, Reply};
@@ -44,8 +45,9 @@ const READS_A_TURN: usize = 64;
 const INTERFACE: usize = 0;
 const SIGNALS: usize = 1;
 const ORDERS: usize = 2;
+const LINE: usize = 3;
 /// And what comes after it.
-const METRICS: usize = 3;
+const METRICS: usize = 4;
 /// How often queues hear of the round trips of their pipes, and the interface of its longest packet.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// It is looked what has changed so often though nothing comes.
@@ -62,7 +64,7 @@ pub(crate) fn carry(path: &Path, logs: LogOptions) -> Result<(), Problem> {
     // Whatever comes from here on ends us in order.
     let signals = Signals::new(&[]).map_err(|error| Problem::environment("signals", error))?;
     let line = stdin().as_fd().try_clone_to_owned().map_err(|error| halves(&error))?;
-    let line = Arc::new(HalfLine::of(line));
+    let line = Arc::new(Asking::of(line));
     let orders = line.ask(Request::Orders).ok().flatten();
     let orders = OrderLine::of(orders.ok_or_else(|| halves(&"no line of orders"))?);
     let mut tunnel = Tunnel::open(&checked, &line, orders, logs.log_level)?;
@@ -85,7 +87,7 @@ struct Tunnel {
     peers: Peers,
     tun: Tun,
     answers: Answers,
-    line: Arc<HalfLine>,
+    line: Arc<Asking>,
     orders: OrderLine,
     metrics: Option<MetricsServer>,
     /// Who has asked for the status and has not heard all of it.
@@ -106,7 +108,7 @@ struct Tunnel {
 impl Tunnel {
     fn open(
         checked: &Checked,
-        line: &Arc<HalfLine>,
+        line: &Arc<Asking>,
         orders: OrderLine,
         log_level: Option<LogLevel>,
     ) -> Result<Self, Problem> {
@@ -137,6 +139,7 @@ impl Tunnel {
     }
 
     fn run(&mut self, signals: &Signals) -> io::Result<()> {
+        self.line.carry();
         let mut ready = Ready::ANY;
         loop {
             while ready.has(SIGNALS)
@@ -152,6 +155,9 @@ impl Tunnel {
             if ready.has(ORDERS) {
                 self.obey()?;
             }
+            if ready.has(LINE) {
+                self.line.hear();
+            }
             self.tellings.go_on(now());
             self.tell_metrics(ready);
             self.peers.ends.receive();
@@ -162,7 +168,8 @@ impl Tunnel {
             self.tun.flush();
             self.read(ready.has(INTERFACE))?;
             self.peers.transmit(now());
-            let mut also = vec![self.tun.as_fd(), signals.as_fd(), self.orders.as_fd()];
+            let mut also = vec![self.tun.as_fd(), signals.as_fd()];
+            also.extend([self.orders.as_fd(), self.line.as_fd()]);
             also.extend(self.metrics.iter().flat_map(MetricsServer::fds));
             let tells_at = self.tellings.next_at(now()).unwrap_or(self.looks_by);
             ready = self.peers.ends.wait(Some(self.looks_by.min(tells_at)), &also)?;
@@ -208,7 +215,7 @@ impl Tunnel {
             self.mtu = mtu;
             info!(mtu, "the interface takes packets of another length");
             // Where that is refused, what is too long is answered all the same.
-            let _: io::Result<_> = self.line.ask(Request::SetMtu(mtu.into()));
+            self.line.tell(Request::SetMtu(mtu.into()));
         }
     }
 

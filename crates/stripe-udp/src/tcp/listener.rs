@@ -21,7 +21,7 @@ use socket2::Socket;
 use super::connection::Connection;
 use super::{TcpEnd, TcpPlan};
 use crate::acceptor::Acceptor;
-use crate::socket::Opener;
+use crate::socket::{Opener, Opening};
 
 /// So many connections may wait to be authentic; then the oldest of the network that has most goes.
 /// One of ours says who it is with its first bytes, so that whoever would crowd it out must open as
@@ -63,7 +63,7 @@ impl Listener {
     /// Opens one for the channels that listen where this plan says, if it says so.
     pub(crate) fn open(plan: &TcpPlan, opener: Option<&Opener>) -> io::Result<Option<Self>> {
         let TcpEnd::Listens(_) = plan.end else { return Ok(None) };
-        let socket = opener.map_or_else(|| plan.open(), Opener::open)?;
+        let socket = opener.map_or_else(|| plan.open(), |one| one.open(Opening::Waits))?;
         let (socket, candidates) = (Some(socket.into()), Vec::new());
         let (plan, look_at) = (plan.clone(), Instant::ORIGIN);
         let acceptor = Acceptor::default();

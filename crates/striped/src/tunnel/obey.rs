@@ -77,6 +77,7 @@ impl Tunnel {
         let mut config = source.map_err(|error| error.to_string())?.scenario;
         config.peers.keep_places(&self.config.peers);
         logging::set_level(self.log_level.unwrap_or(config.log_level));
+        self.line.forget();
         let before = std::mem::replace(&mut self.config, config);
         let done = self.peers.follow(&before, &self.config, handed.preshared, &self.line);
         info!(error = done.as_ref().err(), "the configuration was reloaded");
