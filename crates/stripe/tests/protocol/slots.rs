@@ -83,7 +83,7 @@ fn a_hundred_channels_come_and_go_and_nothing_is_lost() {
 /// round trips. What was on its way, copies too, goes again over others as often as that takes.
 #[test]
 fn a_channel_comes_and_goes_ten_thousand_times_and_no_id_is_used_up() {
-    for (order, slots) in [(Order::Strict, 7), (Order::Free, 1)] {
+    for (order, slots) in [(Order::Strict, 7), (Order::Free, 1), (Order::Free, 7)] {
         let (mut pair, mut words) = (pair(order, 1 << 7), Words(8));
         pair.dead = !(1 << 7);
         for turn in 0..10_000 {
