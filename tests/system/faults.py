@@ -40,7 +40,7 @@ DATAGRAM_BYTES_MAX = 1 << 16
 # Linux has these; Python names them later or not at all.
 SOL_UDP, UDP_SEGMENT, SO_SNDBUFFORCE = 17, 103, 32
 # An initiation, where its first code begins, and how many of them the kernel cuts from one call.
-INITIATION_BYTES, MAC1_AT, MAC_BYTES, AT_ONCE = 142, 110, 16, 64
+INITIATION_BYTES, MAC1_AT, MAC_BYTES, AT_ONCE = 166, 110, 16, 64
 
 
 def written(folder: Path, channels: int, relayed: int = 0, **changes: Any) -> dict[str, Path]:
@@ -249,10 +249,10 @@ def _strange(kind: int, end: str) -> bytes:
     if kind % 3 == 1:
         # Version 3, index 0, a packet of channel 0.
         return bytes([0x40, 0]) + by_chance[2:]
-    message = bytes([0x43, 1, 0, 0]) + by_chance[4:MAC1_AT]
+    message = bytes([0x43, 2, 0, 0]) + by_chance[4:MAC1_AT]
     key = hashlib.sha256(b"gingham mac1" + bytes.fromhex(KEYS[end][1])).digest()
     mac1 = hmac.digest(key, message, "sha256")[:MAC_BYTES]
-    return message + mac1 + by_chance[-MAC_BYTES:]
+    return message + mac1 + by_chance[MAC1_AT + MAC_BYTES :]
 
 
 def left_behind(names: dict[str, str]) -> dict[str, Any]:

@@ -1,42 +1,48 @@
 //! Cheap answers to whoever begins a handshake: nobody is worth a Diffie-Hellman who has not shown that
-//! he hears what is sent to the address that he names.
+//! he hears what is sent to the address that he names, and nobody a new key who plays a record.
 //!
 //! ```text
 //!   mac1   = MAC(H("mac1", public key of the receiver), message)    knows whom he talks to
-//!   bucket = MAC(secret of the moment, address)                     one of 256, no state an address
-//!   cookie = MAC(the same secret, count of the bucket, address)
-//!   mac2   = MAC(cookie, message with mac1)                         hears what goes to the address
+//!   cookie = MAC(secret of the process, stamp, address)             the stamp: when it was given
+//!   mac2   = MAC(cookie, message with mac1 and stamp)               hears what goes to the address
+//!   mac3   = MAC(MAC(static-static DH, "mac3"), all before)         is the peer, and says it now
 //! ```
 //!
-//! A bucket counts the handshakes that are taken from its addresses, and the secret changes every two
-//! minutes: a recorded message is of no use after the one handshake that it was made for. So no clock is
-//! needed to tell old from new, and many who begin at once spoil one another's cookies but once in 256.
+//! Whoever hears a cookie makes mac2 for any message that he recorded, but mac3 is made with a private key.
+//! A peer that has answered takes no cookie that was given before: by the clock of who gave it, so that
+//! those of both ends are never compared.
 //!
 //! Source: Donenfeld, WireGuard (2017), section 5.3, where a cookie is asked for under load alone and
-//! a time stamp tells old from new.
+//! a time stamp of the initiator tells old from new.
 
 use std::time::Duration;
 
+use curve25519_dalek::montgomery::MontgomeryPoint;
 use gingham_stripe::Instant;
 use ring::aead::{Aad, NONCE_LEN, Nonce};
 use ring::{digest, hmac};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
-use crate::keys::{KEY_BYTES, NoRandomness, PublicKey};
+use crate::keys::{KEY_BYTES, NoRandomness, PrivateKey, PublicKey};
 use crate::primitives::{CHECK_BYTES, cipher, fill};
-use crate::wire::{COOKIE_AT, COOKIE_BYTES, COOKIE_NONCE_BYTES, MAC_BYTES, Mac};
+use crate::wire::{
+    COOKIE_AT, COOKIE_BYTES, COOKIE_NONCE_BYTES, INITIATION_BYTES, MAC_BYTES, MAC2_AT, MAC3_AT,
+    Mac, STAMP_AT, STAMP_BYTES,
+};
 
-/// Two minutes, as in WireGuard (section 5.4.7).
-const SECRET_AGE_MAX: Duration = Duration::from_secs(120);
-/// A bucket for all addresses that meet in it: those whose MAC begins with the same byte. With 256
-/// peers that all begin at once, one other is in the bucket of each.
-const BUCKETS: usize = 256;
-/// Handshakes a second that are worth a Diffie-Hellman, a bucket; WireGuard's Linux driver has 20 an
-/// address, and 5 at once.
-const HANDSHAKES_PER_SECOND: u64 = 20;
-const HANDSHAKES_AT_ONCE: u64 = 5;
-const SECOND_NS: u64 = 1_000_000_000;
+/// A handshake is given up by who began it 6.7 s after its last try at the latest, and is of no use then.
+const COOKIE_AGE_MAX: Duration = Duration::from_secs(10);
+
+/// When a cookie was given, as the other end sees it: its giver counts from a number by chance.
+pub(crate) type Stamp = [u8; STAMP_BYTES];
+
+/// A cookie, and when it was given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Cookie {
+    pub(crate) stamp: Stamp,
+    pub(crate) key: Mac,
+}
 
 /// The keys of what is known by a public key alone.
 #[derive(Debug)]
@@ -64,14 +70,15 @@ impl PublicMacs {
     /// A cookie in a message, for whoever sent this `mac1`.
     pub(crate) fn wrap(
         &self,
-        cookie: &Mac,
+        cookie: &Cookie,
         mac1: &Mac,
         message: &mut [u8; COOKIE_BYTES],
     ) -> Result<(), NoRandomness> {
         let (nonce, sealed) = message[COOKIE_AT..].split_at_mut(COOKIE_NONCE_BYTES);
         fill(nonce)?;
-        let (text, check) = sealed.split_at_mut(MAC_BYTES);
-        text.copy_from_slice(cookie);
+        let (text, check) = sealed.split_at_mut(STAMP_BYTES + MAC_BYTES);
+        text[..STAMP_BYTES].copy_from_slice(&cookie.stamp);
+        text[STAMP_BYTES..].copy_from_slice(&cookie.key);
         let key = cipher(&self.one_time(nonce));
         let tag = key.seal_in_place_separate_tag(zero(), Aad::from(mac1), text);
         check.copy_from_slice(tag.expect("it is short").as_ref());
@@ -79,12 +86,13 @@ impl PublicMacs {
     }
 
     /// The cookie in a message that answers this `mac1`.
-    pub(crate) fn unwrap(&self, mac1: &Mac, message: &[u8; COOKIE_BYTES]) -> Option<Mac> {
+    pub(crate) fn unwrap(&self, mac1: &Mac, message: &[u8; COOKIE_BYTES]) -> Option<Cookie> {
         let (nonce, sealed) = message[COOKIE_AT..].split_at(COOKIE_NONCE_BYTES);
-        let mut sealed: [u8; MAC_BYTES + CHECK_BYTES] = sealed.try_into().ok()?;
+        let mut sealed: [u8; STAMP_BYTES + MAC_BYTES + CHECK_BYTES] = sealed.try_into().ok()?;
         let key = cipher(&self.one_time(nonce));
         let opened = key.open_in_place(zero(), Aad::from(mac1), &mut sealed).ok()?;
-        (&*opened).try_into().ok()
+        let (stamp, key) = opened.split_first_chunk()?;
+        Some(Cookie { stamp: *stamp, key: (*key).try_into().ok()? })
     }
 
     /// A key for one message: nonces of 24 random bytes do not meet, those of the cipher's 12 might.
@@ -111,63 +119,85 @@ pub(crate) fn mac2(cookie: &Mac, message: &[u8]) -> Mac {
     mac(&hmac::Key::new(hmac::HMAC_SHA256, cookie), &[message])
 }
 
+/// What only two ends can make, each with its private key.
+#[derive(Debug)]
+pub(crate) struct SharedMac(hmac::Key);
+
+impl SharedMac {
+    pub(crate) fn new(private: &PrivateKey, peer: &PublicKey) -> Self {
+        let shared = Zeroizing::new(MontgomeryPoint(peer.0).mul_clamped(private.0).to_bytes());
+        let key = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, &*shared), b"gingham mac3");
+        Self(hmac::Key::new(hmac::HMAC_SHA256, key.as_ref()))
+    }
+
+    fn mac3(&self, message: &[u8]) -> Mac {
+        mac(&self.0, &[message])
+    }
+
+    /// Whether one of both says this just as it is.
+    pub(crate) fn has_proof(&self, message: &[u8; INITIATION_BYTES]) -> bool {
+        let (before, said) = message.split_at(MAC3_AT);
+        self.mac3(before).ct_eq(said).into()
+    }
+}
+
+/// Answers a cookie: an initiation becomes one whose sender hears it, and is there now.
+pub(crate) fn prove(cookie: &Cookie, shared: &SharedMac, message: &mut [u8; INITIATION_BYTES]) {
+    message[STAMP_AT..MAC2_AT].copy_from_slice(&cookie.stamp);
+    let mac = mac2(&cookie.key, &message[..MAC2_AT]);
+    message[MAC2_AT..MAC3_AT].copy_from_slice(&mac);
+    let mac = shared.mac3(&message[..MAC3_AT]);
+    message[MAC3_AT..].copy_from_slice(&mac);
+}
+
 /// Whether two are the same, in a time that does not tell where they differ.
 pub(crate) fn is_same(one: &Mac, other: &Mac) -> bool {
     one.ct_eq(other).into()
 }
 
-/// The cookies that this end gives, and how often they were used.
+/// The cookies that this end gives.
 #[derive(Debug)]
 pub(crate) struct Cookies {
     secret: hmac::Key,
-    made_at: Instant,
-    /// How many handshakes were taken from the addresses of each bucket, modulo 2^32.
-    taken: [u32; BUCKETS],
-    /// When each bucket is full again, in nanoseconds.
-    full_at: [u64; BUCKETS],
+    /// From where stamps count, so that they do not tell for how long a process has been there.
+    origin: u64,
 }
 
 impl Cookies {
-    pub(crate) fn new(now: Instant) -> Result<Self, NoRandomness> {
-        Ok(Self { secret: secret()?, made_at: now, taken: [0; BUCKETS], full_at: [0; BUCKETS] })
+    pub(crate) fn new() -> Result<Self, NoRandomness> {
+        let (mut bytes, mut origin) = (Zeroizing::new([0; KEY_BYTES]), [0; 8]);
+        fill(&mut *bytes)?;
+        fill(&mut origin)?;
+        let secret = hmac::Key::new(hmac::HMAC_SHA256, &*bytes);
+        Ok(Self { secret, origin: u64::from_be_bytes(origin) })
     }
 
-    /// The cookie of an address, whatever its bytes are.
-    pub(crate) fn of(&mut self, now: Instant, address: &[u8]) -> Result<Mac, NoRandomness> {
-        if self.made_at.after(SECRET_AGE_MAX) <= now {
-            (self.secret, self.made_at) = (secret()?, now);
-        }
-        let taken = self.taken[self.bucket(address)];
-        Ok(mac(&self.secret, &[&taken.to_be_bytes(), address]))
+    /// A cookie for an address, whatever its bytes are.
+    pub(crate) fn give(&self, now: Instant, address: &[u8]) -> Cookie {
+        self.of(now.nanoseconds().wrapping_add(self.origin).to_be_bytes(), address)
     }
 
-    /// A handshake from this address was taken: no cookie of its bucket is of use any more.
-    pub(crate) fn spend(&mut self, address: &[u8]) {
-        let taken = &mut self.taken[self.bucket(address)];
-        *taken = taken.wrapping_add(1);
+    /// The cookie of this stamp, and when it was given, if that is not too long ago.
+    pub(crate) fn given(
+        &self,
+        now: Instant,
+        stamp: Stamp,
+        address: &[u8],
+    ) -> Option<(Cookie, Instant)> {
+        let at = u64::from_be_bytes(stamp).wrapping_sub(self.origin);
+        let at = Instant::from_nanoseconds(at);
+        let is_over = at > now || at.after(COOKIE_AGE_MAX) <= now;
+        (!is_over).then(|| (self.of(stamp, address), at))
     }
 
-    fn bucket(&self, address: &[u8]) -> usize {
-        mac(&self.secret, &[address])[0].into()
+    fn of(&self, stamp: Stamp, address: &[u8]) -> Cookie {
+        Cookie { stamp, key: mac(&self.secret, &[&stamp, address]) }
     }
 
-    /// Whether a handshake from this address is worth looking at.
-    pub(crate) fn admits(&mut self, now: Instant, address: &[u8]) -> bool {
-        let bucket = &mut self.full_at[self.bucket(address)];
-        let (now, one) = (now.nanoseconds(), SECOND_NS / HANDSHAKES_PER_SECOND);
-        let full_at = (*bucket).max(now) + one;
-        let is_admitted = full_at <= now + HANDSHAKES_AT_ONCE * one;
-        if is_admitted {
-            *bucket = full_at;
-        }
-        is_admitted
+    /// In which of 256 an address, or a network, is: nobody else knows.
+    pub(crate) fn bucket(&self, network: &[u8]) -> usize {
+        mac(&self.secret, &[b"bucket", network])[0].into()
     }
-}
-
-fn secret() -> Result<hmac::Key, NoRandomness> {
-    let mut bytes = Zeroizing::new([0; KEY_BYTES]);
-    fill(&mut *bytes)?;
-    Ok(hmac::Key::new(hmac::HMAC_SHA256, &*bytes))
 }
 
 #[cfg(test)]
@@ -180,25 +210,23 @@ mod tests {
 
     #[test]
     fn a_cookie_is_of_an_address_and_of_a_while() {
-        let mut cookies = Cookies::new(at(0)).expect("randomness");
+        let [cookies, others] = [0; 2].map(|_| Cookies::new().expect("randomness"));
         let [one, other] = [&b"one address"[..], b"another"];
-        let first = cookies.of(at(0), one).expect("randomness");
-        assert_eq!(cookies.of(at(119_999), one), Ok(first));
-        assert_ne!(cookies.of(at(0), other), Ok(first));
-        assert_ne!(cookies.of(at(120_000), one), Ok(first));
-        let mut others = (0..=u8::MAX).map(|byte| [byte]);
-        let other = others.find(|other| cookies.bucket(other) != cookies.bucket(one));
-        let other = other.expect("not all meet");
-        let before = [one, &other].map(|who| cookies.of(at(120_000), who));
-        cookies.spend(one);
-        let after = [one, &other].map(|who| cookies.of(at(120_000), who));
-        assert_eq!((before[0] == after[0], before[1] == after[1]), (false, true));
+        let cookie = cookies.give(at(5_000), one);
+        let given = |now, address| cookies.given(at(now), cookie.stamp, address);
+        assert_eq!(given(5_000, one), Some((cookie, at(5_000))));
+        assert_eq!(given(14_999, one), Some((cookie, at(5_000))));
+        assert_eq!([given(15_000, one), given(4_999, one)], [None, None]);
+        assert!(given(5_000, other).is_some_and(|(its, _)| its.key != cookie.key));
+        assert_ne!(others.give(at(5_000), one), cookie);
+        assert_ne!(cookies.give(at(5_001), one), cookie);
     }
 
     #[test]
     fn only_who_sent_the_message_reads_the_cookie() {
         let macs = PublicMacs::new(&PublicKey([3; 32]));
-        let (cookie, said, mut message) = ([5; MAC_BYTES], [6; MAC_BYTES], [0; COOKIE_BYTES]);
+        let (said, mut message) = ([6; MAC_BYTES], [0; COOKIE_BYTES]);
+        let cookie = Cookie { stamp: [4; STAMP_BYTES], key: [5; MAC_BYTES] };
         macs.wrap(&cookie, &said, &mut message).expect("randomness");
         assert_eq!(macs.unwrap(&said, &message), Some(cookie));
         assert_eq!(macs.unwrap(&[7; MAC_BYTES], &message), None);
@@ -206,12 +234,12 @@ mod tests {
     }
 
     #[test]
-    fn five_at_once_and_then_twenty_a_second() {
-        let mut cookies = Cookies::new(at(0)).expect("randomness");
-        let mut taken = |now| (0..100).filter(|_| cookies.admits(now, b"one address")).count();
-        assert_eq!([taken(at(0)), taken(at(50)), taken(at(149)), taken(at(10_000))], [5, 1, 1, 5]);
-        let mut others = (0..=u8::MAX).map(|byte| [byte]);
-        let other = others.find(|other| cookies.bucket(other) != cookies.bucket(b"one address"));
-        assert!(cookies.admits(at(10_000), &other.expect("not all meet")));
+    fn what_two_share_no_third_makes() {
+        let keys = [0; 3].map(|_| PrivateKey::random().expect("randomness"));
+        let mac3 = |one: usize, other: usize| {
+            SharedMac::new(&keys[one], &keys[other].public()).mac3(b"message")
+        };
+        assert_eq!(mac3(0, 1), mac3(1, 0));
+        assert_ne!(mac3(0, 1), mac3(2, 1));
     }
 }

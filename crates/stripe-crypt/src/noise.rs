@@ -18,11 +18,10 @@ use crate::keys::{KEY_BYTES, PresharedKey, PrivateKey, PublicKey};
 use crate::primitives::{Primitives, cipher};
 use crate::wire::{
     INITIATION_BYTES, MAC1_AT, NOISE_AT, PAYLOAD_BYTES, Payload, RESPONSE_BYTES, RESPONSE_MAC_AT,
+    VERSION, version,
 };
 
 const NAME: &str = "Noise_IKpsk2_25519_ChaChaPoly_SHA256";
-/// What tells our handshakes from others with the same keys.
-const PROLOGUE: &[u8] = b"gingham striping 3, handshake 1";
 const PSK_PLACE: u8 = 2;
 
 /// Who both ends are.
@@ -41,10 +40,15 @@ pub(crate) struct Keys {
     pub(crate) opening: LessSafeKey,
 }
 
-fn builder(private: &PrivateKey) -> Builder<'_> {
+/// What tells our handshakes from others with the same keys, and those of another version.
+fn prologue() -> String {
+    format!("gingham striping {}, handshake {VERSION}", version())
+}
+
+fn builder<'a>(private: &'a PrivateKey, prologue: &'a str) -> Builder<'a> {
     let params: NoiseParams = NAME.parse().expect("a name that snow knows");
     let set = Builder::with_resolver(params, Box::new(Primitives))
-        .prologue(PROLOGUE)
+        .prologue(prologue.as_bytes())
         .and_then(|builder| builder.local_private_key(&private.0));
     set.expect("each is set once")
 }
@@ -55,7 +59,8 @@ pub(crate) fn initiate(
     payload: Payload,
     message: &mut [u8; INITIATION_BYTES],
 ) -> Option<HandshakeState> {
-    let set = builder(&identity.private)
+    let prologue = prologue();
+    let set = builder(&identity.private, &prologue)
         .psk(PSK_PLACE, &identity.preshared.0)
         .and_then(|builder| builder.remote_public_key(&identity.peer.0));
     let mut state = set.expect("each is set once").build_initiator().expect("all keys are there");
@@ -69,7 +74,8 @@ pub(crate) fn read_initiation(
     private: &PrivateKey,
     message: &[u8; INITIATION_BYTES],
 ) -> Option<(HandshakeState, PublicKey, [u8; PAYLOAD_BYTES])> {
-    let mut state = builder(private)
+    let prologue = prologue();
+    let mut state = builder(private, &prologue)
         .psk(PSK_PLACE, &[0; KEY_BYTES])
         .and_then(Builder::build_responder)
         .expect("all keys are there");
@@ -109,5 +115,15 @@ pub(crate) fn keys(mut state: HandshakeState) -> Keys {
         Keys { sealing: initiator, opening: responder }
     } else {
         Keys { sealing: responder, opening: initiator }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prologue_names_both_versions() {
+        assert_eq!(prologue(), "gingham striping 4, handshake 2");
     }
 }

@@ -1,11 +1,14 @@
 //! The other end, as far as keys go: handshakes with it, and what is sealed for it and opened.
 
 mod answers;
+#[cfg(test)]
+mod tests;
 
 use gingham_stripe::{Header, Instant};
 use snow::HandshakeState;
 
-use crate::cookie::PublicMacs;
+use crate::budget::Sender;
+use crate::cookie::{PublicMacs, SharedMac};
 use crate::discard::{Discard, Discards};
 use crate::keys::{KEY_BYTES, NoRandomness, PresharedKey, PrivateKey, PublicKey};
 use crate::noise::{Identity, initiate};
@@ -14,8 +17,8 @@ use crate::primitives::{CHECK_BYTES, fill};
 use crate::responder::Responder;
 use crate::times::Times;
 use crate::wire::{
-    CONFIRM_BYTES, INDICES, INITIATION_BYTES, MAC1_AT, MAC2_AT, Mac, Payload, RESPONSE_BYTES, Type,
-    sealed,
+    CONFIRM_BYTES, INDICES, INITIATION_BYTES, MAC1_AT, Mac, Payload, RESPONSE_BYTES, STAMP_AT,
+    Type, sealed,
 };
 
 /// Who both ends are, and when what is done.
@@ -44,6 +47,8 @@ pub struct Peer {
     times: Times,
     /// What those whom we talk to must know.
     their_macs: PublicMacs,
+    /// What both of us make, and nobody else.
+    shared: SharedMac,
     responder: Responder,
     process: u64,
     now: Instant,
@@ -56,6 +61,8 @@ pub struct Peer {
     attempt: Option<Attempt>,
     /// What was answered last, and with what.
     answered: Option<(Mac, [u8; RESPONSE_BYTES])>,
+    /// Cookies that were given before are over.
+    answered_at: Option<Instant>,
     tries: u32,
     /// No handshake is begun before.
     again_at: Instant,
@@ -79,7 +86,7 @@ struct Attempt {
 
 impl Attempt {
     fn mac1(&self) -> Mac {
-        self.message[MAC1_AT..MAC2_AT].try_into().expect("it has that length")
+        self.message[MAC1_AT..STAMP_AT].try_into().expect("it has that length")
     }
 }
 
@@ -95,7 +102,7 @@ enum Outgoing {
 pub struct Counts {
     /// Handshakes that we began, tries included.
     pub begun: u64,
-    /// Pairs of keys that both ends have shown to have.
+    /// Pairs of keys that this end came to seal with.
     pub keys: u64,
     /// Sessions: processes at both ends that had not met.
     pub sessions: u64,
@@ -118,7 +125,8 @@ impl Peer {
         fill(&mut process)?;
         Ok(Self {
             their_macs: PublicMacs::new(&peer),
-            responder: Responder::new(&private, now)?,
+            shared: SharedMac::new(&private, &peer),
+            responder: Responder::new(&private)?,
             identity: Identity { private, public, peer, preshared },
             times: plan.times,
             process: u64::from_be_bytes(process),
@@ -128,6 +136,7 @@ impl Peer {
             next: None,
             attempt: None,
             answered: None,
+            answered_at: None,
             tries: 0,
             again_at: now,
             unheard_since: None,
@@ -218,7 +227,7 @@ impl Peer {
         }
     }
 
-    /// Both ends have shown that they have these keys.
+    /// The other end has shown that it has these keys.
     fn adopt(&mut self, pair: Pair) {
         self.counts.keys += 1;
         self.attempt = None;
@@ -284,7 +293,7 @@ impl Peer {
         let payload = Payload { process: self.process, index };
         let state = initiate(&self.identity, payload, &mut message)?;
         let mac1 = self.their_macs.mac1(&message[..MAC1_AT], &[]);
-        message[MAC1_AT..MAC2_AT].copy_from_slice(&mac1);
+        message[MAC1_AT..STAMP_AT].copy_from_slice(&mac1);
         self.attempt = Some(Attempt { state, message, index });
         self.counts.begun += 1;
         Some(())
@@ -323,12 +332,11 @@ impl Peer {
         self.counts.discards.count(discard);
     }
 
-    /// A datagram of a handshake has come from the address that these bytes
-    /// are; what is written into `reply` is to go back.
+    /// A datagram of a handshake has come from there; what is written into `reply` is to go back.
     pub fn handle(
         &mut self,
         now: Instant,
-        from: &[u8],
+        from: Sender,
         datagram: &[u8],
         reply: &mut Vec<u8>,
     ) -> Result<(), Discard> {

@@ -3,10 +3,10 @@
 //! ```text
 //!                    0       1       2       3
 //!                   +-------+-------+-------+-------+
-//!   initiation, 142 |v|0|3| |   1   |     zero      | Noise e 32, s 48, payload 26 | mac1 16 | mac2 16 |
-//!   response, 78    |v|1|3| |   1   |     zero      | Noise e 32, payload 26 | mac1 16 |
-//!   cookie, 60      |v|2|3| |   1   |     zero      | nonce 24 | cookie 16, sealed 32 |
-//!   confirm, 24     |v|3|3| |   1   | index |  zero and four more  | check 16 |
+//!   initiation, 166 |v|0|3| |   2   |     zero      | Noise e 32, s 48, payload 26 | mac1 16 | proof 40 |
+//!   response, 78    |v|1|3| |   2   |     zero      | Noise e 32, payload 26 | mac1 16 |
+//!   cookie, 68      |v|2|3| |   2   |     zero      | nonce 24 | stamp 8, cookie 16, sealed 40 |
+//!   confirm, 24     |v|3|3| |   2   | index |  zero and four more  | check 16 |
 //!                   +-------+-------+-------+-------+
 //!   all else        |v|i|k| |  as the striping protocol has it: k is 0, 1 or 2, i the index
 //! ```
@@ -14,7 +14,8 @@
 //! `v` is the version of the striping protocol, four bits; the next two bits are the type of a
 //! handshake's datagram, or by which key of its receiver a datagram is sealed; the last two tell both
 //! apart. The byte behind is the version of the handshake. A payload is the name of the process, 8
-//! bytes, the index by which its sender is to be told the key, and a zero.
+//! bytes, the index by which its sender is to be told the key, and a zero. A proof answers a cookie: its
+//! stamp 8, mac2 16, mac3 16; zeros where none is known.
 
 use gingham_stripe::Header;
 
@@ -22,20 +23,25 @@ use crate::discard::Discard;
 use crate::primitives::CHECK_BYTES;
 
 /// Of the handshake.
-pub(crate) const VERSION: u8 = 1;
+pub(crate) const VERSION: u8 = 2;
 pub(crate) const MAC_BYTES: usize = 16;
+/// When a cookie was given.
+pub(crate) const STAMP_BYTES: usize = 8;
 pub(crate) const COOKIE_NONCE_BYTES: usize = 24;
 /// What both ends say in a handshake.
 pub(crate) const PAYLOAD_BYTES: usize = 10;
-pub(crate) const INITIATION_BYTES: usize = MAC2_AT + MAC_BYTES;
+pub(crate) const INITIATION_BYTES: usize = MAC3_AT + MAC_BYTES;
 pub(crate) const RESPONSE_BYTES: usize = RESPONSE_MAC_AT + MAC_BYTES;
-pub(crate) const COOKIE_BYTES: usize = COOKIE_AT + COOKIE_NONCE_BYTES + MAC_BYTES + CHECK_BYTES;
+pub(crate) const COOKIE_BYTES: usize =
+    COOKIE_AT + COOKIE_NONCE_BYTES + STAMP_BYTES + MAC_BYTES + CHECK_BYTES;
 pub(crate) const CONFIRM_BYTES: usize = CONFIRM_CLEAR_BYTES + CHECK_BYTES;
 pub(crate) const NOISE_AT: usize = 4;
 pub(crate) const COOKIE_AT: usize = 4;
 /// Noise's message, `e, es, s, ss`: a key, a sealed key, a sealed payload.
 pub(crate) const MAC1_AT: usize = NOISE_AT + 32 + 32 + CHECK_BYTES + PAYLOAD_BYTES + CHECK_BYTES;
-pub(crate) const MAC2_AT: usize = MAC1_AT + MAC_BYTES;
+pub(crate) const STAMP_AT: usize = MAC1_AT + MAC_BYTES;
+pub(crate) const MAC2_AT: usize = STAMP_AT + STAMP_BYTES;
+pub(crate) const MAC3_AT: usize = MAC2_AT + MAC_BYTES;
 /// `e, ee, se, psk`.
 pub(crate) const RESPONSE_MAC_AT: usize = NOISE_AT + 32 + PAYLOAD_BYTES + CHECK_BYTES;
 pub(crate) const CONFIRM_CLEAR_BYTES: usize = 8;
@@ -95,7 +101,7 @@ fn check_version(first: u8) -> Result<(), Discard> {
 }
 
 /// Of the striping protocol.
-fn version() -> u8 {
+pub(crate) fn version() -> u8 {
     Header::default().to_bytes()[0] >> 4
 }
 
@@ -156,7 +162,7 @@ mod tests {
     fn datagrams_are_as_long_as_drawn() {
         assert_eq!(
             [INITIATION_BYTES, RESPONSE_BYTES, COOKIE_BYTES, CONFIRM_BYTES],
-            [142, 78, 60, 24]
+            [166, 78, 68, 24]
         );
     }
 
@@ -165,10 +171,10 @@ mod tests {
         for kind in [Type::Initiation, Type::Response, Type::Cookie, Type::Confirm] {
             let header = kind.header();
             assert!(is_handshake(&header) && Type::of(&header) == Ok(kind));
-            assert_eq!(Type::of(&[header[0] ^ 0x10, 1]), Err(Discard::OtherVersion));
-            assert_eq!(discard_of(&[header[0] ^ 0x10, 1]), Some(Discard::OtherVersion));
+            assert_eq!(Type::of(&[header[0] ^ 0x10, VERSION]), Err(Discard::OtherVersion));
+            assert_eq!(discard_of(&[header[0] ^ 0x10, VERSION]), Some(Discard::OtherVersion));
             assert_eq!(discard_of(&header), None);
-            assert_eq!(Type::of(&[header[0], 2]), Err(Discard::OtherVersion));
+            assert_eq!(Type::of(&[header[0], VERSION - 1]), Err(Discard::OtherVersion));
         }
         assert!(!is_handshake(&Header::default().to_bytes()) && !is_handshake(&[]));
         assert_eq!(Type::of(&[0x43]), Err(Discard::Malformed));

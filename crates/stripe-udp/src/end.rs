@@ -35,7 +35,7 @@ use crate::wait::{Ready, Waiting, Wakeups};
 use handshakes::Sessions;
 pub use looks::ChannelWait;
 
-pub(crate) use handshakes::{REPLIES_A_BATCH, address_bytes};
+pub(crate) use handshakes::REPLIES_A_BATCH;
 pub(crate) use shared::{Origin, Took};
 
 /// Datagrams that are taken before anything goes: 4 ms at 10 Gbit/s.
@@ -267,10 +267,11 @@ impl End {
     fn take_batch(&mut self, channel: usize, now: Instant) -> Option<usize> {
         let Self { encapsulation, striping, sessions, class, .. } = self;
         let one = self.channels[channel].as_mut()?;
+        let remote = one.link.remote();
         let (datagrams, batch) = one.take(encapsulation.peer().is_some())?;
         let Some(batch) = batch else { return Some(datagrams) };
         let from = batch.from;
-        let taken = handshakes::take(batch, channel, encapsulation, striping, sessions);
+        let taken = handshakes::take(batch, (channel, remote), encapsulation, striping, sessions);
         one.counts.strange += taken.strange;
         if let Some(remote) = taken.moved_to {
             handshakes::follow_remote(one, striping, channel, remote);

@@ -100,15 +100,6 @@ impl Ends {
     /// None yet, for whose packets this key is, with so much time between two wake-ups at least.
     /// The calling thread is woken to the nanosecond from then on.
     pub fn new(private: Option<&PrivateKey>, granule: Duration) -> Result<Self, OpenError> {
-        Self::new_at(now(), private, granule)
-    }
-
-    /// As [`Self::new`], at a time that is told.
-    pub fn new_at(
-        now: Instant,
-        private: Option<&PrivateKey>,
-        granule: Duration,
-    ) -> Result<Self, OpenError> {
         Ok(Self {
             all: Vec::new(),
             due_at: Vec::new(),
@@ -120,7 +111,7 @@ impl Ends {
             owning: Vec::new(),
             known: Ports::in_common(),
             ports: Vec::new(),
-            strangers: Strangers::new(private, now)?,
+            strangers: Strangers::new(private)?,
             waiting: Waiting::new(granule).map_err(OpenError::Timer)?,
         })
     }

@@ -154,7 +154,7 @@ pub(crate) fn is_in_clear(datagram: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use gingham_stripe::{Instant, Kind, Message, RepairOf};
-    use gingham_stripe_crypt::{PeerPlan, PrivateKey, Times};
+    use gingham_stripe_crypt::{PeerPlan, PrivateKey, Sender, Times};
 
     use super::*;
 
@@ -171,14 +171,15 @@ mod tests {
         });
         let (mut to, mut reply) = (1, Vec::new());
         let now = Instant::ORIGIN;
+        let anywhere = Sender { address: ([192, 0, 2, 1], 7000).into(), is_known: false };
         let mut message = peers[0].poll_transmit(now, true).expect("an initiation").to_vec();
         while !message.is_empty() {
-            peers[to].handle(now, b"anywhere", &message, &mut reply).expect("it is taken");
+            peers[to].handle(now, anywhere, &message, &mut reply).expect("it is taken");
             message.clone_from(&reply);
             to = 1 - to;
         }
         let confirm = peers[0].poll_transmit(now, true).expect("a confirm").to_vec();
-        peers[1].handle(now, b"anywhere", &confirm, &mut reply).expect("it is taken");
+        peers[1].handle(now, anywhere, &confirm, &mut reply).expect("it is taken");
         peers.map(|peer| Framing::new(Some(peer)))
     }
 

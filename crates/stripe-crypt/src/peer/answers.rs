@@ -3,20 +3,21 @@
 use gingham_stripe::Instant;
 
 use super::{Attempt, Outgoing, Peer};
-use crate::cookie::{is_same, mac2};
+use crate::budget::Sender;
+use crate::cookie::{SharedMac, is_same, prove};
 use crate::discard::Discard;
 use crate::noise::{Keys, keys, read_response, respond};
 use crate::pair::{Made, Pair};
 use crate::responder::{Initiation, Read, Responder};
 use crate::wire::{
-    CONFIRM_BYTES, COOKIE_BYTES, MAC_BYTES, MAC2_AT, Mac, Payload, RESPONSE_BYTES, RESPONSE_MAC_AT,
-    Type,
+    CONFIRM_BYTES, COOKIE_BYTES, INITIATION_BYTES, MAC1_AT, Mac, Payload, RESPONSE_BYTES,
+    RESPONSE_MAC_AT, STAMP_AT, Type,
 };
 
 impl Peer {
     pub(super) fn answer(
         &mut self,
-        from: &[u8],
+        from: Sender,
         datagram: &[u8],
         reply: &mut Vec<u8>,
     ) -> Result<(), Discard> {
@@ -30,25 +31,21 @@ impl Peer {
 
     fn take_initiation(
         &mut self,
-        from: &[u8],
+        from: Sender,
         datagram: &[u8],
         reply: &mut Vec<u8>,
     ) -> Result<(), Discard> {
-        let Self { responder, answered, .. } = self;
-        let again = |mac1: &Mac, reply: &mut Vec<u8>| repeat(answered.as_ref(), mac1, reply);
+        let Self { responder, answered, shared, .. } = self;
+        let again = |_: &Mac, reply: &mut Vec<u8>| {
+            whole(datagram).is_ok_and(|message| repeat(answered.as_ref(), shared, message, reply))
+        };
         match responder.read(self.now, from, datagram, again, reply)? {
             Read::Answered => Ok(()),
             Read::Cookie => {
                 self.counts.cookies += 1;
                 Ok(())
             }
-            Read::Begun(initiation) => {
-                self.take_begun(*initiation, reply)?;
-                if !reply.is_empty() {
-                    self.responder.took(from);
-                }
-                Ok(())
-            }
+            Read::Begun(initiation) => self.take_begun(*initiation, reply),
         }
     }
 
@@ -68,10 +65,11 @@ impl Peer {
         taken
     }
 
-    /// Writes the answer to the initiation that was answered last, if it has this `mac1`; whether it
-    /// has.
-    pub fn answer_again(&self, mac1: &[u8; MAC_BYTES], reply: &mut Vec<u8>) -> bool {
-        repeat(self.answered.as_ref(), mac1, reply)
+    /// Writes the answer to the initiation that was answered last, if this is it and our peer says it
+    /// now; whether it is.
+    pub fn answer_again(&self, datagram: &[u8], reply: &mut Vec<u8>) -> bool {
+        let (answered, shared) = (self.answered.as_ref(), &self.shared);
+        whole(datagram).is_ok_and(|message| repeat(answered, shared, message, reply))
     }
 
     /// Whether a datagram of a handshake, which is no initiation, is one that this peer waits for.
@@ -93,11 +91,22 @@ impl Peer {
     }
 
     fn take_begun(&mut self, initiation: Initiation, reply: &mut Vec<u8>) -> Result<(), Discard> {
-        let Initiation { state, from, mac1, payload } = initiation;
-        if from != self.identity.peer {
+        if initiation.from != self.identity.peer {
             return Err(Discard::OtherPeer);
         }
-        self.respond(state, mac1, payload, reply)
+        if !self.shared.has_proof(&initiation.message) {
+            return Err(Discard::NotAuthentic);
+        }
+        // It came elsewhere before, where another responder read it.
+        if self.answer_again(&initiation.message, reply) {
+            return Ok(());
+        }
+        if self.answered_at.is_some_and(|at| initiation.given_at <= at) {
+            return Err(Discard::Replayed);
+        }
+        self.answered_at = Some(self.now);
+        let mac1 = initiation.mac1();
+        self.respond(initiation.state, mac1, initiation.payload, reply)
     }
 
     fn respond(
@@ -107,6 +116,7 @@ impl Peer {
         theirs: Payload,
         reply: &mut Vec<u8>,
     ) -> Result<(), Discard> {
+        // Who said this has given up what he said before.
         self.next = None;
         // Both have begun, and each answers the other: one answer is for nothing.
         self.attempt.take_if(|_| self.identity.public < self.identity.peer);
@@ -135,9 +145,9 @@ impl Peer {
         let Some(attempt) = &self.attempt else { return Ok(()) };
         let cookie = self.their_macs.unwrap(&attempt.mac1(), message);
         let cookie = cookie.ok_or(Discard::NotAuthentic)?;
-        let mac = mac2(&cookie, &attempt.message[..MAC2_AT]);
-        reply.extend_from_slice(&attempt.message[..MAC2_AT]);
-        reply.extend_from_slice(&mac);
+        let mut message = attempt.message;
+        prove(&cookie, &self.shared, &mut message);
+        reply.extend_from_slice(&message);
         Ok(())
     }
 
@@ -193,9 +203,15 @@ fn is_answer(responder: &Responder, attempt: &Attempt, message: &[u8; RESPONSE_B
     is_same(&mac, said)
 }
 
-/// Writes what was answered last, if it was to this `mac1`.
-fn repeat(answered: Option<&(Mac, [u8; RESPONSE_BYTES])>, mac1: &Mac, reply: &mut Vec<u8>) -> bool {
-    let known = answered.filter(|(known, _)| known == mac1);
+/// Writes what was answered last, if it was to this, which only the other end says.
+fn repeat(
+    answered: Option<&(Mac, [u8; RESPONSE_BYTES])>,
+    shared: &SharedMac,
+    message: &[u8; INITIATION_BYTES],
+    reply: &mut Vec<u8>,
+) -> bool {
+    let known = answered.filter(|(mac1, _)| message[MAC1_AT..STAMP_AT] == *mac1);
+    let known = known.filter(|_| shared.has_proof(message));
     reply.extend(known.into_iter().flat_map(|(_, response)| response));
     known.is_some()
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use gingham_stripe::{Content, Header, Instant};
-use gingham_stripe_crypt::{Discard, Peer, PeerPlan, PrivateKey, Times, is_handshake};
+use gingham_stripe_crypt::{Discard, Peer, PeerPlan, PrivateKey, Sender, Times, is_handshake};
 
 const ONE_WAY_NS: u64 = 10_000_000;
 const STEP_NS: u64 = 1_000_000;
@@ -53,7 +53,7 @@ pub(crate) fn plans() -> [PeerPlan; 2] {
 }
 
 pub(crate) fn is_initiation(datagram: &[u8]) -> bool {
-    is_handshake(datagram) && datagram.len() == 142
+    is_handshake(datagram) && datagram.len() == 166
 }
 
 fn at(nanoseconds: u64) -> Instant {
@@ -169,9 +169,10 @@ impl Network {
     pub(crate) fn arrive(&mut self, to: usize, from: u16, datagram: Vec<u8>) {
         if is_handshake(&datagram) {
             let (now, mut reply) = (at(self.clocks[to]), Vec::new());
-            let address = from.to_be_bytes();
-            let _: Result<(), Discard> = self.ends[to].handle(now, &address, &datagram, &mut reply);
-            assert!(reply.len() <= datagram.len().max(142), "nothing is made larger");
+            let [a, b] = from.to_be_bytes();
+            let sender = Sender { address: ([198, 18, a, b], 7000).into(), is_known: false };
+            let _: Result<(), Discard> = self.ends[to].handle(now, sender, &datagram, &mut reply);
+            assert!(reply.len() <= datagram.len().max(166), "nothing is made larger");
             if !reply.is_empty() && from < 2 {
                 self.send(1 - to, from, reply);
             }

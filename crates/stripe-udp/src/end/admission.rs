@@ -3,7 +3,7 @@
 use std::io;
 
 use gingham_stripe::Instant;
-use gingham_stripe_crypt::is_handshake;
+use gingham_stripe_crypt::{Sender, is_handshake};
 
 use super::End;
 use super::handshakes::answer;
@@ -47,6 +47,7 @@ impl End {
             let (served, mut place) = (listener.channels(), 0);
             while let Some((from, datagram)) = listener.next_datagram(&mut place) {
                 if let (Some(peer), true) = (encapsulation.peer_mut(), is_handshake(datagram)) {
+                    let from = Sender { address: from, is_known: false };
                     let reply = answer(peer, now, from, datagram, (striping, sessions));
                     count_strange(channels, served, reply.is_err());
                     listener.keep(place, &reply.unwrap_or_default());

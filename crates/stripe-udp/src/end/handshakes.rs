@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use gingham_fairq::Causal;
 use gingham_stripe::{ChannelError, Epoch, Instant};
-use gingham_stripe_crypt::{Counts, Discard, Peer, is_handshake};
+use gingham_stripe_crypt::{Counts, Discard, Peer, Sender, is_handshake};
 
 use super::End;
 use crate::channel::Channel;
@@ -99,10 +99,10 @@ pub(super) struct Taken {
     pub(super) replies: Vec<Vec<u8>>,
 }
 
-/// Takes a batch that came on a channel.
+/// Takes a batch that came on a channel, whose other end was there.
 pub(super) fn take(
     batch: Batch<'_>,
-    channel: usize,
+    (channel, remote): (usize, Option<SocketAddr>),
     encapsulation: &mut Encapsulation,
     striping: &mut Striping,
     sessions: &mut Sessions,
@@ -114,7 +114,8 @@ pub(super) fn take(
             (encapsulation.peer_mut(), from, is_handshake(datagram))
         {
             let keys = peer.counts().keys;
-            let reply = answer(peer, at, from, datagram, (striping, sessions));
+            let sender = Sender { address: from, is_known: remote == Some(from) };
+            let reply = answer(peer, at, sender, datagram, (striping, sessions));
             // What makes keys answers what was said just now, and comes from whom it was said to.
             if encapsulation.peer().is_some_and(|peer| peer.counts().keys != keys) && !is_ours {
                 taken.moved_to = Some(from);
@@ -160,27 +161,16 @@ pub(super) fn follow_remote(
     }
 }
 
-/// An address as it stands in what a cookie is made of.
-pub(crate) fn address_bytes(from: SocketAddr) -> [u8; 18] {
-    let mut address = [0; 18];
-    match from.ip().to_canonical() {
-        std::net::IpAddr::V4(ip) => address[..4].copy_from_slice(&ip.octets()),
-        std::net::IpAddr::V6(ip) => address[..16].copy_from_slice(&ip.octets()),
-    }
-    address[16..].copy_from_slice(&from.port().to_be_bytes());
-    address
-}
-
 /// Takes a datagram of a handshake: what goes back, which may be nothing.
 pub(super) fn answer(
     peer: &mut Peer,
     at: Instant,
-    from: SocketAddr,
+    from: Sender,
     datagram: &[u8],
     (striping, sessions): (&mut Striping, &mut Sessions),
 ) -> Result<Vec<u8>, Discard> {
     let mut reply = Vec::new();
-    let handled = peer.handle(at, &address_bytes(from), datagram, &mut reply);
+    let handled = peer.handle(at, from, datagram, &mut reply);
     sessions.follow(peer.sessions(), striping);
     handled.map(|()| reply)
 }

@@ -6,7 +6,7 @@ use std::os::fd::BorrowedFd;
 use std::rc::Rc;
 
 use gingham_stripe::Instant;
-use gingham_stripe_crypt::{Discard, Initiation, Peer, is_handshake};
+use gingham_stripe_crypt::{Discard, Initiation, Peer, Sender, is_handshake};
 
 use super::End;
 use super::handshakes::{REPLIES_A_BATCH, answer, follow_remote};
@@ -52,7 +52,8 @@ impl End {
         let Self { encapsulation, striping, sessions, .. } = self;
         if let (Some(peer), true) = (encapsulation.peer_mut(), is_handshake(datagram)) {
             let keys = peer.counts().keys;
-            let answered = answer(peer, origin.at, origin.from, datagram, (striping, sessions));
+            let from = Sender { address: origin.from, is_known: false };
+            let answered = answer(peer, origin.at, from, datagram, (striping, sessions));
             let has_keys = peer.counts().keys != keys;
             let Ok(reply) = answered else { return self.count_strange(origin) };
             if !reply.is_empty() && replies.len() < REPLIES_A_BATCH {

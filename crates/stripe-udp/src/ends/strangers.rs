@@ -2,7 +2,7 @@
 //!
 //! | what | is told by | costs at most |
 //! |---|---|---|
-//! | an initiation | cookie, then Noise, which names its sender | two MACs; a Diffie-Hellman 20 times a second and bucket |
+//! | an initiation | cookie, then Noise, which names its sender | three MACs; a Diffie-Hellman, of a budget |
 //! | an answer of a handshake | who waits for it, by its MAC | a trial an end |
 //! | a sealed datagram | who has such a key, by trial | a trial an end that has |
 //!
@@ -16,12 +16,12 @@ use std::collections::BTreeMap;
 
 use gingham_stripe::Instant;
 use gingham_stripe_crypt::{
-    Discard, Discards, PrivateKey, PublicKey, Read, Responder, discard_of, is_handshake,
+    Discard, Discards, PrivateKey, PublicKey, Read, Responder, Sender, discard_of, is_handshake,
 };
 
 use super::named;
 use super::places::{Owner, Places};
-use crate::end::{End, Origin, REPLIES_A_BATCH, Took, address_bytes};
+use crate::end::{End, Origin, REPLIES_A_BATCH, Took};
 use crate::error::OpenError;
 use crate::framing::is_in_clear;
 
@@ -52,6 +52,8 @@ pub struct StrangerCounts {
 pub(super) struct Strangers {
     responder: Option<Responder>,
     by_key: BTreeMap<PublicKey, usize>,
+    /// Who answered an initiation, by what tells it from others: one an end.
+    by_answered: BTreeMap<[u8; 16], usize>,
     places: Places,
     trials: Trials,
     pub(super) counts: StrangerCounts,
@@ -68,10 +70,11 @@ pub(super) struct Strangers {
 }
 
 impl Strangers {
-    pub(super) fn new(private: Option<&PrivateKey>, now: Instant) -> Result<Self, OpenError> {
+    pub(super) fn new(private: Option<&PrivateKey>) -> Result<Self, OpenError> {
         Ok(Self {
-            responder: private.map(|private| Responder::new(private, now)).transpose()?,
+            responder: private.map(Responder::new).transpose()?,
             by_key: BTreeMap::new(),
+            by_answered: BTreeMap::new(),
             places: Places::default(),
             trials: Trials::default(),
             counts: StrangerCounts::default(),
@@ -98,6 +101,7 @@ impl Strangers {
         if let Some(peer) = end.peer() {
             self.by_key.remove(peer.their_key());
         }
+        self.by_answered.retain(|_, one| *one != number);
         self.places.forget(number);
     }
 
@@ -162,16 +166,16 @@ impl Strangers {
         datagram: &[u8],
         ends: &mut [Option<Box<End>>],
     ) -> Option<usize> {
-        let (address, mut reply, mut again) = (address_bytes(origin.from), Vec::new(), None);
+        let sender = Sender { address: origin.from, is_known: self.owner.is_some() };
+        let (by_answered, mut reply, mut again) = (&self.by_answered, Vec::new(), None);
         let answered = |mac1: &[u8; 16], reply: &mut Vec<u8>| {
-            let knows = |end: &End| end.peer().is_some_and(|peer| peer.answer_again(mac1, reply));
-            let mut knows = knows;
-            again = ends.iter().position(|end| end.as_deref().is_some_and(&mut knows));
-            again.is_some()
+            again = by_answered.get(mac1).copied();
+            let end = again.and_then(|number| ends.get(number)?.as_ref());
+            let peer = end.and_then(|end| end.peer());
+            peer.is_some_and(|peer| peer.answer_again(datagram, reply))
         };
         let responder = self.responder.as_mut()?;
-        let read = responder.read(origin.at, &address, datagram, answered, &mut reply);
-        let whose = match read {
+        let whose = match responder.read(origin.at, sender, datagram, answered, &mut reply) {
             Ok(Read::Answered) => again,
             Ok(Read::Cookie) => {
                 self.counts.cookies += 1;
@@ -184,10 +188,12 @@ impl Strangers {
                     self.counts.discards.count(Discard::OtherPeer);
                     return None;
                 };
+                let mac1 = initiation.mac1();
                 // What is wrong with it that peer counts.
                 end.accept(origin.at, *initiation, &mut reply).ok()?;
                 if !reply.is_empty() {
-                    responder.took(&address);
+                    self.by_answered.retain(|_, one| *one != number);
+                    self.by_answered.insert(mac1, number);
                 }
                 Some(number)
             }
@@ -217,7 +223,7 @@ impl Strangers {
             self.counts.discards.count(discard);
             return None;
         }
-        let all = ends.len() as u64;
+        let all = (ends.len() as u64).min(TRIALS_AT_ONCE);
         // To ask who waits for an answer takes a MAC each.
         let looks = if is_handshake { all } else { all.div_ceil(ENDS_A_TRIAL) };
         if std::mem::replace(&mut self.is_tried, true) || !self.trials.take(origin.at, looks) {

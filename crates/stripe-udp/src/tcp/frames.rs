@@ -12,7 +12,7 @@ use crate::run::Run;
 pub(super) const LENGTH_BYTES: usize = 2;
 /// Datagrams that are given in a call, as many as in frames of Ethernet.
 pub(super) const FRAMES: usize = 64;
-/// What waits of datagrams that go before others: a handshake and the tries of it at most, of 142
+/// What waits of datagrams that go before others: a handshake and the tries of it at most, of 166
 /// bytes each.
 const TOLD_BYTES_MAX: usize = 1_024;
 
@@ -318,11 +318,11 @@ mod tests {
     fn no_more_waits_than_the_tries_of_a_handshake() {
         let mut wire = Wire { steps: vec![0; 1_000].into(), ..Wire::default() };
         let mut writing = Writing::default();
-        let told = (0..1_000).take_while(|_| writing.tell(&mut wire, &[7; 142]).is_ok()).count();
-        assert_eq!(told, TOLD_BYTES_MAX / (LENGTH_BYTES + 142));
+        let told = (0..1_000).take_while(|_| writing.tell(&mut wire, &[7; 166]).is_ok()).count();
+        assert_eq!(told, TOLD_BYTES_MAX / (LENGTH_BYTES + 166));
         wire.steps.clear();
-        writing.tell(&mut wire, &[8; 142]).expect("there is room again");
-        assert_eq!(wire.bytes.len(), (told + 1) * (LENGTH_BYTES + 142));
+        writing.tell(&mut wire, &[8; 166]).expect("there is room again");
+        assert_eq!(wire.bytes.len(), (told + 1) * (LENGTH_BYTES + 166));
     }
 
     #[test]

@@ -163,7 +163,7 @@ impl Host {
             return Ok(Process::One(Box::new(end)));
         }
         let key = self.plans[0].0.peer.as_ref().map(|peer| &peer.private);
-        let mut ends = Ends::new_at(at, key, std::time::Duration::from_nanos(GRANULE_NS))?;
+        let mut ends = Ends::new(key, std::time::Duration::from_nanos(GRANULE_NS))?;
         for (number, (plan, other)) in self.plans.iter().enumerate() {
             let channels = channels(*other).map(|one| (one.into(), None)).collect();
             ends.add_at(at, number, plan, channels, Epoch::new(1))?;

@@ -195,7 +195,7 @@ impl Network {
     /// The stranger begins handshakes with a recorded initiation, from an address of his own.
     pub(crate) fn begin_handshake(&mut self, now: u64) {
         let is_initiation =
-            |(_, _, bytes): &&(_, _, Vec<u8>)| bytes.len() == 142 && bytes[0] == 0x43;
+            |(_, _, bytes): &&(_, _, Vec<u8>)| bytes.len() == 166 && bytes[0] == 0x43;
         let found = self.recorded.iter().rev().find(is_initiation).cloned();
         if let Some((to, _, bytes)) = found {
             let from = self.elsewhere();

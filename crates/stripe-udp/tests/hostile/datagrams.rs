@@ -13,7 +13,9 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use gingham_stripe::{Content, Epoch, Header, Instant};
-use gingham_stripe_crypt::{Peer, PeerPlan, PrivateKey, Times, is_handshake, tell_randomness};
+use gingham_stripe_crypt::{
+    Peer, PeerPlan, PrivateKey, Sender, Times, is_handshake, tell_randomness,
+};
 use gingham_stripe_udp::{Datagram, End, EndPlan, MemoryPlan, MemoryPort, Source, StripingPlan};
 
 use crate::script::Script;
@@ -202,11 +204,12 @@ impl Target {
             self.ports.iter().for_each(|port| drop(port.take()));
             return;
         };
+        let sender = Sender { address: ([198, 18, 0, 1], 7000).into(), is_known: true };
         for port in &self.ports {
             for Datagram { bytes, .. } in port.take() {
                 let mut reply = Vec::new();
                 let is_answered = is_handshake(&bytes)
-                    && peer.handle(self.now, b"end", &bytes, &mut reply).is_ok();
+                    && peer.handle(self.now, sender, &bytes, &mut reply).is_ok();
                 if is_answered && !reply.is_empty() {
                     port.put(self.now, Datagram { address: from(0), bytes: reply });
                 }

@@ -9,14 +9,14 @@ use std::time::Duration;
 
 use gingham_stripe::{Content, Header, Instant};
 use gingham_stripe_crypt::{
-    Discard, Peer, PeerPlan, PrivateKey, Times, is_handshake, tell_randomness,
+    Discard, Peer, PeerPlan, PrivateKey, Sender, Times, is_handshake, tell_randomness,
 };
 
 use crate::script::Script;
 
 /// More than these on the way are lost.
 const WAITING_MAX: usize = 64;
-const INITIATION_BYTES: usize = 142;
+const INITIATION_BYTES: usize = 166;
 /// Of a tenth of a second each: a handshake that nobody answers is tried again after 6.7 s at most, and
 /// where both began just then once more.
 const RECOVERY_STEPS: u32 = 200;
@@ -110,7 +110,9 @@ impl World {
             return;
         }
         let mut reply = Vec::new();
-        let taken = self.peers[to].handle(self.now, &from.to_be_bytes(), &datagram, &mut reply);
+        let [a, b] = from.to_be_bytes();
+        let sender = Sender { address: ([198, 18, a, b], 7000).into(), is_known: false };
+        let taken = self.peers[to].handle(self.now, sender, &datagram, &mut reply);
         assert!(taken.is_ok() || reply.is_empty(), "what is not taken is not answered");
         assert!(reply.len() <= datagram.len().max(INITIATION_BYTES), "nothing is made larger");
         if !reply.is_empty() && from == 0 {
@@ -144,9 +146,9 @@ impl World {
     fn make_up(&mut self, script: &mut Script<'_>, to: usize) {
         let kind = script.below(4);
         let mut datagram = script.bytes();
-        datagram.resize([142, 78, 60, 24][kind], 0xa5);
+        datagram.resize([166, 78, 68, 24][kind], 0xa5);
         datagram[0] = 0x43 | u8::try_from(kind << 2).expect("two bits");
-        (datagram[1], datagram[3]) = (1, 0);
+        (datagram[1], datagram[3]) = (2, 0);
         self.take(to, 0, datagram);
     }
 

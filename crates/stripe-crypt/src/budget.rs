@@ -1,0 +1,134 @@
+//! How many handshakes are worth a Diffie-Hellman.
+//!
+//! ```text
+//!   initiation with a cookie ──► from where a peer is? ──► its network's? ──► all networks'?
+//!                                  each of both ways has buckets of its own
+//! ```
+//!
+//! A host has as many ports as it likes, and in IPv6 as many addresses: it counts as one. Who fills all
+//! buckets of strangers from many networks keeps strangers out, but no peer that is where it was.
+
+use std::net::{IpAddr, SocketAddr};
+
+use gingham_stripe::Instant;
+
+/// Networks meet in so many buckets.
+const BUCKETS: usize = 256;
+/// Of a network: at a site behind one address fifty peers begin in a second.
+const OF_A_NETWORK: Rate = Rate { per_second: 50, at_once: 16 };
+/// Of all networks: to read an initiation takes 0.2 ms, so that this is a tenth of a core.
+const OF_ALL: Rate = Rate { per_second: 500, at_once: 128 };
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// From where a datagram of a handshake comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sender {
+    /// Its address, as the network says.
+    pub address: SocketAddr,
+    /// A peer was heard there, or is to be there.
+    pub is_known: bool,
+}
+
+impl Sender {
+    /// What a cookie is made of.
+    pub(crate) fn bytes(self) -> [u8; 18] {
+        let mut bytes = [0; 18];
+        match self.address.ip().to_canonical() {
+            IpAddr::V4(ip) => bytes[..4].copy_from_slice(&ip.octets()),
+            IpAddr::V6(ip) => bytes[..16].copy_from_slice(&ip.octets()),
+        }
+        bytes[16..].copy_from_slice(&self.address.port().to_be_bytes());
+        bytes
+    }
+
+    /// An address of IPv4; of IPv6 the half that a site is given (RFC 4291, section 2.5.4).
+    pub(crate) fn network(self) -> [u8; 8] {
+        *self.bytes().first_chunk().expect("an address is longer")
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Rate {
+    per_second: u64,
+    at_once: u64,
+}
+
+impl Rate {
+    /// When a bucket is full again from which one more is taken, if it is there.
+    fn with_one(self, full_at: u64, now: u64) -> Option<u64> {
+        let one = SECOND_NS / self.per_second;
+        let full_at = full_at.max(now) + one;
+        (full_at <= now + self.at_once * one).then_some(full_at)
+    }
+}
+
+/// Of those whose place is known, or of all others.
+#[derive(Debug)]
+struct Buckets {
+    /// When each is full again, in nanoseconds.
+    networks: [u64; BUCKETS],
+    all: u64,
+}
+
+/// What may be read.
+#[derive(Debug)]
+pub(crate) struct Budget([Buckets; 2]);
+
+impl Budget {
+    pub(crate) fn new() -> Self {
+        Self([0; 2].map(|_| Buckets { networks: [0; BUCKETS], all: 0 }))
+    }
+
+    /// Whether one more is worth looking at.
+    pub(crate) fn admits(&mut self, now: Instant, is_known: bool, bucket: usize) -> bool {
+        let Buckets { networks, all } = &mut self.0[usize::from(is_known)];
+        let (now, network) = (now.nanoseconds(), &mut networks[bucket]);
+        let taken = OF_A_NETWORK.with_one(*network, now).zip(OF_ALL.with_one(*all, now));
+        if let Some(taken) = taken {
+            (*network, *all) = taken;
+        }
+        taken.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(milliseconds: u64) -> Instant {
+        Instant::from_nanoseconds(milliseconds * 1_000_000)
+    }
+
+    #[test]
+    fn sixteen_at_once_and_then_fifty_a_second_of_a_network() {
+        let mut budget = Budget::new();
+        let mut taken = |now| (0..100).filter(|_| budget.admits(at(now), false, 7)).count();
+        assert_eq!([0, 20, 59, 10_000].map(&mut taken), [16, 1, 1, 16]);
+        assert!(budget.admits(at(10_000), false, 8) && budget.admits(at(10_000), true, 7));
+    }
+
+    #[test]
+    fn all_networks_have_five_hundred_a_second_and_peers_as_many_of_their_own() {
+        let mut budget = Budget::new();
+        let mut taken = |now, is_known| {
+            let all = (0..4_096).filter(|one| budget.admits(at(now), is_known, one % BUCKETS));
+            all.count()
+        };
+        assert_eq!([taken(0, false), taken(0, false), taken(100, false)], [128, 0, 50]);
+        assert_eq!([taken(100, true), taken(10_100, false)], [128, 128]);
+    }
+
+    #[test]
+    fn a_host_is_one_whatever_its_ports_and_addresses() {
+        let of = |address: &str| Sender { address: address.parse().expect("one"), is_known: false };
+        let [one, same] = ["192.0.2.1:1", "[::ffff:192.0.2.1]:2"].map(of);
+        assert_eq!(one.network(), same.network());
+        assert_ne!(one.bytes(), same.bytes());
+        assert_ne!(one.network(), of("192.0.2.2:1").network());
+        let [one, same, other] =
+            ["[2001:db8::1]:1", "[2001:db8::2]:1", "[2001:db8:0:1::1]:1"].map(of);
+        assert_eq!(one.network(), same.network());
+        assert_ne!(one.bytes(), same.bytes());
+        assert_ne!(one.network(), other.network());
+    }
+}
