@@ -124,13 +124,13 @@ class Fabric:
         of its ends, such as `"s3[7]"`, or by both: `"s3[7] - s4[1]"`, or as a channel `->`.
         Hosts of a switch that is gone stay, without a cable. `InputError` for what is not there.
         """
-        gone_nodes, gone_cables = set[int](), set[int]()
+        gone_nodes, gone_cables = list[int](), list[int]()
         nodes, cables = self._nodes_by_names(), self._cables_by_ends()
         for name in names:
             if (node := node_meant(name, nodes)) is not None:
-                gone_nodes.add(node)
+                gone_nodes.append(node)
             elif (cable := cable_meant(name, cables)) is not None:
-                gone_cables.add(cable)
+                gone_cables.append(cable)
             else:
                 near = nearest(name, [*nodes, *cables])
                 raise InputError(

@@ -9,7 +9,7 @@ use gingham_topology::routing::{self, Oversubscription, TreeLevel, TreeShape};
 use gingham_topology::{Cable, Fabric as CoreFabric, LinkSpeed, Node, NodeId, PortRef};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -105,8 +105,9 @@ impl Fabric {
     }
 
     /// The fabric without some nodes and some cables, each by its position.
-    fn without(&self, nodes: BTreeSet<usize>, cables: BTreeSet<usize>) -> Self {
+    fn without(&self, nodes: Vec<usize>, cables: Vec<usize>) -> Self {
         let nodes = nodes.into_iter().map(NodeId::new).collect();
+        let cables = cables.into_iter().collect();
         Self { inner: Arc::new(self.inner.without(&nodes, &cables)), file: self.file.clone() }
     }
 
