@@ -15,8 +15,17 @@ pub const KEY_BYTES: usize = 32;
 
 /// A text is no key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a key has 64 hexadecimal digits")]
-pub struct BadKey;
+pub enum BadKey {
+    /// It has not the form of one.
+    #[error("a key has 64 hexadecimal digits")]
+    Digits,
+    /// What it makes of any private key is known to all (RFC 7748, section 6.1).
+    #[error("this is nobody's public key")]
+    Nobodys,
+    /// It means a key that is written otherwise, so that one peer would be two.
+    #[error("this public key is written {0}")]
+    Written(PublicKey),
+}
 
 /// The machine gives no random bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -95,25 +104,41 @@ impl PublicKey {
 
 impl FromStr for PublicKey {
     type Err = BadKey;
-    /// A point of small order, such as zero, is nobody's: what it makes of any private key is known to
-    /// all (RFC 7748, section 6.1).
+    /// A point of small order, such as zero, is nobody's. Of all bytes that mean a key those are taken
+    /// that every private key makes: the number below the modulus.
     fn from_str(text: &str) -> Result<Self, BadKey> {
         let bytes = parse(text)?;
         let shared = MontgomeryPoint(*bytes).mul_clamped([0; KEY_BYTES]).to_bytes();
-        if shared == [0; KEY_BYTES] { Err(BadKey) } else { Ok(Self(*bytes)) }
+        if shared == [0; KEY_BYTES] {
+            return Err(BadKey::Nobodys);
+        }
+        let written = reduced(*bytes);
+        if written == *bytes { Ok(Self(written)) } else { Err(BadKey::Written(Self(written))) }
     }
+}
+
+/// A number of 255 bits, whatever the bit above, modulo 2^255 - 19 (RFC 7748, section 5).
+fn reduced(mut bytes: [u8; KEY_BYTES]) -> [u8; KEY_BYTES] {
+    let [first, middle @ .., last] = &mut bytes;
+    *last &= 0x7f;
+    if *first >= 0xed && *last == 0x7f && middle.iter().all(|byte| *byte == 0xff) {
+        *first -= 0xed;
+        middle.fill(0);
+        *last = 0;
+    }
+    bytes
 }
 
 fn parse(text: &str) -> Result<Zeroizing<[u8; KEY_BYTES]>, BadKey> {
     let digits = text.trim_ascii().as_bytes();
     let mut bytes = Zeroizing::new([0; KEY_BYTES]);
     if digits.len() != 2 * KEY_BYTES {
-        return Err(BadKey);
+        return Err(BadKey::Digits);
     }
     for (byte, pair) in bytes.iter_mut().zip(digits.chunks(2)) {
         for digit in pair {
-            let digit = char::from(*digit).to_digit(16).ok_or(BadKey)?;
-            *byte = *byte << 4 | u8::try_from(digit).map_err(|_| BadKey)?;
+            let digit = char::from(*digit).to_digit(16).ok_or(BadKey::Digits)?;
+            *byte = *byte << 4 | u8::try_from(digit).map_err(|_| BadKey::Digits)?;
         }
     }
     Ok(bytes)
@@ -165,23 +190,44 @@ mod tests {
     fn a_point_of_small_order_is_nobodys_key() {
         let eighth = "e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800";
         for small in ["00".repeat(32), format!("01{}", "00".repeat(31)), eighth.into()] {
-            assert_eq!(small.parse::<PublicKey>(), Err(BadKey), "{small}");
+            assert_eq!(small.parse::<PublicKey>(), Err(BadKey::Nobodys), "{small}");
         }
         assert!(format!("09{}", "00".repeat(31)).parse::<PublicKey>().is_ok());
     }
 
+    /// Nine is the base point; behind the modulus it comes again, and the highest bit says nothing.
+    #[test]
+    fn a_public_key_is_written_in_one_way() {
+        let nine = format!("09{}", "00".repeat(31));
+        let key: PublicKey = nine.parse().expect("a key");
+        let again = [
+            format!("f6{}7f", "ff".repeat(30)),
+            format!("f6{}", "ff".repeat(31)),
+            format!("09{}80", "00".repeat(30)),
+        ];
+        for other in again {
+            let refused = other.parse::<PublicKey>();
+            assert_eq!(refused, Err(BadKey::Written(key)), "{other}");
+            let said = refused.map_err(|error| error.to_string());
+            assert_eq!(said, Err(format!("this public key is written {nine}")));
+        }
+        // The last below the modulus is of small order, and this is before it.
+        let last = format!("eb{}7f", "ff".repeat(30));
+        assert!(last.parse::<PublicKey>().is_ok());
+    }
+
     #[test]
     fn a_key_is_64_hexadecimal_digits() {
-        let digits = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1eFF";
+        let digits = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e7F";
         let mut expected = std::array::from_fn(|place| u8::try_from(place).expect("32"));
-        expected[31] = 0xff;
+        expected[31] = 0x7f;
         let key: PrivateKey = digits.parse().expect("a key");
         assert_eq!(key, PrivateKey(expected));
         assert_eq!(key.to_hex().as_str(), digits.to_lowercase());
         assert_eq!(format!("{digits}\n").parse(), Ok(PublicKey(expected)));
         let wrong = digits.replacen('5', "g", 1);
         for wrong in [&wrong, &digits[1..], "", &format!("{digits}00")] {
-            assert_eq!(wrong.parse::<PrivateKey>(), Err(BadKey));
+            assert_eq!(wrong.parse::<PrivateKey>(), Err(BadKey::Digits));
         }
         assert!(!format!("{key:?}").contains("0102"));
     }

@@ -234,11 +234,7 @@ pub(crate) struct PublicKeyText(pub(crate) PublicKey);
 impl TryFrom<String> for PublicKeyText {
     type Error = String;
     fn try_from(text: String) -> Result<Self, String> {
-        let wrong = |_| {
-            format!(
-                "`{text}` is no public key of 64 hexadecimal digits; at the other end: striped pubkey FILE"
-            )
-        };
+        let wrong = |error| format!("`{text}`: {error}; at the other end: striped pubkey FILE");
         text.parse().map(Self).map_err(wrong)
     }
 }
