@@ -5,7 +5,9 @@ use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::time::Duration;
 
 use gingham_stripe::Epoch;
-use gingham_stripe_crypt::{Discard, PeerPlan, PrivateKey, PublicKey, Times};
+use gingham_stripe_crypt::{
+    Discard, Peer, PeerPlan, PrivateKey, PublicKey, Sender, Times, is_handshake,
+};
 use gingham_stripe_udp::{ChannelPlan, End, EndPlan, Ends, OpenError, Source, Sources, now};
 
 /// Far longer than it takes, also beside busy neighbours.
@@ -314,4 +316,44 @@ fn who_comes_where_another_went_has_turns() {
     let channels = vec![(channel(world.port, NOWHERE).into(), None)];
     let refused = world.server.add_by(1, &again, channels, Epoch::new(1));
     assert!(matches!(refused, Err(OpenError::Taken(1))), "{refused:?}");
+}
+
+/// The server begins; what answers it comes from elsewhere, and its end has the last of 1,025 places.
+#[test]
+fn an_answer_from_elsewhere_is_found_among_more_than_a_thousand_places() {
+    const PLACE: usize = 1_024;
+    let keys = [0; 2].map(|_| PrivateKey::random().expect("randomness"));
+    let [server_plan, plan] = [0, 1].map(|one| plan(&keys[one], keys[1 - one].public()));
+    let mut server = Ends::new(Some(&keys[0]), Duration::ZERO).expect("a server");
+    let sockets = [0; 2].map(|_| UdpSocket::bind(any()).expect("a socket"));
+    let remote = sockets[0].local_addr().expect("an address");
+    let channels = vec![(channel(any(), remote).into(), None)];
+    server.add_by(PLACE, &server_plan, channels, Epoch::new(1)).expect("it is free");
+    let mut sources = Each((0..=PLACE).map(|_| Numbers::default()).collect());
+    let mut peer = Peer::new(&plan.peer.expect("a peer"), now()).expect("randomness");
+    for socket in &sockets {
+        socket.set_nonblocking(true).expect("it can");
+    }
+    let has_keys = |server: &Ends| {
+        server.end(PLACE).and_then(End::handshakes).is_some_and(|counts| counts.keys > 0)
+    };
+    let ends_at = now().after(TIMEOUT);
+    while !has_keys(&server) {
+        assert!(now() < ends_at, "{:?}", server.strangers());
+        server.receive();
+        server.transmit(&mut sources);
+        let mut datagram = [0; 2_000];
+        for socket in &sockets {
+            while let Ok((bytes, address)) = socket.recv_from(&mut datagram) {
+                let (datagram, mut reply) = (&datagram[..bytes], Vec::new());
+                let sender = Sender { address, is_known: false };
+                let taken = is_handshake(datagram)
+                    && peer.handle(now(), sender, datagram, &mut reply).is_ok();
+                if taken && !reply.is_empty() {
+                    sockets[1].send_to(&reply, address).expect("it is sent");
+                }
+            }
+        }
+        server.wait(Some(now().after(Duration::from_millis(1))), &[]).expect("it waits");
+    }
 }

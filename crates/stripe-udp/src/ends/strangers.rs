@@ -3,7 +3,7 @@
 //! | what | is told by | costs at most |
 //! |---|---|---|
 //! | an initiation | cookie, then Noise, which names its sender | three MACs; a Diffie-Hellman, of a budget |
-//! | an answer of a handshake | who waits for it, by its MAC | a trial an end |
+//! | an answer of a handshake | who waits for it, by its MAC | a MAC an end |
 //! | a sealed datagram | who has such a key, by trial | a trial an end that has |
 //!
 //! Of trials there are [`TRIALS_PER_SECOND`], whatever comes. Who is not found so since somebody
@@ -32,6 +32,8 @@ const TRIALS_PER_SECOND: u64 = 10_000;
 const TRIALS_AT_ONCE: u64 = 1_024;
 /// So many ends are looked through in the time of a trial.
 const ENDS_A_TRIAL: u64 = 32;
+/// So many MACs of a handshake's datagram are made in that time.
+const MACS_A_TRIAL: u64 = 4;
 const SECOND_NS: u64 = 1_000_000_000;
 
 /// What has been counted of strangers.
@@ -223,9 +225,10 @@ impl Strangers {
             self.counts.discards.count(discard);
             return None;
         }
-        let all = (ends.len() as u64).min(TRIALS_AT_ONCE);
         // To ask who waits for an answer takes a MAC each.
-        let looks = if is_handshake { all } else { all.div_ceil(ENDS_A_TRIAL) };
+        let ends_a_trial = if is_handshake { MACS_A_TRIAL } else { ENDS_A_TRIAL };
+        // Whose it is then takes one more.
+        let looks = (ends.len() as u64).div_ceil(ends_a_trial).min(TRIALS_AT_ONCE - 1);
         if std::mem::replace(&mut self.is_tried, true) || !self.trials.take(origin.at, looks) {
             self.counts.untried += 1;
             return None;
