@@ -1,7 +1,9 @@
 //! What a half gives up before it does what it is for.
 //!
 //! The half that carries packets reads what strangers send. It keeps its descriptors and may use
-//! them, wait, and have memory: no capability, no other program, no file, no socket. Where the
+//! them, wait, and have memory: no capability, no other program, no file, no socket of its own
+//! making. Sockets of its channels it may have from the other half, as many as it asks for, and what
+//! it has it may connect anywhere. Where the
 //! kernel filters calls (seccomp), what is not listed here fails as if it were not permitted; the
 //! process goes on, so that a call of a library that was not thought of costs what it was for, and
 //! not the bundle.
@@ -173,13 +175,8 @@ fn program(architecture: TargetArch, kept: Kept) -> Result<BpfProgram, seccompil
         let condition = SeccompCondition::new(2, SeccompCmpArgLen::Dword, masked, 0)?;
         SeccompRule::new(vec![condition])
     };
-    let of_sockets: &[_] = match kept {
-        Kept::Connections => &[],
-        Kept::RawSockets => &CALLS_OF_SOCKETS,
-    };
-    let calls = CALLS.iter().chain(&CALLS_OF_CONNECTIONS).chain(of_sockets);
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> =
-        calls.map(|call| (*call, Vec::new())).collect();
+        calls(kept).map(|call| (call, Vec::new())).collect();
     for call in CALLS_OF_MEMORY {
         rules.insert(call, vec![no_program()?]);
     }
@@ -187,8 +184,23 @@ fn program(architecture: TargetArch, kept: Kept) -> Result<BpfProgram, seccompil
     SeccompFilter::new(rules, refused, SeccompAction::Allow, architecture)?.try_into()
 }
 
+/// What is let by, whatever its arguments.
+fn calls(kept: Kept) -> impl Iterator<Item = libc::c_long> {
+    let of_sockets: &[_] = match kept {
+        Kept::Connections => &[],
+        Kept::RawSockets => &CALLS_OF_SOCKETS,
+    };
+    CALLS.iter().chain(&CALLS_OF_CONNECTIONS).chain(of_sockets).copied()
+}
+
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
+    use std::net::{TcpListener, TcpStream, UdpSocket};
+    use std::os::unix::net::UnixStream;
+    use std::process::Command;
+    use std::thread;
+
     use super::*;
 
     #[test]
@@ -201,11 +213,85 @@ mod tests {
         }
     }
 
+    /// What gives a way out: programs, files, namespaces, other processes, what makes calls for others.
+    const NEVER: [libc::c_long; 30] = [
+        libc::SYS_execve,
+        libc::SYS_execveat,
+        libc::SYS_clone,
+        libc::SYS_clone3,
+        libc::SYS_openat,
+        libc::SYS_openat2,
+        libc::SYS_open_by_handle_at,
+        libc::SYS_unlinkat,
+        libc::SYS_renameat2,
+        libc::SYS_memfd_create,
+        libc::SYS_socketpair,
+        libc::SYS_listen,
+        libc::SYS_io_uring_setup,
+        libc::SYS_io_uring_enter,
+        libc::SYS_ptrace,
+        libc::SYS_process_vm_readv,
+        libc::SYS_process_vm_writev,
+        libc::SYS_pidfd_open,
+        libc::SYS_pidfd_getfd,
+        libc::SYS_kill,
+        libc::SYS_bpf,
+        libc::SYS_perf_event_open,
+        libc::SYS_userfaultfd,
+        libc::SYS_keyctl,
+        libc::SYS_mount,
+        libc::SYS_unshare,
+        libc::SYS_setns,
+        libc::SYS_setresuid,
+        libc::SYS_capset,
+        libc::SYS_prctl,
+    ];
+
     #[test]
-    fn no_program_is_run_and_no_socket_or_file_is_opened() {
-        let refused = [libc::SYS_execve, libc::SYS_socket, libc::SYS_openat, libc::SYS_ptrace];
-        assert!(!CALLS.iter().any(|call| refused.contains(call)));
-        let unique: std::collections::BTreeSet<_> = CALLS.into_iter().collect();
-        assert_eq!(unique.len(), CALLS.len());
+    fn no_call_that_gives_a_way_out_is_let_by() {
+        for (kept, count) in [(Kept::Connections, 46), (Kept::RawSockets, 49)] {
+            let all: Vec<_> = calls(kept).collect();
+            let unique: std::collections::BTreeSet<_> = all.iter().copied().collect();
+            assert_eq!((all.len(), unique.len()), (count, count), "{kept:?}");
+            let refused = NEVER.iter().chain(&CALLS_OF_MEMORY);
+            let refused: Vec<_> = refused.filter(|call| unique.contains(call)).collect();
+            assert_eq!(refused, Vec::<&i64>::new(), "{kept:?}");
+            let sockets = CALLS_OF_SOCKETS.iter().filter(|call| unique.contains(call)).count();
+            assert_eq!(sockets, if kept == Kept::RawSockets { 3 } else { 0 });
+        }
+    }
+
+    /// A thread is filtered alone, so that it can try. What was there before it may use.
+    #[test]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the thread of the test goes on without a filter"
+    )]
+    fn who_is_filtered_has_what_it_had_and_gets_no_more() -> io::Result<()> {
+        let listener = TcpListener::bind("127.0.0.1:0")?;
+        let asking = TcpStream::connect(listener.local_addr()?)?;
+        let [here, there] = [UdpSocket::bind("127.0.0.1:0")?, UdpSocket::bind("127.0.0.1:0")?];
+        let at = there.local_addr()?;
+        let tried = thread::spawn(move || {
+            let is_filtered = filter(Kept::Connections).expect("a filter");
+            let errno = |done: io::Result<()>| done.err().and_then(|error| error.raw_os_error());
+            let more = [
+                errno(File::open("/proc/self/status").map(drop)),
+                errno(UdpSocket::bind("127.0.0.1:0").map(drop)),
+                errno(TcpStream::connect(at).map(drop)),
+                errno(UnixStream::pair().map(drop)),
+                errno(Command::new("/bin/true").spawn().map(drop)),
+                errno(nix::unistd::pipe().map(drop).map_err(io::Error::from)),
+                errno(set_keepcaps(true).map_err(io::Error::from)),
+            ];
+            let had = listener.accept().map(drop).and(here.connect(at)).and(here.send(b"x"));
+            (is_filtered, more, had.map_err(|error| error.to_string()))
+        });
+        let (is_filtered, more, had) = tried.join().expect("it goes on");
+        assert!(is_filtered, "this kernel has no filter");
+        assert_eq!(more, [Some(libc::EPERM); 7]);
+        assert_eq!((had, there.recv(&mut [0])?), (Ok(1), 1));
+        drop(asking);
+        Ok(())
     }
 }
