@@ -27,6 +27,7 @@ KEYS = {
         "num_vcs": "network.lanes.count",
         "vc_buf_size": "network.lanes.depth",
         "routing_delay": "network.lanes.routing_cycles",
+        "vc_allocator": "network.lanes.vc_allocator",
         "sw_allocator": "network.lanes.allocator",
         "alloc_iters": "network.lanes.allocator.islip.iterations",
         "wait_for_tail_credit": "network.lanes.reallocation",
@@ -70,7 +71,6 @@ KEYS = {
 # Why nothing of ours is written for one.
 NOTHING = {
     BOOKSIM: {
-        "vc_allocator": "a head gets a free lane if there is one",
         "speculative": "heads never speculate",
         "internal_speedup": "a switch has one clock",
         "buffer_policy": "each lane has a buffer of its own",

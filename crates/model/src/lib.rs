@@ -62,8 +62,8 @@ pub use in_transit::{
 };
 pub use lanes::{
     Allocator, ArbiterPlace, Crossbar, Granularity, HeadPlace, Injection, Islip, LaneArbiter,
-    LanePlan, OutputChoice, PipelinePlan, Reallocation, Scheduler, Select, Selector, Weighing,
-    scheduler,
+    LanePlan, OutputChoice, PipelinePlan, Reallocation, Reselect, Scheduler, Select, Selector,
+    VcAllocator, Weighing, scheduler,
 };
 pub use marking::{
     Concerns, Fecn, InputOutputTriggered, InputTriggered, Marking, Naive, OutputTriggered,

@@ -230,6 +230,8 @@ LEFT_OUT = {
     "allocator": "of switches with virtual lanes",
     "reallocation": "of switches with virtual lanes",
     "injection": "of hosts with virtual lanes",
+    "vc-allocator": "of switches with virtual lanes",
+    "reselect": "of switches with virtual lanes",
     "select": "of switches with virtual lanes",
     "read": "of switches with whole packets",
     "placement": "of streams",

@@ -7,7 +7,8 @@
 //!
 //! What a head chooses changes with every lane that is released and every credit that comes, so that
 //! all heads that wait choose anew in every tick, against the state at the start of VC allocation. A
-//! head for which no output could do requests none. While heads wait no tick is skipped.
+//! head for which no output could do requests none. While heads wait no tick is skipped. Where heads
+//! choose for good, that is what is left to them: what they chose, or else the escape lanes on their path.
 
 use crate::bits::Bits;
 use crate::lanes::context::Context;
@@ -15,7 +16,7 @@ use crate::lanes::layout::{NONE, SHIFT, lanes_of, number_of};
 use crate::lanes::links::TO_HOST;
 use crate::lanes::network::Network;
 use gingham_model::{HeadPlace, OutputChoice, PipelinePlan, Plan, Selector};
-use gingham_topology::PortRef;
+use gingham_topology::{ChannelId, PortRef};
 
 /// Heads that choose.
 #[derive(Clone, Debug)]
@@ -25,10 +26,12 @@ pub(crate) struct AdaptiveHeads {
     waiting: Bits,
     /// By input lane: the port that its head requests, if it does.
     requested: Vec<Option<u32>>,
+    /// By input lane: the output that its head chose for good.
+    chosen: Vec<Option<ChannelId>>,
     open: Open,
 }
 
-/// The outputs that could grant a lane to the head that is choosing.
+/// The outputs among which a head chooses.
 #[derive(Clone, Debug, Default)]
 struct Open {
     /// Each with the lanes that the head may take there.
@@ -40,16 +43,23 @@ struct Open {
 impl AdaptiveHeads {
     /// Those of a run, if heads choose in it, among so many lanes.
     pub(crate) fn new(plan: &Plan, lanes: &PipelinePlan, lane_count: usize) -> Option<Box<Self>> {
-        let selector = Selector::new(plan, lanes.select)?;
+        let selector = Selector::new(plan, lanes)?;
         let waiting = Bits::new(lane_count);
         let requested = vec![None; lane_count];
-        Some(Box::new(Self { selector, waiting, requested, open: Open::default() }))
+        let chosen = vec![None; lane_count];
+        Some(Box::new(Self { selector, waiting, requested, chosen, open: Open::default() }))
     }
 
     /// The head of an input lane was granted a lane.
     pub(crate) fn on_granted(&mut self, lane: usize) {
         self.waiting.words[lane / 64] &= !(1 << (lane % 64));
         self.requested[lane] = None;
+        self.chosen[lane] = None;
+    }
+
+    /// The output that the head of an input lane chose for good.
+    pub(crate) fn chosen(&self, lane: usize) -> Option<ChannelId> {
+        self.chosen[lane]
     }
 
     /// Whether no head waits.
@@ -77,11 +87,47 @@ impl Network {
                 self.requests.withdraw(port as usize, lane - base);
             }
         }
-        let AdaptiveHeads { selector, waiting, requested, open } = &mut *heads;
+        let AdaptiveHeads { selector, waiting, requested, chosen, open } = &mut *heads;
+        if selector.is_for_good() {
+            for lane in due.iter().map(|lane| *lane as usize) {
+                self.gather(open, lane, None, |_, _| true, context);
+                let place = selector.choose(Self::place_of(lane, context), tick, &open.credits);
+                chosen[lane] = Some(context.layout.channel(open.ports[place].0));
+            }
+        }
         for lane in waiting.iter() {
-            requested[lane] = self.choose_output(lane, (selector, open), context, tick);
+            requested[lane] =
+                self.choose_output(lane, (selector, chosen[lane], open), context, tick);
         }
         self.adaptive = Some(heads);
+    }
+
+    /// The outputs that the head of an input lane may take, those of them that are open.
+    fn gather(
+        &self,
+        open: &mut Open,
+        lane: usize,
+        chosen: Option<ChannelId>,
+        is_open: impl Fn(usize, u16) -> bool,
+        context: &Context,
+    ) {
+        open.ports.clear();
+        open.credits.clear();
+        for OutputChoice { output, lanes } in self.choices(lane, chosen, context) {
+            let port = context.layout.port(output);
+            if is_open(port, lanes.bits()) {
+                open.ports.push((port, lanes.bits()));
+                open.credits.push(self.credits_of(port, lanes.bits(), &context.lanes));
+            }
+        }
+    }
+
+    /// Where the head of an input lane stands.
+    fn place_of(lane: usize, context: &Context) -> HeadPlace {
+        let input = context.layout.channel_into(lane >> SHIFT);
+        let PortRef { node: switch, port } = context.plan.ends(input).target;
+        let lane = u8::try_from(number_of(lane)).expect("lanes are few");
+        HeadPlace { switch, port, lane }
     }
 
     /// The head of an input lane requests an output that could grant it a lane, if one could: which
@@ -89,47 +135,45 @@ impl Network {
     fn choose_output(
         &mut self,
         lane: usize,
-        (selector, open): (&Selector, &mut Open),
+        (selector, chosen, open): (&Selector, Option<ChannelId>, &mut Open),
         context: &Context,
         tick: u64,
     ) -> Option<u32> {
-        open.ports.clear();
-        open.credits.clear();
-        for OutputChoice { output, lanes } in self.choices(lane, context) {
-            let port = context.layout.port(output);
-            let flits = self.buffers.lane(lane).left;
-            if self.could_grant(port, lanes.bits(), flits, &context.lanes) != 0 {
-                open.ports.push((port, lanes.bits()));
-                open.credits.push(self.credits_of(port, lanes.bits(), &context.lanes));
-            }
-        }
+        let flits = self.buffers.lane(lane).left;
+        let could_grant = |port, lanes| self.could_grant(port, lanes, flits, &context.lanes) != 0;
+        self.gather(open, lane, chosen, could_grant, context);
         if open.ports.is_empty() {
             return None;
         }
-        let Context { plan, layout, lanes: lane_plan, .. } = context;
-        let PortRef { node: switch, port } = plan.ends(layout.channel_into(lane >> SHIFT)).target;
-        let number = u8::try_from(number_of(lane)).expect("lanes are few");
-        let (port, lanes) = open.ports
-            [selector.choose(HeadPlace { switch, port, lane: number }, tick, &open.credits)];
+        let place = if let Some(chosen) = chosen {
+            // Else the escape lanes on its path.
+            let chosen = context.layout.port(chosen);
+            open.ports.iter().position(|(port, _)| *port == chosen).unwrap_or(0)
+        } else {
+            selector.choose(Self::place_of(lane, context), tick, &open.credits)
+        };
+        let (port, lanes) = open.ports[place];
         let packet = &context.worms.get(self.buffers.worm(lane)).packet;
-        let level = lane_plan.arbitration.level(packet.priority);
+        let level = context.lanes.arbitration.level(packet.priority);
         let base = self.switches.port(lane >> SHIFT).base as usize;
         self.requests.insert(port, lane - base, lane, lanes, level);
         self.switches.allocating.insert(port);
         Some(u32::try_from(port).expect("ports have 32 bits"))
     }
 
-    /// The outputs that the head of an input lane may take, with its lanes there.
+    /// The outputs that the head of an input lane may take, with its lanes there: what is left to it, if
+    /// it chose for good.
     pub(crate) fn choices<'a>(
         &self,
         lane: usize,
+        chosen: Option<ChannelId>,
         context: &'a Context,
     ) -> impl Iterator<Item = OutputChoice> + use<'a> {
         debug_assert_eq!(self.buffers.lane(lane).out, NONE, "a head that waits holds nothing");
         let Context { plan, layout, worms, .. } = context;
         let packet = &worms.get(self.buffers.worm(lane)).packet;
         let switch = plan.ends(layout.channel_into(lane >> SHIFT)).target.node;
-        plan.outputs(switch, packet.destination, packet.vc_class)
+        plan.outputs(switch, packet.destination, packet.vc_class, chosen)
     }
 
     /// The credits on some lanes of an output that no packet was promised.

@@ -102,6 +102,9 @@ impl Network {
         if self.columns.is_some() {
             return self.allocate_lanes_by_columns();
         }
+        if self.lane_matching.is_some() {
+            return self.allocate_lanes_by_islip(context);
+        }
         for word in 0..context.layout.first_host / 64 {
             let mut ports = self.switches.allocating.take(word) & self.requests.requested(word);
             while ports != 0 {
@@ -134,7 +137,7 @@ impl Network {
 
     /// The lanes of an output that could be granted to the head of an input lane which requests it.
     #[inline]
-    fn grantable_lanes(&self, port: usize, from: usize, plan: &PipelinePlan) -> u16 {
+    pub(crate) fn grantable_lanes(&self, port: usize, from: usize, plan: &PipelinePlan) -> u16 {
         self.could_grant(port, self.requests.lanes_of(from), self.buffers.lane(from).left, plan)
     }
 
@@ -173,7 +176,7 @@ impl Network {
     }
 
     /// An input lane holds a lane of an output from now on.
-    fn connect(&mut self, from: usize, to: usize, plan: &PipelinePlan) {
+    pub(crate) fn connect(&mut self, from: usize, to: usize, plan: &PipelinePlan) {
         let base = self.switches.port(from >> SHIFT).base as usize;
         let local =
             |lane: usize| u16::try_from(lane - base).expect("lanes of a switch have 16 bits");

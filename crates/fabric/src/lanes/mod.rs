@@ -9,6 +9,7 @@
 //!   hosts       messages become worms                       in_transit  worms that hosts send on
 //!   ring        what happens at a tick to come              bits        sets of ports with something to do
 //!   adaptive    heads that choose among outputs
+//!   lane_matching    VC allocation by iSLIP
 //!   arbiters    those that are not round robin by the flit  queues      worms on their way to each lane
 //!   counts      what channels carried                       waits       who waits for whom
 //!   columns     the same stages, 64 switches at once, where every flit goes in turn
@@ -42,6 +43,7 @@ mod crossbar;
 mod event;
 mod hosts;
 mod in_transit;
+mod lane_matching;
 mod layout;
 mod link;
 mod links;

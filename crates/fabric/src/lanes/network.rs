@@ -4,6 +4,7 @@ use crate::lanes::adaptive::AdaptiveHeads;
 use crate::lanes::buffers::Buffers;
 use crate::lanes::columns::Columns;
 use crate::lanes::in_transit::InTransit;
+use crate::lanes::lane_matching::LaneMatching;
 use crate::lanes::layout::{Layout, SHIFT};
 use crate::lanes::links::Links;
 use crate::lanes::matching::Matching;
@@ -23,6 +24,8 @@ pub(crate) struct Network {
     pub(crate) switches: Switches,
     /// Virtual-channel allocation: which heads request what.
     pub(crate) requests: Requests,
+    /// The same by iSLIP, if that is the VC allocator.
+    pub(crate) lane_matching: Option<Box<LaneMatching>>,
     /// Heads that choose among outputs, if any do.
     pub(crate) adaptive: Option<Box<AdaptiveHeads>>,
     /// The lanes of every channel.
@@ -57,14 +60,16 @@ impl Network {
         if columns.is_some() {
             links.forget_released();
         }
+        let requests = Requests::new(plan, lanes, switches.ports());
         Self {
+            lane_matching: LaneMatching::new(lanes, &requests, links.lane_count()),
             columns,
             launched: Vec::new(),
             all_lanes: LaneSet::first_n(plan.lanes.count).bits(),
             gives_at_once: lanes.gives_at_once(),
             adaptive: AdaptiveHeads::new(plan, lanes, layout.first_host << SHIFT),
             buffers: Buffers::new(links.lane_count()),
-            requests: Requests::new(plan, lanes, switches.ports()),
+            requests,
             matching: Matching::new(switches.ports(), layout),
             in_transit: InTransit::new(plan, layout, endpoints, ticks_ahead),
             is_tracked: links.are_tracked() || switches.are_tracked(),

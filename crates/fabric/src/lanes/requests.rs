@@ -22,7 +22,7 @@ pub(crate) struct Requests {
     lanes: Vec<u16>,
     /// By input lane: the level of its head.
     levels: Vec<u8>,
-    level_count: usize,
+    pub(crate) level_count: usize,
     /// By output port and level: the input lane after the last winner, by its number in the words.
     pointers: Vec<u16>,
     /// By output port: lanes after the last that was granted.
@@ -113,11 +113,9 @@ impl Requests {
     /// A request for a port is granted; of the others of its level, those after it come first.
     #[inline]
     pub(crate) fn grant(&mut self, port: usize, input: usize, switch: &SwitchPort) {
-        let level = self.levels[switch.base as usize + input];
-        let (number, end) = (self.number(input), usize::from(switch.span) << self.shift);
-        let next = if number + 1 == end { 0 } else { number + 1 };
-        self.pointers[port * self.level_count + usize::from(level)] =
-            u16::try_from(next).expect("lanes of a switch have 16 bits");
+        let level = self.level_of(switch.base as usize + input);
+        let number = self.number(input);
+        self.pointers[port * self.level_count + level] = self.after(input, switch);
         let is_last = if self.are_single {
             self.words[port] &= !(1 << number);
             self.words[port] == 0
@@ -126,6 +124,20 @@ impl Requests {
             self.words_of(port).iter().all(|word| *word == 0)
         };
         self.requested.words[port / 64] &= !(u64::from(is_last) << (port % 64));
+    }
+
+    /// The level of the head of an input lane that requests a port.
+    #[inline]
+    pub(crate) fn level_of(&self, lane: usize) -> usize {
+        self.levels[lane].into()
+    }
+
+    /// The number in the words after that of an input lane, round robin.
+    #[inline]
+    pub(crate) fn after(&self, input: usize, switch: &SwitchPort) -> u16 {
+        let (number, end) = (self.number(input), usize::from(switch.span) << self.shift);
+        let next = if number + 1 == end { 0 } else { number + 1 };
+        u16::try_from(next).expect("lanes of a switch have 16 bits")
     }
 
     /// An input lane, by its number in the switch, requests a port no more.
@@ -154,14 +166,27 @@ impl Requests {
         base: usize,
         grantable: impl Fn(usize) -> u16,
     ) -> Option<(usize, u16)> {
+        let pointers = &self.pointers[port * self.level_count..];
+        self.winner_from(pointers, port, base, grantable)
+    }
+
+    /// The same, round robin from other numbers in the words on: by level.
+    #[inline]
+    pub(crate) fn winner_from(
+        &self,
+        pointers: &[u16],
+        port: usize,
+        base: usize,
+        grantable: impl Fn(usize) -> u16,
+    ) -> Option<(usize, u16)> {
         if self.level_count == 1 {
-            return self.search(port, self.pointers[port].into(), |input| {
+            return self.search(port, pointers[0].into(), |input| {
                 let lanes = grantable(input);
                 (lanes != 0).then_some((input, lanes))
             });
         }
         let level = self.highest_level(port, base, &grantable)?;
-        let pointer = self.pointers[port * self.level_count + usize::from(level)];
+        let pointer = pointers[usize::from(level)];
         self.search(port, pointer.into(), |input| {
             let lanes = if self.levels[base + input] == level { grantable(input) } else { 0 };
             (lanes != 0).then_some((input, lanes))

@@ -62,8 +62,11 @@ impl Waits<'_> {
                 add(lane, self.wait_for_lane(lane, [(port, lanes)], &returning));
             }
         }
-        for lane in self.network.adaptive.iter().flat_map(|heads| heads.waiting()) {
-            let choices = self.network.choices(lane, self.context);
+        let heads = self.network.adaptive.iter();
+        for (lane, chosen) in
+            heads.flat_map(|heads| heads.waiting().map(|lane| (lane, heads.chosen(lane))))
+        {
+            let choices = self.network.choices(lane, chosen, self.context);
             let outputs = choices.map(|of| (self.context.layout.port(of.output), of.lanes.bits()));
             add(lane, self.wait_for_lane(lane, outputs, &returning));
         }

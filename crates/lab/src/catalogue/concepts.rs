@@ -22,7 +22,7 @@ use crate::scenario::{
 use gingham_model::traffic::{Arrivals, Destinations, Lengths, Spread};
 use gingham_model::{
     Allocator, Among, Arbitration, Choose, Crossbar, Injection, Marking, Read, Reallocation,
-    Response, Scheduler, Segmentation, Select,
+    Reselect, Response, Scheduler, Segmentation, Select, VcAllocator,
 };
 use gingham_results::schema_of;
 use gingham_topology::generate::Generator;
@@ -41,17 +41,20 @@ pub(super) struct Concept {
 
 /// Every concept, in the order in which help shows them.
 #[rustfmt::skip]
-pub(super) const CONCEPTS: [Concept; 32] = [
+pub(super) const CONCEPTS: [Concept; 34] = [
     concept::<Generator>("generator", by_any, "topology.generate.{}"),
     concept::<Algorithm>("routing", by_hosts_on_the_way, "routing.algorithm = {}"),
     concept::<Choose>("path-choice", by_halts, r#"routing.alternative = { algorithm = "up-down", choose = {} }"#),
     concept::<Select>("select", by_five_stages, r#"network.lanes = { count = 4, forwarding = "virtual-cut-through" }
 routing = { algorithm = "dimension-order", adaptive = { select = {} } }"#),
+    concept::<Reselect>("reselect", by_five_stages, r#"network.lanes = { count = 4, forwarding = "virtual-cut-through" }
+routing = { algorithm = "dimension-order", adaptive = { reselect = {} } }"#),
     concept::<Preset>("preset", by_its_own, "network.preset = {}"),
     concept::<Arbitration>("arbitration", by_ages, "network.arbitration = {}"),
     concept::<Crossbar>("crossbar", by_five_stages, "network.lanes.crossbar = {}"),
     concept::<Allocator>("allocator", by_five_stages, "network.lanes.allocator = {}"),
     concept::<Reallocation>("reallocation", by_five_stages, "network.lanes.reallocation = {}"),
+    concept::<VcAllocator>("vc-allocator", by_five_stages, "network.lanes.vc_allocator = {}"),
     concept::<Injection>("injection", by_five_stages, "network.lanes.injection = {}"),
     concept::<Forwarding>("forwarding", by_room, "network.lanes.forwarding = {}"),
     concept::<Read>("read", by_whole_packets, "network.packets.read = {}"),

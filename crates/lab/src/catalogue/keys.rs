@@ -98,6 +98,7 @@ const SECTIONS: [Section; 10] = [
             ("routing_cycles", ""),
             ("credit_delay", ""),
             ("reallocation", ""),
+            ("vc_allocator", ""),
             ("crossbar", ""),
             ("allocator", ""),
             ("input_speedup", ""),

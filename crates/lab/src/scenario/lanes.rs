@@ -2,7 +2,7 @@
 
 use super::datelines::DatelineChoice;
 use gingham_kernel::Bytes;
-use gingham_model::{Allocator, Crossbar, Injection, Reallocation, Scheduler};
+use gingham_model::{Allocator, Crossbar, Injection, Reallocation, Scheduler, VcAllocator};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::SeqAccessDeserializer;
 use serde::de::{self, IntoDeserializer, SeqAccess, Visitor};
@@ -42,6 +42,8 @@ pub struct Lanes {
     pub credit_delay: Option<i64>,
     /// When an output lane can be granted to another packet. Default: the preset's.
     pub reallocation: Option<Reallocation>,
+    /// How packets that request an output are matched with its lanes. Default: the preset's.
+    pub vc_allocator: Option<VcAllocator>,
     /// How many flits cross a switch in a cycle. Default: the preset's.
     pub crossbar: Option<Crossbar>,
     /// How inputs and outputs of a multiplexed crossbar are matched. Default: the preset's.
@@ -137,6 +139,8 @@ pub struct PipelineParameters {
     pub credit_delay: Option<i64>,
     /// When a lane of an output can be given to another packet.
     pub reallocation: Reallocation,
+    /// How packets that request an output are matched with its lanes.
+    pub vc_allocator: VcAllocator,
     /// How many flits cross a switch in a cycle.
     pub crossbar: Crossbar,
     /// How inputs and outputs of a multiplexed crossbar are matched.
@@ -172,6 +176,7 @@ impl Default for PipelineParameters {
             routing_cycles: 1,
             credit_delay: None,
             reallocation: Reallocation::default(),
+            vc_allocator: VcAllocator::default(),
             crossbar: Crossbar::Multiplexed,
             allocator: Allocator::default(),
             input_speedup: 1,
@@ -205,6 +210,7 @@ impl Lanes {
             routing_cycles: self.routing_cycles.unwrap_or(preset.routing_cycles),
             credit_delay: self.credit_delay.or(preset.credit_delay),
             reallocation: self.reallocation.unwrap_or(preset.reallocation),
+            vc_allocator: self.vc_allocator.unwrap_or(preset.vc_allocator),
             crossbar: self.crossbar.unwrap_or(preset.crossbar),
             allocator: self.allocator.unwrap_or(preset.allocator),
             input_speedup: self.input_speedup.unwrap_or(preset.input_speedup),

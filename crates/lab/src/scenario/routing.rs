@@ -1,7 +1,7 @@
 //! The routing section: one path set, or two and which of its paths a packet takes.
 
 use gingham_kernel::{Bytes, FileName};
-use gingham_model::{Choose, Select};
+use gingham_model::{Choose, Reselect, Select};
 use gingham_topology::routing::{Algorithm, Form, ROUTE_BYTES_MAX, UpDown};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -42,6 +42,8 @@ pub struct Routing {
 pub struct AdaptiveRouting {
     /// Which of the outputs that could take it a packet asks for.
     pub select: Select,
+    /// When a packet that waits for a lane chooses again.
+    pub reselect: Reselect,
     /// The lowest lanes of every class, on which a packet may go on by the path of the algorithm alone
     /// (Duato 1993). Default: what dimension-order needs, 1 on a mesh and 2 where rings of four
     /// switches or more close, and none under other algorithms.

@@ -53,6 +53,8 @@ impl Case {
             case.leave_out("forwarding");
             case.network.push("lanes.reallocation = \"tail-credit\"".to_owned());
         }
+        // From a copy of the draws, so that it moves no others.
+        let reselect = pick(&mut own.clone(), &["every-cycle", "never"]);
         let escape = pick(&mut own, &["", "", ", escape_lanes = 0", ", escape_lanes = 2"]);
         for (algorithm, escape) in [
             ("dimension-order", escape),
@@ -62,7 +64,9 @@ impl Case {
         ] {
             case.routing = vec![
                 format!("algorithm = \"{algorithm}\""),
-                format!("adaptive = {{ select = \"{select}\"{escape} }}"),
+                format!(
+                    "adaptive = {{ select = \"{select}\", reselect = \"{reselect}\"{escape} }}"
+                ),
             ];
             if compile(&case.source(), true).is_ok() {
                 break;
@@ -286,6 +290,12 @@ fn draw_router(draw: &mut Stream, count: u64, lines: &mut Vec<String>) {
             let speedup = pick(draw, &[1, 1, 2, 3, 16]).min(count);
             lines.push(format!("lanes.{side}_speedup = {speedup}"));
         }
+    }
+    // From a copy of the draws, so that it moves no others.
+    let vc_allocators = ["\"maximal\"", "\"islip\"", "{ islip = { iterations = 2 } }"];
+    let mut own = draw.clone();
+    if own.below(2) == 0 {
+        lines.push(format!("lanes.vc_allocator = {}", pick(&mut own, &vc_allocators)));
     }
     if draw.below(4) == 0 {
         let keeps_waiting = ["output_depth", "link_output", "output_speedup", "crossbar ="];

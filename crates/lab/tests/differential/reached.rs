@@ -6,7 +6,7 @@ use gingham_lab::compile;
 use gingham_model::traffic::{ArrivalPlan, DestinationPlan, DrawnPlan, MessagePlan};
 use gingham_model::{
     Allocator, Arbitration, Crossbar, Granularity, Injection, Islip, LanePlan, PipelinePlan, Plan,
-    Reallocation, Scheduler, Status, SteppedBy, Switching, WhenFull,
+    Reallocation, Reselect, Scheduler, Status, SteppedBy, Switching, VcAllocator, WhenFull,
 };
 use gingham_topology::EndpointId;
 use gingham_topology::routing::{DatelineRule, LaneRule, LaneSet, Lanes};
@@ -45,6 +45,7 @@ fn random_virtual_lanes_are_of_every_kind() {
             ("a delay of credits", pipeline.credit_delay_cycles.is_some()),
             ("lanes given after the tail", pipeline.reallocation == Reallocation::AfterTail),
             ("lanes given by credits", pipeline.reallocation == Reallocation::TailCredit),
+            ("iSLIP over lanes", matches!(pipeline.vc_allocator, VcAllocator::Islip(_))),
             ("iSLIP", matches!(pipeline.allocator, Allocator::Islip(_))),
             ("input first", pipeline.allocator == Allocator::SeparableInputFirst),
             ("several ways in", pipeline.input_speedup > 1),
@@ -69,7 +70,7 @@ fn random_virtual_lanes_are_of_every_kind() {
             *reached.entry(format!("{place}, {}", name(arbiter))).or_default() += 1;
         }
     }
-    assert_eq!(reached.len(), 30 + 4 * (2 + 9), "{reached:#?}");
+    assert_eq!(reached.len(), 31 + 4 * (2 + 9), "{reached:#?}");
     assert!(reached.values().all(|cases| *cases >= 4), "{reached:#?}");
 }
 
@@ -151,12 +152,12 @@ fn random_virtual_lanes_lead_through_hosts() {
     assert!(reached.values().all(|cases| *cases >= 10), "{reached:#?}");
 }
 
-/// What is proved of packets that choose at every switch holds in each of 400 cases, and so many show
+/// What is proved of packets that choose at every switch holds in each of 600 cases, and so many show
 /// what the proof and what goes with it are for.
 #[test]
 fn random_packets_that_choose_are_as_safe_as_their_proof() {
     let mut reached = BTreeMap::new();
-    for seed in 0..400 {
+    for seed in 0..600 {
         let case = Case::adaptive(seed);
         let is_safe = compile(&case.source(), false).is_ok();
         let plan = compile(&case.source(), true).unwrap().plan;
@@ -169,6 +170,7 @@ fn random_packets_that_choose_are_as_safe_as_their_proof() {
             _ => LaneSet::EMPTY,
         };
         let comes_whole = escape.lanes().all(|lane| pipeline.cut_through.contains(lane));
+        let is_for_good = pipeline.reselect == Reselect::Never;
         let is_empty_first = pipeline.reallocation == Reallocation::TailCredit;
         for (what, holds) in [
             ("safe without escape lanes", is_safe && escape.is_empty()),
@@ -178,6 +180,12 @@ fn random_packets_that_choose_are_as_safe_as_their_proof() {
                 !is_safe && !escape.is_empty() && !comes_whole && !is_empty_first
             }),
             ("a knot", is_knot),
+            ("a knot of choices for good", is_knot && is_for_good),
+            ("safe with choices for good", is_safe && is_for_good && escape.is_empty()),
+            (
+                "safe with escape lanes beside choices for good",
+                is_safe && is_for_good && !escape.is_empty(),
+            ),
         ] {
             *reached.entry(what).or_insert(0_u32) += u32::from(holds);
         }

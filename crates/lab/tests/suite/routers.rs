@@ -148,6 +148,7 @@ fn with_one_lane_allocators_crossbars_and_injection_are_all_alike() {
     assert!(default.iter().sum::<u64>() > 5_000);
     for keys in [
         "allocator = \"islip\"",
+        "vc_allocator = \"islip\"",
         "allocator = { islip = { iterations = 2 } }",
         "allocator = \"separable-input-first\"",
         "allocator = \"separable-output-first\"",
@@ -183,6 +184,10 @@ const WRONG: &[&str] = &[
     "allocator = { separable-input-first = { iterations = 2 } }",
     "allocator = \"islip\", crossbar = \"full\"",
     "allocator = \"islip\", crossbar_input = \"first-come-first-served\"",
+    "vc_allocator = \"separable-input-first\"",
+    "vc_allocator = { islip = { iterations = 0 } }",
+    "vc_allocator = { islip = { iterations = 1001 } }",
+    "vc_allocator = { islip = { rounds = 2 } }",
     "input_speedup = 0",
     "input_speedup = 3, count = 2",
     "output_speedup = 2, crossbar_output = \"round-robin\"",

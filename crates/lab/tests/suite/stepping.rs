@@ -81,6 +81,7 @@ fn what_columns_do_not_step_is_told_with_its_key() {
         ("network.lanes.crossbar_output", "first-come-first-served"),
         ("network.lanes.crossbar_input", "first-come-first-served"),
         ("network.lanes.link_output", "{ round-robin = { by = \"packet\" } }"),
+        ("network.lanes.vc_allocator", "islip"),
         ("network.lanes.input_speedup", "2"),
         ("network.lanes.output_speedup", "2"),
         ("network.lanes.depth", "16"),

@@ -1,5 +1,5 @@
 //! Switch allocation at a multiplexed crossbar: which inputs are matched with which outputs in a
-//! cycle.
+//! cycle. And VC allocation: which heads are matched with which lanes of an output.
 //!
 //! ```text
 //!   one mechanism     first a side proposes, then the other accepts; again, with those not matched
@@ -51,6 +51,24 @@ impl Default for Islip {
     fn default() -> Self {
         Self { iterations: 1 }
     }
+}
+
+/// How heads that request an output are matched with its lanes in a cycle.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(transform = accept_bare_names)]
+pub enum VcAllocator {
+    /// Heads in turn are granted one of the lanes that are free, in turn, until nothing more can be
+    /// granted.
+    #[default]
+    #[schemars(extend("x-source" = "Yum et al. 2002, section 3.1; until nothing is left is ours"))]
+    Maximal,
+    /// iSLIP over lanes: each free lane grants a head, and heads accept lanes, by round robin. Two lanes
+    /// may grant one head while another head goes without. Pointers move only for matches of the first
+    /// iteration.
+    #[schemars(extend("x-source" = "McKeown 1999, section III; over lanes: BookSim 2, src/allocators/islip.cpp and src/routers/iq_router.cpp"))]
+    #[schemars(extend("x-example" = "{ islip = { iterations = 2 } }"))]
+    Islip(Islip),
 }
 
 impl Allocator {

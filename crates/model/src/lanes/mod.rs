@@ -19,10 +19,10 @@ mod reallocation;
 pub mod scheduler;
 mod select;
 
-pub use allocator::{Allocator, Islip};
+pub use allocator::{Allocator, Islip, VcAllocator};
 pub use arbiter::LaneArbiter;
 pub use place::{ArbiterPlace, Weighing};
 pub use plan::{Crossbar, Injection, LanePlan, PipelinePlan};
 pub use reallocation::Reallocation;
 pub use scheduler::{Granularity, Scheduler};
-pub use select::{HeadPlace, OutputChoice, Select, Selector};
+pub use select::{HeadPlace, OutputChoice, Reselect, Select, Selector};

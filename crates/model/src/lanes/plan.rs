@@ -1,7 +1,9 @@
 //! What lanes are in any network, and the switch of five stages that moves flits over them, in
 //! integers.
 
-use crate::{Allocator, Arbitration, ChannelPlan, Reallocation, Scheduler, Select};
+use crate::{
+    Allocator, Arbitration, ChannelPlan, Reallocation, Reselect, Scheduler, Select, VcAllocator,
+};
 use gingham_kernel::Span;
 use gingham_topology::EndpointId;
 use gingham_topology::routing::{LANES_MAX, LaneSet, Lanes};
@@ -95,6 +97,10 @@ pub struct PipelinePlan {
     pub reallocation: Reallocation,
     /// Which of several outputs a packet asks for, where it chooses at every switch.
     pub select: Option<Select>,
+    /// When a head that waits chooses again.
+    pub reselect: Reselect,
+    /// How heads are matched with the lanes of an output.
+    pub vc_allocator: VcAllocator,
     /// How lanes share the crossbar.
     pub crossbar: Crossbar,
     /// How inputs and outputs of a multiplexed crossbar are matched.

@@ -10,9 +10,12 @@
 //! granted to it at the start of VC allocation, chosen anew. Where no output has one, it asks for none
 //! and waits for all of them. Where there is but one output, that is what a head on a single path does.
 //!
+//! With [`Reselect::Never`] it chooses once, among all outputs, as its routing is over. From then on it
+//! may take that output, and the escape lanes on its path.
+//!
 //! Draws are counted by tick, so that a run does not depend on who looks when.
 
-use crate::Plan;
+use crate::{PipelinePlan, Plan};
 use gingham_kernel::{Counted, Purpose};
 use gingham_topology::routing::{LaneSet, Routes, VcClass};
 use gingham_topology::{ChannelId, EndpointId, NodeId};
@@ -36,6 +39,20 @@ pub enum Select {
     LeastLoaded,
 }
 
+/// When a head that waits for a lane chooses again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reselect {
+    /// In every cycle, among the outputs that could grant it a lane then.
+    #[default]
+    #[schemars(extend("x-source" = "ours"))]
+    EveryCycle,
+    /// It does not: it chooses among all its outputs as its routing is over, and waits for that one. It
+    /// takes the escape lanes on its path beside that, if there are any.
+    #[schemars(extend("x-source" = "BookSim 2, src/routers/iq_router.cpp; escape lanes beside the choice are ours"))]
+    Never,
+}
+
 /// An output that a packet may take, and its lanes there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OutputChoice {
@@ -52,19 +69,24 @@ impl Plan {
     }
 
     /// Every output by which a packet of a VC class may leave a switch on its way to `to`, in the
-    /// order of ports, where packets choose at every switch.
+    /// order of ports, where packets choose at every switch: if it chose one for good, that and the
+    /// escape lanes of the other that the tables tell.
     pub fn outputs(
         &self,
         switch: NodeId,
         to: EndpointId,
         vc_class: VcClass,
+        chosen: Option<ChannelId>,
     ) -> impl Iterator<Item = OutputChoice> {
         let Routes::Table(tables) = &self.path_sets[0] else {
             unreachable!("packets that choose follow tables")
         };
-        tables.onward(&self.fabric, switch, to).map(move |(output, is_told)| {
-            let lanes = self.lanes.allowed.chosen(&self.fabric, vc_class, (output, is_told), to);
-            OutputChoice { output, lanes }
+        tables.onward(&self.fabric, switch, to).filter_map(move |(output, is_told)| {
+            let of =
+                |is_told| self.lanes.allowed.chosen(&self.fabric, vc_class, (output, is_told), to);
+            let is_open = chosen.is_none_or(|chosen| chosen == output);
+            let lanes = if is_open { of(is_told) } else { of(is_told).without(of(false)) };
+            (!lanes.is_empty()).then_some(OutputChoice { output, lanes })
         })
     }
 }
@@ -84,22 +106,30 @@ pub struct HeadPlace {
 #[derive(Clone, Debug)]
 pub struct Selector {
     select: Select,
+    reselect: Reselect,
     /// By switch.
     draws: Vec<Counted>,
 }
 
 impl Selector {
     /// That of a run, if packets choose.
-    pub fn new(plan: &Plan, select: Option<Select>) -> Option<Self> {
+    pub fn new(plan: &Plan, lanes: &PipelinePlan) -> Option<Self> {
+        let PipelinePlan { select, reselect, .. } = *lanes;
         let draws = |switch| {
             let name = plan.fabric.node(switch).stable_name();
             Counted::new(plan.seed, &name, Purpose::Output)
         };
-        Some(Self { select: select?, draws: plan.fabric.switches().map(draws).collect() })
+        let draws = plan.fabric.switches().map(draws).collect();
+        Some(Self { select: select?, reselect, draws })
     }
 
-    /// Which of several outputs, of which it could be granted a lane, a head asks for at a tick: the
-    /// place in `credits`, which are those on the lanes that it may take there. At least one.
+    /// Whether a head keeps to what it chose as its routing was over.
+    pub fn is_for_good(&self) -> bool {
+        self.reselect == Reselect::Never
+    }
+
+    /// Which of several outputs a head chooses at a tick: the place in `credits`, which are those on the
+    /// lanes that it may take there. At least one.
     pub fn choose(&self, head: HeadPlace, tick: u64, credits: &[u64]) -> usize {
         let draw = |among: usize| {
             let lane = u64::from(head.port) << 8 | u64::from(head.lane);

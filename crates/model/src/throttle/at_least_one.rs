@@ -75,7 +75,7 @@ fn useful(
     let mut found = Useful::new();
     let first = plan.ends(plan.fabric.endpoint_channel(source)).target.node;
     if plan.is_adaptive() && plan.is_switch(first) {
-        let outputs = plan.outputs(first, destination, vc_class);
+        let outputs = plan.outputs(first, destination, vc_class, None);
         found.extend(outputs.map(|choice| (choice.output, choice.lanes)));
         return found;
     }

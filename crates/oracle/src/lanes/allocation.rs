@@ -5,7 +5,7 @@ use crate::lanes::clock::Tick;
 use crate::lanes::event::Flit;
 use crate::lanes::ports::Hold;
 use crate::lanes::simulation::Simulation;
-use gingham_model::{HeadPlace, OutputChoice, Reallocation};
+use gingham_model::{HeadPlace, Islip, OutputChoice, Reallocation, VcAllocator};
 use gingham_topology::routing::{DatelineClass, LaneSet};
 use gingham_topology::{ChannelId, NodeId, PortRef};
 use std::collections::BTreeSet;
@@ -14,12 +14,12 @@ use std::collections::BTreeSet;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Request {
     /// Its lane buffer.
-    from: (ChannelId, u8),
+    pub(crate) from: (ChannelId, u8),
     /// The input port and lane as one number, which orders them.
-    number: usize,
+    pub(crate) number: usize,
     head: Flit,
     pub(crate) output: ChannelId,
-    level: usize,
+    pub(crate) level: usize,
     /// The lanes that it may take.
     pub(crate) lanes: LaneSet,
     /// Its dateline class there.
@@ -32,13 +32,21 @@ impl Simulation {
         if self.endpoints.wanted().read {
             self.tell_read(node, tick);
         }
+        self.choose_for_good(node, tick);
         let requests = self.requests(node, tick);
         let outputs: BTreeSet<ChannelId> = requests.iter().map(|request| request.output).collect();
         for output in outputs {
             let mut to_output = requests.clone();
             to_output.retain(|request| request.output == output);
-            while let Some(winner) = self.grant_lane(output, &to_output, tick) {
-                to_output.retain(|request| request.number != winner);
+            match self.lane_plan.vc_allocator {
+                VcAllocator::Maximal => {
+                    while let Some(winner) = self.grant_lane(output, &to_output, tick) {
+                        to_output.retain(|request| request.number != winner);
+                    }
+                }
+                VcAllocator::Islip(Islip { iterations }) => {
+                    self.match_heads(output, to_output, iterations, tick);
+                }
             }
         }
         if self.holds_a_flit(node) {
@@ -85,15 +93,45 @@ impl Simulation {
         let numbered = |number| {
             requests.iter().find(|request| request.level == highest && request.number == number)
         };
-        let node = self.plan.ends(output).source.node;
-        let count = self.ports(node) * usize::from(self.plan.lanes.count);
         let pointer = self.outputs[output.index()].head_pointers[highest];
-        let winner = pointer.first(count, |number| numbered(number).is_some());
+        let winner =
+            pointer.first(self.lanes_of_switch(output), |number| numbered(number).is_some());
         let winner = winner.expect("a head is of the highest level");
         let request = *numbered(winner).expect("the winner made a request");
         self.outputs[output.index()].head_pointers[highest].won(winner);
-        self.hold(request, self.lanes_to_grant(&request, tick), tick);
+        let lanes = self.lanes_to_grant(&request, tick);
+        let is_one = |lane: usize| lanes.lanes().any(|other| usize::from(other) == lane);
+        let state = &mut self.outputs[output.index()];
+        let lane = state.lane_pointer.first(self.plan.lanes.count.into(), is_one);
+        let lane = lane.expect("a lane can be granted");
+        state.lane_pointer.won(lane);
+        self.hold(request, u8::try_from(lane).expect("lanes are few"), tick);
         Some(winner)
+    }
+
+    /// Heads of a switch whose routing is over at a tick choose one of all their outputs, if they choose
+    /// for good.
+    fn choose_for_good(&mut self, node: NodeId, tick: Tick) {
+        let Some(selector) = self.selector.as_ref().filter(|selector| selector.is_for_good())
+        else {
+            return;
+        };
+        let mut chosen = Vec::new();
+        for input in self.channels_into(node) {
+            for lane in 0..self.plan.lanes.count {
+                let all = self.requests_of(input, lane, tick);
+                if all.is_empty() || self.input(input).lane(lane).chosen.is_some() {
+                    continue;
+                }
+                let credits: Vec<u64> = all.iter().map(|of| self.credits_of(of)).collect();
+                let place =
+                    HeadPlace { switch: node, port: self.plan.ends(input).target.port, lane };
+                chosen.push((input, lane, all[selector.choose(place, tick, &credits)].output));
+            }
+        }
+        for (input, lane, output) in chosen {
+            self.input_mut(input).lane_mut(lane).chosen = Some(output);
+        }
     }
 
     /// A head that stands first in its lane buffer makes its request from `h + 1 + R` on: for an
@@ -102,17 +140,24 @@ impl Simulation {
         let Some(selector) = &self.selector else { return self.only_request(input, lane, tick) };
         let mut open = self.requests_of(input, lane, tick);
         open.retain(|request| !self.lanes_to_grant(request, tick).is_empty());
-        let credits = |request: &Request| {
-            let output = &self.outputs[request.output.index()];
-            let of = |lane| output.lane(lane).credits.map_or(0, |of| of.here - of.promised);
-            request.lanes.lanes().map(of).sum()
-        };
-        let credits: Vec<u64> = open.iter().map(credits).collect();
+        if let Some(chosen) = self.input(input).lane(lane).chosen {
+            // Else the escape lanes on its path.
+            let is_chosen = |request: &&Request| request.output == chosen;
+            return open.iter().find(is_chosen).or(open.first()).copied();
+        }
+        let credits: Vec<u64> = open.iter().map(|request| self.credits_of(request)).collect();
         if credits.is_empty() {
             return None;
         }
         let PortRef { node: switch, port } = self.plan.ends(input).target;
         Some(open[selector.choose(HeadPlace { switch, port, lane }, tick, &credits)])
+    }
+
+    /// The credits on the lanes that a head may take at an output.
+    fn credits_of(&self, request: &Request) -> u64 {
+        let output = &self.outputs[request.output.index()];
+        let of = |lane| output.lane(lane).credits.map_or(0, |of| of.here - of.promised);
+        request.lanes.lanes().map(of).sum()
     }
 
     /// The requests that a head whose routing is over could make: one for each output that it may
@@ -124,7 +169,8 @@ impl Simulation {
         }
         let packet = &self.journeys.get(only.head.packet).packet;
         let switch = self.plan.ends(input).target.node;
-        let outputs = self.plan.outputs(switch, packet.destination, packet.vc_class);
+        let chosen = self.input(input).lane(lane).chosen;
+        let outputs = self.plan.outputs(switch, packet.destination, packet.vc_class, chosen);
         outputs.map(|OutputChoice { output, lanes }| Request { output, lanes, ..only }).collect()
     }
 
@@ -159,7 +205,7 @@ impl Simulation {
     }
 
     /// The lanes that a head may take and that can be granted to it at a tick.
-    fn lanes_to_grant(&self, request: &Request, tick: Tick) -> LaneSet {
+    pub(crate) fn lanes_to_grant(&self, request: &Request, tick: Tick) -> LaneSet {
         let flits = self.flits_of(request);
         let output = &self.outputs[request.output.index()];
         let can_be_granted = |lane: &u8| {
@@ -175,24 +221,21 @@ impl Simulation {
         request.lanes.lanes().filter(can_be_granted).collect()
     }
 
-    /// A head is granted the first of these lanes, round robin, and its lane buffer holds that.
-    fn hold(&mut self, request: Request, lanes: LaneSet, tick: Tick) {
+    /// A head is granted a lane, and its lane buffer holds that.
+    pub(crate) fn hold(&mut self, request: Request, lane: u8, tick: Tick) {
         let Request { from, head, output, dateline_class, .. } = request;
         let journey = self.journeys.get_mut(head.packet);
         journey.take(&self.plan, output);
         journey.dateline_class = dateline_class;
         let flits = journey.flits;
         let state = &mut self.outputs[output.index()];
-        let is_one = |lane: usize| lanes.lanes().any(|other| usize::from(other) == lane);
-        let lane = state.lane_pointer.first(self.plan.lanes.count.into(), is_one);
-        let lane = lane.expect("a lane can be granted");
-        state.lane_pointer.won(lane);
-        let lane = u8::try_from(lane).expect("lanes are few");
         state.lane_mut(lane).holder = Some(from);
         if self.lane_plan.cut_through.contains(lane) {
             state.lane_mut(lane).promise(flits);
         }
         let (input, input_lane) = from;
-        self.input_mut(input).lane_mut(input_lane).holds = Some(Hold { output, lane, since: tick });
+        let state = self.input_mut(input).lane_mut(input_lane);
+        state.holds = Some(Hold { output, lane, since: tick });
+        state.chosen = None;
     }
 }

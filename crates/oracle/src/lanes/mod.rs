@@ -6,8 +6,8 @@
 //!              └──────────────── Credit ◄─────────────┘ when a flit leaves the lane buffer
 //! ```
 //!
-//! The stages of a tick are in a file each: `link`, `crossbar` (with `matching`), `allocation`; what an adapter does
-//! is in `send`, and what a host does with what comes in is in `host` and `in_transit`. A switch
+//! The stages of a tick are in a file each: `link`, `crossbar` (with `matching`), `allocation` (with
+//! `lane_matching`); what an adapter does is in `send`, and what a host does with what comes in is in `host` and `in_transit`. A switch
 //! that holds a flit, and an adapter that has something to send, act at every tick; the others have
 //! nothing to do.
 //!
@@ -26,6 +26,7 @@ mod host;
 mod host_state;
 mod in_transit;
 mod journey;
+mod lane_matching;
 mod link;
 mod matching;
 mod ports;

@@ -49,6 +49,10 @@ pub(crate) struct InputLane {
     buffer: VecDeque<BufferedFlit>,
     /// The output lane that it holds.
     pub(crate) holds: Option<Hold>,
+    /// The output that its head chose for good.
+    pub(crate) chosen: Option<ChannelId>,
+    /// VC allocation by iSLIP: the output lane of the switch that a head accepted last.
+    pub(crate) lane_pointer: RoundRobin,
     /// When the tail before what stands first crossed; 0 if there was none.
     tail_crossed: Tick,
 }
@@ -188,6 +192,8 @@ pub(crate) struct OutputLane {
     pub(crate) buffer: VecDeque<BufferedFlit>,
     /// The input lane that holds it.
     pub(crate) holder: Option<(ChannelId, u8)>,
+    /// VC allocation by iSLIP, by level: whose grant was accepted last.
+    pub(crate) head_pointers: Vec<RoundRobin>,
     /// When a tail crossed into it last.
     pub(crate) released: Option<Tick>,
     /// None where the other end takes in all that comes.
@@ -262,6 +268,7 @@ impl Output {
         let lane = |lane| OutputLane {
             buffer: VecDeque::new(),
             holder: None,
+            head_pointers: vec![RoundRobin::default(); levels],
             released: None,
             credits: credits(lane),
         };

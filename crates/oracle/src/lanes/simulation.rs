@@ -151,7 +151,7 @@ impl Simulation {
         let mut simulation = Self {
             clock: Clock { cycle: lane_plan.cycle },
             timeline: Timeline::new(),
-            selector: Selector::new(&plan, lane_plan.select),
+            selector: Selector::new(&plan, &lane_plan),
             watched: Watched::new(&plan),
             hosts: channels().map(endpoint_of).collect(),
             senders: vec![vec![None; lanes.count.into()]; endpoints.adapters.len()],

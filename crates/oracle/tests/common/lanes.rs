@@ -5,7 +5,7 @@ use gingham_kernel::Span;
 use gingham_model::scheduler::{RoundRobin, StrictPriority};
 use gingham_model::{
     Allocator, Arbitration, Crossbar, Granularity, Injection, LanePlan, PipelinePlan, Plan,
-    Reallocation, Scheduler, Switching,
+    Reallocation, Reselect, Scheduler, Switching, VcAllocator,
 };
 use gingham_topology::Fabric;
 use gingham_topology::routing::{LaneSet, Lanes, VcClass};
@@ -20,6 +20,8 @@ pub(crate) fn lane_plan(fabric: Fabric, count: u8) -> Plan {
     plan.lanes = LanePlan::free(count);
     plan.switching = Switching::VirtualLanes(Arc::new(PipelinePlan {
         select: None,
+        reselect: Reselect::EveryCycle,
+        vc_allocator: VcAllocator::Maximal,
         flit_bytes: 16,
         overhead_bytes: 0,
         cycle: Span::from_ps(FLIT),

@@ -9,9 +9,9 @@
 use crate::common::deliveries;
 use crate::packets::by_message;
 use crate::{lane_plan, lanes, packets};
-use gingham_model::{Plan, Select};
+use gingham_model::{Plan, Reselect, Select};
 use gingham_oracle::start;
-use gingham_topology::routing::{Algorithm, Form, Routes, ShortestPath, route};
+use gingham_topology::routing::{Algorithm, Form, LaneSet, Lanes, Routes, ShortestPath, route};
 use gingham_topology::{FabricBuilder, Guid, NodeKind};
 
 /// Over so many lanes; packets choose if told how.
@@ -108,4 +108,67 @@ fn random_outputs_are_each_taken_as_often() {
     let taken = run.channel_counts()[by_s1.index()].data_flits;
     // Five standard deviations are 50.
     assert!(taken.abs_diff(200) < 50, "{taken}");
+}
+
+/// By s1 and by s2: flits of the diamond.
+fn flits_by(plan: &Plan) -> [u64; 2] {
+    let mut run = start(plan.clone().into());
+    run.advance(u64::MAX);
+    let counts = run.channel_counts();
+    ["s1", "s2"].map(|by| counts[crate::common::channel(&plan.fabric, "s0", by).index()].data_flits)
+}
+
+/// Two packets of six flits, the second so much later.
+fn two_at_s0(count: u8, select: Select, reselect: Reselect, second_ps: u64) -> Plan {
+    let mut plan = diamond(count, Some(select));
+    packets(&mut plan, 0, 2, &[(0, 6)]);
+    packets(&mut plan, 1, 3, &[(second_ps, 6)]);
+    lanes(&mut plan, |lanes| lanes.reselect = reselect);
+    plan
+}
+
+#[test]
+fn a_head_that_chose_for_good_waits_for_its_choice_though_another_way_is_free() {
+    // As on one path: the lane to s1 is free again at 12, and s2 is left alone.
+    let plan = two_at_s0(1, Select::First, Reselect::Never, 10);
+    assert_eq!(flits_by(&plan), [12, 0]);
+    assert_eq!(by_message(plan, 2), [(0, 0, 275, 325), (1, 10, 355, 405)]);
+    let plan = two_at_s0(1, Select::First, Reselect::EveryCycle, 10);
+    assert_eq!(flits_by(&plan), [6, 6]);
+    // It looks at all outputs, not at those with a free lane. At 8 s1, or s2, has a credit less.
+    let plan = two_at_s0(1, Select::LeastLoaded, Reselect::Never, 20);
+    assert_eq!(flits_by(&plan), [6, 6]);
+    assert_eq!(by_message(plan, 2), [(0, 0, 275, 325), (1, 20, 295, 345)]);
+}
+
+#[test]
+fn a_choice_for_good_is_a_draw_for_each_packet() {
+    let mut plan = diamond(1, Some(Select::Random));
+    lanes(&mut plan, |lanes| lanes.reselect = Reselect::Never);
+    let all: Vec<(u64, u32)> = (0..400).map(|number| (200 * number, 1)).collect();
+    packets(&mut plan, 0, 2, &all);
+    // Five standard deviations are 50.
+    let [by_s1, by_s2] = flits_by(&plan);
+    assert!(by_s1.abs_diff(200) < 50 && by_s1 + by_s2 == 400, "{by_s1}");
+}
+
+/// With an escape lane, lane 0 of the path by s2, where both chose lane 1 to s1.
+#[test]
+fn beside_a_choice_for_good_the_escape_lanes_of_the_path_are_open() {
+    let with_path_by = |by: &str, reselect| {
+        let mut plan = two_at_s0(2, Select::First, reselect, 10);
+        let Routes::Table(mut tables) = plan.path_sets.remove(0) else { panic!("tables") };
+        let at = plan.fabric.find_node("s0").unwrap();
+        let by = plan.fabric.source(crate::common::channel(&plan.fabric, "s0", by)).port;
+        for to in plan.fabric.endpoint_ids().skip(2) {
+            tables.set_port(at, to, Some(by));
+        }
+        plan.path_sets = vec![Routes::Table(tables)];
+        plan.lanes.allowed = Lanes::with_escape(None, &[LaneSet::first_n(2)], 1);
+        plan
+    };
+    // The second goes on by the escape lane at once.
+    let plan = with_path_by("s2", Reselect::Never);
+    assert_eq!(flits_by(&plan), [6, 6]);
+    assert_eq!(by_message(plan, 2), [(0, 0, 275, 325), (1, 10, 285, 335)]);
 }

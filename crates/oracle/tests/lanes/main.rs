@@ -25,5 +25,6 @@ mod outputs;
 mod packets;
 mod random;
 mod reallocation;
+mod vc_allocators;
 
 pub(crate) use common::lanes::{in_turn, lane_plan, lanes, on_lanes, packets, strict};

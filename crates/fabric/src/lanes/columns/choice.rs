@@ -3,7 +3,9 @@
 use super::count::COUNT_MAX;
 use super::expected::{Moves, moves};
 use super::group::RADIX_MAX;
-use gingham_model::{Endpoints, PipelinePlan, Plan, Scheduler, SteppedBy, Stepping, WhenFull};
+use gingham_model::{
+    Endpoints, PipelinePlan, Plan, Scheduler, SteppedBy, Stepping, VcAllocator, WhenFull,
+};
 
 /// Why a run is not stepped by columns, if it is not: the key that keeps it from that, and what of
 /// it.
@@ -18,6 +20,10 @@ pub(crate) fn refusal(
     let radix = |node| plan.fabric.channels_from(node).count();
     let refusals = [
         (lanes.select.is_some(), "routing.adaptive has packets choose at every switch"),
+        (
+            lanes.vc_allocator != VcAllocator::Maximal,
+            "network.lanes.vc_allocator is other than maximal",
+        ),
         (lanes.input_speedup > 1, "network.lanes.input_speedup is more than 1"),
         (lanes.output_speedup > 1, "network.lanes.output_speedup is more than 1"),
         (lanes.crossbar_output.is_some(), "network.lanes.crossbar_output chooses by lane"),

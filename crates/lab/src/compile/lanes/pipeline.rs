@@ -29,8 +29,11 @@ pub(in crate::compile) fn plan(
     let among = Among { count, flit_bytes, cut_through };
     let (crossbar_input, crossbar_output) = arbiters::crossbar(source, switch, among, gathered)?;
     let ports = arbiters::ports(source, &switch.lanes, among, gathered)?;
+    let adaptive = source.scenario.routing.adaptive.as_ref();
     let pipeline = PipelinePlan {
-        select: source.scenario.routing.adaptive.as_ref().map(|adaptive| adaptive.select),
+        select: adaptive.map(|adaptive| adaptive.select),
+        reselect: adaptive.map(|adaptive| adaptive.reselect).unwrap_or_default(),
+        vc_allocator: of.vc_allocator(switch)?,
         flit_bytes,
         overhead_bytes,
         cycle: Span::from_ps(1),

@@ -6,7 +6,7 @@
 use super::section::Section;
 use crate::error::LabError;
 use crate::scenario::PipelineParameters;
-use gingham_model::{Allocator, Crossbar, Islip, Scheduler};
+use gingham_model::{Allocator, Crossbar, Islip, Scheduler, VcAllocator};
 use gingham_topology::routing::LANES_MAX;
 
 /// The most cycles of a credit on its way.
@@ -65,14 +65,8 @@ impl Section<'_> {
         count: u8,
     ) -> Result<(Allocator, [u8; 2]), LabError> {
         let allocator = switch.allocator;
-        if let Allocator::Islip(Islip { iterations }) = allocator {
-            let rule = format!("iSLIP iterates from 1 to {ITERATIONS_MAX} times a cycle");
-            self.number(
-                "allocator.islip.iterations",
-                iterations.into(),
-                1..=ITERATIONS_MAX,
-                &rule,
-            )?;
+        if let Allocator::Islip(islip) = allocator {
+            self.check_iterations("allocator.islip.iterations", islip)?;
         }
         let ways = [
             ("input_speedup", switch.input_speedup, "into"),
@@ -95,6 +89,22 @@ impl Section<'_> {
             self.check_turns(switch, key)?;
         }
         Ok((allocator, speedups))
+    }
+
+    /// How heads that request an output are matched with its lanes.
+    pub(super) fn vc_allocator(
+        &self,
+        switch: &PipelineParameters,
+    ) -> Result<VcAllocator, LabError> {
+        if let VcAllocator::Islip(islip) = switch.vc_allocator {
+            self.check_iterations("vc_allocator.islip.iterations", islip)?;
+        }
+        Ok(switch.vc_allocator)
+    }
+
+    fn check_iterations(&self, key: &str, Islip { iterations }: Islip) -> Result<(), LabError> {
+        let rule = format!("iSLIP iterates from 1 to {ITERATIONS_MAX} times a cycle");
+        self.number(key, iterations.into(), 1..=ITERATIONS_MAX, &rule).map(|_| ())
     }
 
     /// Refuses what does not go with a crossbar of which this key is said.

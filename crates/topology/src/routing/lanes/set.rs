@@ -58,7 +58,7 @@ impl LaneSet {
 
     /// Those of them that are not among others.
     #[must_use]
-    pub(crate) const fn without(self, others: Self) -> Self {
+    pub const fn without(self, others: Self) -> Self {
         Self(self.0 & !others.0)
     }
 
