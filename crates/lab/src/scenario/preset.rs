@@ -20,7 +20,9 @@ use super::{
     SwitchingName, SwitchingParameters, WormholeParameters,
 };
 use gingham_kernel::{Bytes, Length, Rate, Span};
-use gingham_model::{Allocator, Crossbar, Injection, Islip, Reallocation, SlackBuffer};
+use gingham_model::{
+    Allocator, Crossbar, Injection, Islip, Reallocation, SlackBuffer, VcAllocator,
+};
 use gingham_topology::{Generation, LinkSpeed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -329,6 +331,7 @@ impl Preset {
                 routing_cycles: 0,
                 credit_delay: Some(2),
                 allocator: Allocator::Islip(Islip::default()),
+                vc_allocator: VcAllocator::Islip(Islip::default()),
                 ..peh_dally
             };
         }

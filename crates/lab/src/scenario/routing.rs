@@ -42,8 +42,9 @@ pub struct Routing {
 pub struct AdaptiveRouting {
     /// Which of the outputs that could take it a packet asks for.
     pub select: Select,
-    /// When a packet that waits for a lane chooses again.
-    pub reselect: Reselect,
+    /// When a packet that waits for a lane chooses again. Default: `never` with `random`, as one draw
+    /// a switch is what random routing means, and else `every-cycle`.
+    pub reselect: Option<Reselect>,
     /// The lowest lanes of every class, on which a packet may go on by the path of the algorithm alone
     /// (Duato 1993). Default: what dimension-order needs, 1 on a mesh and 2 where rings of four
     /// switches or more close, and none under other algorithms.
@@ -61,6 +62,15 @@ pub struct AlternativePaths {
     /// Which packets take them.
     #[schemars(required)]
     pub choose: Option<Choose>,
+}
+
+impl AdaptiveRouting {
+    /// When a packet that waits chooses again.
+    pub(crate) fn reselect(&self) -> Reselect {
+        let usual =
+            if self.select == Select::Random { Reselect::Never } else { Reselect::EveryCycle };
+        self.reselect.unwrap_or(usual)
+    }
 }
 
 impl Default for Routing {

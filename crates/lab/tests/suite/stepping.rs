@@ -69,8 +69,8 @@ fn all_kinds_of_traffic_are_expected() {
 /// Their allocators, when they give lanes, and where flits take their credits.
 #[test]
 fn routers_of_the_literature_are_stepped_by_columns() {
-    for preset in ["booksim-iq", "peh-dally-2001"] {
-        let network = format!("{{ preset = \"{preset}\" }}");
+    for (preset, lanes) in [("booksim-iq", 1), ("peh-dally-2001", 2)] {
+        let network = format!("{{ preset = \"{preset}\", lanes.count = {lanes} }}");
         assert_eq!(chosen(&[("network", &network)]).0, SteppedBy::Columns, "{preset}");
     }
 }

@@ -21,7 +21,8 @@ pub(crate) fn refusal(
     let refusals = [
         (lanes.select.is_some(), "routing.adaptive has packets choose at every switch"),
         (
-            lanes.vc_allocator != VcAllocator::Maximal,
+            // Over one lane all are alike.
+            count > 1 && lanes.vc_allocator != VcAllocator::Maximal,
             "network.lanes.vc_allocator is other than maximal",
         ),
         (lanes.input_speedup > 1, "network.lanes.input_speedup is more than 1"),

@@ -6,7 +6,7 @@ use super::{LaneFigures, limits, notes};
 use crate::compile::arbiters::{self, Among};
 use crate::compile::gathered::Gathered;
 use crate::error::LabError;
-use crate::scenario::{Parameters, PipelineParameters, ScenarioSource};
+use crate::scenario::{AdaptiveRouting, Parameters, PipelineParameters, ScenarioSource};
 use gingham_kernel::Span;
 use gingham_model::{PipelinePlan, Plan};
 use gingham_topology::routing::LaneSet;
@@ -32,7 +32,7 @@ pub(in crate::compile) fn plan(
     let adaptive = source.scenario.routing.adaptive.as_ref();
     let pipeline = PipelinePlan {
         select: adaptive.map(|adaptive| adaptive.select),
-        reselect: adaptive.map(|adaptive| adaptive.reselect).unwrap_or_default(),
+        reselect: adaptive.map(AdaptiveRouting::reselect).unwrap_or_default(),
         vc_allocator: of.vc_allocator(switch)?,
         flit_bytes,
         overhead_bytes,
