@@ -57,12 +57,12 @@ def test_without_virtual_lanes_nothing_is_said(mesh: Path) -> None:
 
 
 def test_what_columns_do_not_step_is_refused_with_the_key(gingham: Command, mesh: Path) -> None:
-    full = "network.lanes.crossbar=full"
-    refused = gingham("run", mesh, "--engine", "columns", "--set", full, "-o", "not")
+    deep = "network.lanes.depth=16"
+    refused = gingham("run", mesh, "--engine", "columns", "--set", deep, "-o", "not")
     assert refused.code == 2
-    said = "engine: columns do not step this run, because network.lanes.crossbar is"
+    said = "engine: columns do not step this run, because network.lanes.depth is"
     assert said in " ".join(refused.err.split())
     assert not (mesh.parent / "not").exists()
     with pytest.raises(InputError) as caught:
-        package.Simulation(package.Scenario.load(mesh).with_(settings=[full]), engine="columns")
+        package.Simulation(package.Scenario.load(mesh).with_(settings=[deep]), engine="columns")
     assert caught.value.key == "engine"

@@ -209,7 +209,9 @@ def test_an_opensm_that_fails_is_one_message_in_its_words(
     put(torus.parent, "opensm", "echo 'cannot bind' >&2; exit 3", monkeypatch)
     failed = gingham("opensm", "compare", torus.name, "--engines", "minhop,lash")
     assert (failed.code, failed.out) == (6, "")
-    assert failed.err == "gingham: opensm: ended with code 3\n  cannot bind\n"
+    said, message = failed.err.split("\n", 1)
+    assert said.startswith("gingham: 2 runs of OpenSM, each of at most 120 s")
+    assert message == "gingham: opensm: ended with code 3\n  cannot bind\n"
 
 
 def test_hosts_may_be_cabled_at_their_second_port(gingham: Command, tmp_path: Path) -> None:

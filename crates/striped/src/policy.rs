@@ -169,7 +169,7 @@ mod tests {
             "name = \"b\"\naddresses = [\"10.90.0.1/24\", \"fd00::1/64\"]\nroutes = [\"10.1.0.0/16\"]\n\
              [peer]\npublic-key = \"{}\"\n\
              [[channel]]\nlocal = \"192.0.2.7:7000\"\n[[channel]]\nlocal = \"192.0.2.7:7001\"\n{policies}",
-            "8f".repeat(32)
+            "0f".repeat(32)
         );
         let source = Source::parse("b.toml", &text, Path::new("."), &Overrides::default());
         source.unwrap_or_else(|error| panic!("{error}"))
