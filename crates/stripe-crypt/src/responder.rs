@@ -77,8 +77,9 @@ impl Responder {
         Ok(Self { private, macs, cookies: Cookies::new()?, budget })
     }
 
-    /// Reads an initiation that came from there; what is written behind `reply` is to go back. `answered` is asked for the answer to one that has
-    /// this `mac1`, if its peer says so of the datagram.
+    /// Reads an initiation that came from there; what is written behind `reply` is to go back.
+    /// `answered` is asked for the answer to one that has this `mac1`, if its peer says so of the
+    /// datagram.
     pub fn read(
         &mut self,
         now: Instant,

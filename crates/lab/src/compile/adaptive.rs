@@ -84,7 +84,7 @@ pub(super) fn no_escape(
     error: EscapeError,
     user: impl FnOnce(usize) -> (Option<String>, Option<String>),
 ) -> LabError {
-    let EscapeError::NoneLeft { lanes, escape, .. } = error else {
+    let EscapeError::NoneLeft { lanes, escape } = error else {
         return source.refuse(ESCAPE_KEY, error.to_string()).into();
     };
     let (called, key) = user(escape + 1);

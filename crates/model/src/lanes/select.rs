@@ -114,13 +114,13 @@ pub struct Selector {
 impl Selector {
     /// That of a run, if packets choose.
     pub fn new(plan: &Plan, lanes: &PipelinePlan) -> Option<Self> {
-        let PipelinePlan { select, reselect, .. } = *lanes;
+        let (select, reselect) = (lanes.select?, lanes.reselect);
         let draws = |switch| {
             let name = plan.fabric.node(switch).stable_name();
             Counted::new(plan.seed, &name, Purpose::Output)
         };
         let draws = plan.fabric.switches().map(draws).collect();
-        Some(Self { select: select?, reselect, draws })
+        Some(Self { select, reselect, draws })
     }
 
     /// Whether a head keeps to what it chose as its routing was over.

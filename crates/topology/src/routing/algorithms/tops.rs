@@ -75,7 +75,7 @@ pub(super) fn ranked<'a>(fabric: &Fabric, graph: &'a SwitchGraph) -> (Vec<u32>, 
 pub(super) struct Island<'a> {
     graph: &'a SwitchGraph,
     pub(super) members: Vec<NodeId>,
-    pub(super) leaves: Vec<NodeId>,
+    leaves: Vec<NodeId>,
 }
 
 impl<'a> Island<'a> {

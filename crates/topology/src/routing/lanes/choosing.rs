@@ -41,7 +41,7 @@ impl fmt::Display for EscapeError {
                 "rings of four switches or more close here, and take an escape lane for each of two dateline classes: say 2, or \
                  0 for none",
             ),
-            Self::NoneLeft { lanes, escape, .. } => write!(
+            Self::NoneLeft { lanes, escape } => write!(
                 f,
                 "the lowest {escape} lanes of each class are for escape, and a class has {lanes}: give it one more at least, on \
                  which packets choose"
