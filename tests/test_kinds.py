@@ -14,7 +14,7 @@ import pytest
 
 from gingham import InputError, Results, Scenario, kinds, run
 from gingham.errors import unknown
-from gingham.kinds import FABRIC, Kind, Measured
+from gingham.kinds import FABRIC, STRIPE, Kind, LaboratoryKind, Measured
 from gingham.sweeps import Sweep, estimate, run_sweep
 from tests.folders import as_before_digests
 
@@ -284,3 +284,19 @@ def test_the_trace_of_streams_is_of_the_key_of_a_run_and_stands_where_it_is_set(
     assert named == ("traffic.0.streams.data.trace.file", str(tmp_path / "frames.txt"))
     read = [(file["key"], file["path"]) for file in run(own).about["files"]]
     assert read == [named]
+
+
+@pytest.mark.parametrize("kind", [FABRIC, STRIPE], ids=lambda kind: kind.name)
+def test_a_column_of_parts_holds_the_same_in_a_run_and_in_a_sweep(
+    kind: LaboratoryKind[Any, Any],
+) -> None:
+    types = {"integer": "int64", "real": "double", "text": "string"}
+    tables = {table["name"]: table["columns"] for table in kind.schema["tables"]}
+    for part in kind.parts:
+        of_a_run = {column["name"]: types[column["type"]] for column in tables[part]}
+        of_a_sweep = kind.part_columns(part)
+        shared = of_a_run.keys() & of_a_sweep.keys()
+        assert len(shared) > 5
+        assert {name: of_a_run[name] for name in shared} == {
+            name: of_a_sweep[name] for name in shared
+        }

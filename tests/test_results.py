@@ -56,10 +56,27 @@ def same(one: pa.Table, other: pa.Table) -> bool:
 def test_words_of_a_column_come_back_as_they_were(words: list[str], tmp_path: Path) -> None:
     places = [*range(len(words)), *range(len(words))]
     data = struct.pack(f"={len(places)}I", *places)
-    table = tables.from_columns([("name", "a name", "", ("u32", data, words))])
+    table = tables.from_columns([("name", "a name", "", ("u32", data, words), [])])
     table.validate(full=True)
     assert table["name"].to_pylist() == words * 2
     assert table["name"].combine_chunks().dictionary.equals(pa.array(words, pa.string()))
+    pq.write_table(table, tmp_path / "table.parquet")
+    assert tables.from_parquet(tmp_path / "table.parquet").equals(table, check_metadata=True)
+
+
+@pytest.mark.parametrize("missing", [[], [1], [0, 9], list(range(10))])
+def test_what_is_missing_is_null_and_changes_no_type(missing: list[int], tmp_path: Path) -> None:
+    numbers, codes = struct.pack("=10Q", *range(10)), struct.pack("=10I", *[0] * 10)
+    words = ["a"] if len(missing) < 10 else []
+    columns = [
+        ("count", "a count", "messages", ("u64", numbers, []), missing),
+        ("text", "a text", "", ("u32", codes, words), missing),
+    ]
+    table = tables.from_columns(columns)
+    table.validate(full=True)
+    assert table["count"].to_pylist() == [None if at in missing else at for at in range(10)]
+    assert table["text"].to_pylist() == [None if at in missing else "a" for at in range(10)]
+    assert table.schema.types == [pa.uint64(), pa.dictionary(pa.int32(), pa.string())]
     pq.write_table(table, tmp_path / "table.parquet")
     assert tables.from_parquet(tmp_path / "table.parquet").equals(table, check_metadata=True)
 

@@ -40,6 +40,19 @@ def test_a_run_has_the_tables_that_the_schema_promises(result: stripe.StripeResu
     assert result.table("packets").num_rows == 50
 
 
+def test_a_count_that_is_missing_is_null_in_a_column_of_whole_numbers(tmp_path: Path) -> None:
+    transport = '[[source]]\nname = "one"\nkind.reno.window = "300 kB"\n'
+    plain = '[[source]]\nname = "other"\nkind.poisson.rate = "1 Mbit/s"\n'
+    scenario = stripe.StripeScenario.parse(f"{TWO}{transport}{plain}")
+    found = stripe.run(scenario)
+    found.save(tmp_path / "run")
+    for table in (found.table("sources"), stripe.load_result(tmp_path / "run").table("sources")):
+        for name in ("retransmissions", "timeouts", "window_bytes"):
+            assert table.schema.field(name).type == pa.uint64()
+            assert table[name].to_pylist() == [one[name] for one in found.sources]
+            assert [one is None for one in table[name].to_pylist()] == [False, True]
+
+
 def test_a_run_folder_gives_back_what_was_written(
     result: stripe.StripeResult, tmp_path: Path
 ) -> None:

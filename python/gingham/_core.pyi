@@ -45,7 +45,9 @@ _NodeRow: TypeAlias = tuple[
     Literal["switch", "host", "aggregation", "router"], str, str | None, str, int
 ]
 _CableRow: TypeAlias = tuple[tuple[int, int], tuple[int, int], str | None, int | None]
-_Column: TypeAlias = tuple[str, str, str, tuple[Literal["u64", "f64", "u32"], bytes, list[str]]]
+_Column: TypeAlias = tuple[
+    str, str, str, tuple[Literal["u64", "f64", "u32"], bytes, list[str]], list[int]
+]
 
 @final
 class Fabric:

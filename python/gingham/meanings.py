@@ -30,7 +30,7 @@ tables, and `gingham.load_result(FOLDER)` gives both back: `result.summary`, `re
 `result.table(name)`.
 
 Names end in their unit. A half-width is that of the 95 % interval; what is unknown is `null` in
-the summary and NaN in a table.
+the summary. In a table it is NaN, or null in a column of integers or texts.
 """
 
 STRIPE_HEAD = """# The numbers of a striping result
@@ -43,7 +43,8 @@ tables, and `gingham.stripe.load_result(FOLDER)` gives both back: `result.summar
 `result.channels`, `result.sources`, `result.table(name)`.
 
 Names end in their unit. A half-width is that of the 95 % interval; what is unknown is `null` in
-the summary and NaN in a table. Packets are numbered from 1 in the order in which they were sent.
+the summary. In a table it is NaN, or null in a column of integers or texts. Packets are
+numbered from 1 in the order in which they were sent.
 """
 
 TABLES = """Each is a Parquet file of the run folder and an Arrow table in Python, where every

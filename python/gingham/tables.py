@@ -19,7 +19,7 @@ from gingham._files import reason
 from gingham._sealed import damaged, require_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     import pyarrow as pa
@@ -27,8 +27,9 @@ if TYPE_CHECKING:
     from gingham._sealed import Entry
 
 CURE = "run its scenario again; overwrite=True replaces the folder"
-# Name, meaning, unit, (type of the values, little-endian bytes, distinct words).
-CoreColumn: TypeAlias = tuple[str, str, str, tuple[str, bytes, list[str]]]
+# Name, meaning, unit, (type of the values, little-endian bytes, distinct words), and the rows in
+# which an integer or a text is missing.
+CoreColumn: TypeAlias = tuple[str, str, str, tuple[str, bytes, list[str]], list[int]]
 
 
 def from_columns(columns: Iterable[CoreColumn]) -> pa.Table:
@@ -36,23 +37,38 @@ def from_columns(columns: Iterable[CoreColumn]) -> pa.Table:
     import pyarrow as pa
 
     fields, arrays = [], []
-    for name, meaning, unit, values in columns:
-        array = arrow_array(pa, *values)
+    for name, meaning, unit, values, missing in columns:
+        array = arrow_array(pa, *values, missing)
         metadata = {"meaning": meaning} | ({"unit": unit} if unit else {})
         fields.append(pa.field(name, array.type, metadata=metadata))
         arrays.append(array)
     return pa.Table.from_arrays(arrays, schema=pa.schema(fields))
 
 
-def arrow_array(pa: Any, kind: str, data: bytes, words: list[str]) -> pa.Array:
-    """Return an Arrow array over the bytes of a column."""
+def arrow_array(
+    pa: Any, kind: str, data: bytes, words: list[str], missing: Sequence[int]
+) -> pa.Array:
+    """Return an Arrow array over the bytes of a column, null in the rows where one is missing."""
     types = {"u64": pa.uint64(), "f64": pa.float64(), "u32": pa.int32()}
     type_ = types[kind]
     count = len(data) * 8 // type_.bit_width
-    array = pa.Array.from_buffers(type_, count, [None, pa.py_buffer(data)])
+    valid = pa.py_buffer(validity(count, missing)) if missing else None
+    array = pa.Array.from_buffers(type_, count, [valid, pa.py_buffer(data)])
     if kind == "u32":
         return pa.DictionaryArray.from_arrays(array, texts(pa, words))
     return array
+
+
+def validity(count: int, missing: Iterable[int]) -> bytes:
+    """Return Arrow's bitmap of so many rows, least bit first: 0 where a value is missing.
+
+    >>> validity(9, [1, 8]).hex()
+    'fd00'
+    """
+    bits = (1 << count) - 1
+    for row in missing:
+        bits &= ~(1 << row)
+    return bits.to_bytes(-(-count // 8), "little")
 
 
 def texts(pa: Any, words: list[str]) -> pa.Array:

@@ -18,7 +18,7 @@ pub(crate) fn schema<'py>(
     summary: &Value,
 ) -> PyResult<Bound<'py, PyAny>> {
     let column = |column: &Column| {
-        let Column { name, unit, meaning, data } = column;
+        let Column { name, unit, meaning, data, missing: _ } = column;
         json!({ "name": name, "unit": unit, "meaning": meaning, "type": data.kind() })
     };
     let table = |table: &Table| {
@@ -34,7 +34,7 @@ pub(crate) fn rows<'py>(py: Python<'py>, tables: &[Table]) -> PyResult<Vec<Table
     tables.iter().map(|table| Ok((table.name, columns(py, table)?))).collect()
 }
 
-/// The columns of a table as (name, meaning, unit, values).
+/// The columns of a table as (name, meaning, unit, values, rows without a value).
 pub(crate) fn columns<'py>(py: Python<'py>, table: &Table) -> PyResult<Bound<'py, PyList>> {
     let column = |column: &Column| {
         let values = match &column.data {
@@ -51,7 +51,7 @@ pub(crate) fn columns<'py>(py: Python<'py>, table: &Table) -> PyResult<Bound<'py
                 ("u32", PyBytes::new(py, &bytes), values.clone())
             }
         };
-        (&column.name, &column.meaning, &column.unit, values).into_bound_py_any(py)
+        (&column.name, &column.meaning, &column.unit, values, &column.missing).into_bound_py_any(py)
     };
     PyList::new(py, table.columns.iter().map(column).collect::<PyResult<Vec<_>>>()?)
 }

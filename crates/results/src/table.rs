@@ -7,11 +7,16 @@
 //! Where rows are also objects of a summary (`fields`), a field is a column: its name, its doc
 //! comment as the meaning, and its unit as an extension of its schema, `x-unit`.
 //!
+//! What a column holds is the type of its field, and the same whatever is missing: a count that may
+//! be missing is an integer, and a text that may be missing a text. Where a real number is missing
+//! stands NaN. Where an integer or a text is, its row is named (`missing`).
+//!
 //! A table without rows still has its columns: that is how the reference page is made.
 
 use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 use serde::Serialize;
 use serde_json::Value;
+use std::slice;
 
 /// The values of a column. Two are equal where their bits are, so that NaN equals itself.
 #[derive(Clone, Debug)]
@@ -65,8 +70,10 @@ pub struct Column {
     pub unit: String,
     /// What it holds.
     pub meaning: String,
-    /// The values.
+    /// The values; 0, or the first of the distinct words, in rows where one is missing.
     pub data: ColumnData,
+    /// Rows in which an integer or a text is missing, in order.
+    pub missing: Vec<usize>,
 }
 
 /// A table of results.
@@ -146,13 +153,23 @@ impl<'a, R> Builder<'a, R> {
         meaning: &'static str,
         text: impl Fn(&R) -> String,
     ) -> Self {
-        let data = words_of(self.rows.iter().map(text));
+        let data = words_of(self.rows.iter().map(|row| Some(text(row))));
         self.column((name, ""), meaning, data)
     }
 
-    fn column(mut self, (name, unit): (&str, &str), meaning: &str, data: ColumnData) -> Self {
+    fn column(self, name_and_unit: (&str, &str), meaning: &str, data: ColumnData) -> Self {
+        self.with_missing(name_and_unit, meaning, data, Vec::new())
+    }
+
+    fn with_missing(
+        mut self,
+        (name, unit): (&str, &str),
+        meaning: &str,
+        data: ColumnData,
+        missing: Vec<usize>,
+    ) -> Self {
         let [name, unit, meaning] = [name, unit, meaning].map(str::to_owned);
-        self.columns.push(Column { name, unit, meaning, data });
+        self.columns.push(Column { name, unit, meaning, data, missing });
         self
     }
 
@@ -166,9 +183,9 @@ impl<'a, R> Builder<'a, R> {
             self,
             |table, (name, field)| match field["x-unit"].as_str() {
                 Some(unit) => {
-                    let meaning = meaning_of(field);
-                    let values = rows.iter().map(|row| &row[name]);
-                    table.column((name, unit), &meaning, data_of(&field["type"], values))
+                    let values: Vec<&Value> = rows.iter().map(|row| &row[name]).collect();
+                    let (data, missing) = data_of(field, &values);
+                    table.with_missing((name, unit), &meaning_of(field), data, missing)
                 }
                 None => table,
             },
@@ -200,28 +217,47 @@ fn meaning_of(field: &Value) -> String {
     format!("{}{}", first.to_lowercase(), rest.trim_end_matches('.'))
 }
 
-/// The values of a field of some type.
-fn data_of<'v>(kind: &Value, values: impl Iterator<Item = &'v Value>) -> ColumnData {
-    if kind == "integer" {
-        let whole = |value: &Value| value.as_u64().expect("a count is a whole number");
-        ColumnData::Integers(values.map(whole).collect())
-    } else if kind == "string" || kind.is_null() {
-        // A choice among words has no type.
-        words_of(values.map(|value| value.as_str().expect("a text is one").to_owned()))
-    } else {
-        // A number that may be missing has two.
-        ColumnData::Reals(values.map(|value| value.as_f64().unwrap_or(f64::NAN)).collect())
-    }
+/// The values of a field, and the rows in which an integer or a text is missing.
+fn data_of(field: &Value, values: &[&Value]) -> (ColumnData, Vec<usize>) {
+    let data = match type_of(field) {
+        "integer" => ColumnData::Integers(
+            known(values, Value::as_u64).map(Option::unwrap_or_default).collect(),
+        ),
+        "string" => words_of(known(values, |value| value.as_str().map(str::to_owned))),
+        "number" => {
+            let reals = known(values, Value::as_f64).map(|value| value.unwrap_or(f64::NAN));
+            return (ColumnData::Reals(reals.collect()), Vec::new());
+        }
+        other => panic!("a column holds numbers or texts, and no {other}"),
+    };
+    (data, (0..values.len()).filter(|row| values[*row].is_null()).collect())
 }
 
-fn words_of(texts: impl Iterator<Item = String>) -> ColumnData {
-    let texts: Vec<String> = texts.collect();
-    let mut values = texts.clone();
+/// The type of a field that may be missing or not. A choice among words has none, and is a text.
+fn type_of(field: &Value) -> &str {
+    let types = &field["type"];
+    let types = types.as_array().map_or(slice::from_ref(types), Vec::as_slice);
+    types.iter().filter_map(Value::as_str).find(|name| *name != "null").unwrap_or("string")
+}
+
+/// The values that are there, each of the type of its field.
+fn known<'v, T>(
+    values: &[&'v Value],
+    value: impl Fn(&'v Value) -> Option<T>,
+) -> impl Iterator<Item = Option<T>> {
+    let of_its_type = move |one: &'v Value| value(one).expect("a value is of its field's type");
+    values.iter().map(move |one| (!one.is_null()).then(|| of_its_type(one)))
+}
+
+fn words_of(texts: impl Iterator<Item = Option<String>>) -> ColumnData {
+    let texts: Vec<Option<String>> = texts.collect();
+    let mut values: Vec<String> = texts.iter().flatten().cloned().collect();
     values.sort_unstable();
     values.dedup();
     let place = |text| values.binary_search(text).expect("every text is among the distinct ones");
     let code = |text| u32::try_from(place(text)).expect("few distinct values");
-    ColumnData::Words { codes: texts.iter().map(code).collect(), values }
+    let codes = texts.iter().map(|text| text.as_ref().map_or(0, code)).collect();
+    ColumnData::Words { codes, values }
 }
 
 #[cfg(test)]
@@ -249,7 +285,7 @@ mod tests {
         let table = Builder::new(&rows).fields().build("rows", "a row each");
         let column = |name: &str, unit: &str, meaning: &str, data| {
             let [name, unit, meaning] = [name, unit, meaning].map(str::to_owned);
-            Column { name, unit, meaning, data }
+            Column { name, unit, meaning, data, missing: Vec::new() }
         };
         let expected = [
             column(
@@ -276,5 +312,84 @@ mod tests {
         let expected =
             ColumnData::Words { codes: vec![1, 0, 1], values: vec!["a".into(), "b".into()] };
         assert_eq!(table.columns[0].data, expected);
+    }
+
+    /// A choice.
+    #[derive(Clone, Copy, Serialize, JsonSchema)]
+    #[serde(rename_all = "kebab-case")]
+    enum Colour {
+        /// As blood.
+        Red,
+        /// As the sky.
+        DarkBlue,
+    }
+
+    /// A row of which anything may be missing.
+    #[derive(Serialize, JsonSchema)]
+    struct Sparse {
+        /// A count.
+        #[schemars(extend("x-unit" = "messages"))]
+        count: Option<u64>,
+        /// A share.
+        #[schemars(extend("x-unit" = "1"))]
+        share: Option<f64>,
+        /// A text.
+        #[schemars(extend("x-unit" = ""))]
+        text: Option<&'static str>,
+        /// A choice.
+        #[schemars(extend("x-unit" = ""))]
+        colour: Option<Colour>,
+    }
+
+    /// Data and missing rows of each column.
+    fn held(rows: &[Sparse]) -> Vec<(ColumnData, Vec<usize>)> {
+        let columns = Builder::new(rows).fields().build("rows", "a row each").columns;
+        columns.into_iter().map(|column| (column.data, column.missing)).collect()
+    }
+
+    fn words(codes: &[u32], values: &[&str]) -> ColumnData {
+        let values = values.iter().copied().map(str::to_owned).collect();
+        ColumnData::Words { codes: codes.to_vec(), values }
+    }
+
+    #[test]
+    fn what_is_missing_does_not_change_what_a_column_holds() {
+        let sparse = |count, share, text, colour| Sparse { count, share, text, colour };
+        let whole = sparse(Some(u64::MAX), Some(0.5), Some("b"), Some(Colour::Red));
+        let other = sparse(Some(0), Some(0.0), Some("a"), Some(Colour::DarkBlue));
+        let rows = [whole, sparse(None, None, None, None), other];
+        let expected = [
+            (ColumnData::Integers(vec![u64::MAX, 0, 0]), vec![1]),
+            (ColumnData::Reals(vec![0.5, f64::NAN, 0.0]), vec![]),
+            (words(&[1, 0, 0], &["a", "b"]), vec![1]),
+            (words(&[1, 0, 0], &["dark-blue", "red"]), vec![1]),
+        ];
+        assert_eq!(held(&rows), expected);
+    }
+
+    #[test]
+    fn where_all_is_missing_each_column_is_what_it_was() {
+        let none = || Sparse { count: None, share: None, text: None, colour: None };
+        let expected = [
+            (ColumnData::Integers(vec![0, 0]), vec![0, 1]),
+            (ColumnData::Reals(vec![f64::NAN; 2]), vec![]),
+            (words(&[0, 0], &[]), vec![0, 1]),
+            (words(&[0, 0], &[]), vec![0, 1]),
+        ];
+        assert_eq!(held(&[none(), none()]), expected);
+    }
+
+    /// A row whose field is neither number nor text.
+    #[derive(Serialize, JsonSchema)]
+    struct Listed {
+        /// A list.
+        #[schemars(extend("x-unit" = "1"))]
+        list: Vec<u64>,
+    }
+
+    #[test]
+    #[should_panic(expected = "no array")]
+    fn a_list_is_no_column() {
+        let _ = Builder::new(&[Listed { list: vec![] }]).fields();
     }
 }

@@ -40,6 +40,7 @@ pub struct SourceSummary {
     #[schemars(extend("x-unit" = "bit/s"))]
     pub goodput_half_width_bits_per_s: Option<f64>,
     /// Packets out of order as a share of those delivered.
+    #[schemars(extend("x-unit" = "1"))]
     pub out_of_order_share: Option<f64>,
     /// Mean delay in the window, in nanoseconds.
     #[schemars(extend("x-unit" = "ns"))]
@@ -48,14 +49,19 @@ pub struct SourceSummary {
     #[schemars(extend("x-unit" = "ns"))]
     pub delay_half_width_ns: Option<f64>,
     /// Of a transport: retransmitted segments.
+    #[schemars(extend("x-unit" = "packets"))]
     pub retransmissions: Option<u64>,
     /// Of a transport: times that three duplicate acknowledgements reduced its window.
+    #[schemars(extend("x-unit" = "events"))]
     pub fast_recoveries: Option<u64>,
     /// Of a transport: timeouts.
+    #[schemars(extend("x-unit" = "events"))]
     pub timeouts: Option<u64>,
     /// Of a transport that reads marks: times that one reduced its window.
+    #[schemars(extend("x-unit" = "events"))]
     pub marks_heeded: Option<u64>,
     /// Of a transport: its window at the end, in bytes.
+    #[schemars(extend("x-unit" = "B"))]
     pub window_bytes: Option<u64>,
 }
 
