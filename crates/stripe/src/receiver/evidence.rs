@@ -94,7 +94,7 @@ impl<P> Confirmed<P> {
         let repair = |requests: RepairRequests| Repair {
             gaps: Gaps::new(requests),
             copies: Copies::new(charge),
-            replaced: Replaced::new(),
+            replaced: Replaced::new(channels),
         };
         Self {
             next: 0,
@@ -157,7 +157,7 @@ impl<P> Confirmed<P> {
             let longest_ns = self.shown.iter().map(|one| one.round_trip_ns).max().unwrap_or(0);
             let lost = Lost { channel, first, count, from, before, round_trip_ns, longest_ns };
             repair.gaps.note(now, lost);
-            repair.replaced.fill(channel, &mut repair.gaps);
+            repair.replaced.fill((channel, first), on_channel, &mut repair.gaps);
         }
     }
 
@@ -208,8 +208,7 @@ impl<P> Confirmed<P> {
             return Seen::Repeated;
         }
         if let Some(of) = repair_of {
-            self.see_copy(of);
-            self.see_progress(now);
+            self.see_copy(now, of);
         }
         if is_over {
             return Seen::Missed;
@@ -234,21 +233,14 @@ impl<P> Confirmed<P> {
     }
 
     /// A copy has come: its packet is missing no more, nor will it be if it is still on its way.
-    fn see_copy(&mut self, RepairOf { channel, channel_sequence, .. }: RepairOf) {
+    fn see_copy(&mut self, now: Instant, of: RepairOf) {
+        let RepairOf { channel, channel_sequence, .. } = of;
         let shown = self.shown.get(usize::from(channel));
         let is_to_come =
             shown.is_some_and(|shown| ahead(channel_sequence, shown.next_on_channel) >= 0);
-        if !self.fill(channel, channel_sequence)
-            && let Some(repair) = self.repair.as_mut().filter(|_| is_to_come)
-        {
+        let Some(repair) = &mut self.repair else { return };
+        if !repair.gaps.see_copy(now, channel, channel_sequence) && is_to_come {
             repair.replaced.push(channel, channel_sequence);
-        }
-    }
-
-    /// A copy has come: so may others of what was on its way on channels that left.
-    fn see_progress(&mut self, now: Instant) {
-        if let Some(repair) = &mut self.repair {
-            repair.gaps.see_progress(now);
         }
     }
 

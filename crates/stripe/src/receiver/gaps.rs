@@ -9,8 +9,11 @@
 //! 45 to 51 they are the sender knows; here it is enough that none of 45 to 51 is given up while
 //! they may come.
 //!
+//! What was on its way on channels that left may be more than others carry in a wait. It is waited for
+//! as long as copies of it come, each of which makes it fewer.
+//!
 //! Invariants: at most [`GAPS_MAX`] gaps of up to 64 packets in a row, of which some came; what finds
-//! no room is not asked for.
+//! no room is not asked for; a wait is prolonged only by a departure, or by a packet that was missing.
 
 #[cfg(test)]
 mod corruption;
@@ -74,6 +77,14 @@ struct Gap {
     asked: u32,
     /// Whether all was asked for before.
     is_again: bool,
+}
+
+impl Gap {
+    /// Whether this packet of a channel is one of those that have not come.
+    fn misses(&self, channel: u8, channel_sequence: u32) -> bool {
+        let bit = channel_sequence.wrapping_sub(self.first);
+        self.channel == channel && bit < GAP_PACKETS && self.missing & (1 << bit) != 0
+    }
 }
 
 /// The packets of a channel that were lost in a row, and what numbers in the pipe they may have.
@@ -170,25 +181,30 @@ impl Gaps {
         }
     }
 
-    /// A copy has come: what was on its way on channels that left is waited for from then on.
-    pub(super) fn see_progress(&mut self, now: Instant) {
-        for gap in self.gaps.iter_mut().filter(|gap| gap.left) {
-            gap.until = gap.until.max(now.after(gap.wait));
+    /// A copy of a packet of a channel has come: whether that was missing. If it was on its way on a
+    /// channel that left, all that was on such channels is waited for from then on: the sender is
+    /// at it. No other copy says so.
+    pub(super) fn see_copy(&mut self, now: Instant, channel: u8, channel_sequence: u32) -> bool {
+        let is_left = |gap: &Gap| gap.left && gap.misses(channel, channel_sequence);
+        if self.gaps.iter().any(is_left) {
+            for gap in self.gaps.iter_mut().filter(|gap| gap.left) {
+                gap.until = gap.until.max(now.after(gap.wait));
+            }
         }
+        self.fill(channel, channel_sequence)
     }
 
     /// A packet of a channel has come after all, or a copy of it: whether it was missing and worth
     /// waiting for.
     pub(super) fn fill(&mut self, channel: u8, channel_sequence: u32) -> bool {
         let mut was_missing = false;
-        for gap in self.gaps.iter_mut().filter(|gap| gap.channel == channel) {
-            let bit = channel_sequence.wrapping_sub(gap.first);
-            if bit < GAP_PACKETS {
-                was_missing |= gap.missing & (1 << bit) != 0;
-                gap.missing &= !(1 << bit);
-            }
+        for gap in self.gaps.iter_mut().filter(|gap| gap.misses(channel, channel_sequence)) {
+            gap.missing &= !(1 << channel_sequence.wrapping_sub(gap.first));
+            was_missing = true;
         }
-        self.gaps.retain(|gap| gap.missing != 0);
+        if was_missing {
+            self.gaps.retain(|gap| gap.missing != 0);
+        }
         was_missing
     }
 
@@ -229,7 +245,7 @@ impl Gaps {
                 channel: gap.channel,
                 first: gap.first.wrapping_add(start),
                 count,
-                // Of what is waited for as long as copies come nobody can say how long that is.
+                // Of what is waited for as long as others of it come nobody can say how long that is.
                 left_ns: u32::try_from(left_ns).ok().filter(|_| !gap.left).unwrap_or(u32::MAX),
             };
             return Some((nack, gap.is_again));

@@ -3,41 +3,97 @@
 //! Who sends a packet on two channels at once gives each of them the number that it has there. A copy
 //! names its packet; if that is then found to be lost, nothing is missing.
 //!
-//! Invariant: memory is taken at set-up; of what is forgotten a copy comes too often, and no packet too
-//! seldom.
+//! Invariants: at most [`REPLACED_MAX`] of a channel, in the order of their numbers, each looked at
+//! once when its channel has gone past it; of what is forgotten a copy comes too often, and no packet
+//! too seldom.
 
 use std::collections::VecDeque;
 
+use super::buffer::make_place;
 use super::gaps::Gaps;
+use crate::tag::ahead;
 
-/// So many are remembered: what 100 Mbit/s of packets of 1,400 bytes are in a tenth of a second, which
-/// is as long as the round trips of channels differ.
+/// So many of a channel are remembered: what 100 Mbit/s of packets of 1,400 bytes are in a tenth of a
+/// second, which is as long as the round trips of channels differ.
 const REPLACED_MAX: usize = 1_024;
 
-/// The last packets whose copies came before them: channels, and numbers there.
+/// The last packets whose copies came before them: for each channel, their numbers there.
 #[derive(Clone, Debug)]
-pub(super) struct Replaced(VecDeque<(u8, u32)>);
+pub(super) struct Replaced(Vec<VecDeque<u32>>);
 
 impl Replaced {
-    pub(super) fn new() -> Self {
-        Self(VecDeque::with_capacity(REPLACED_MAX))
+    pub(super) fn new(channels: usize) -> Self {
+        Self(vec![VecDeque::new(); channels])
     }
 
     pub(super) fn push(&mut self, channel: u8, channel_sequence: u32) {
-        if self.0.len() == REPLACED_MAX {
-            self.0.pop_front();
+        let numbers = &mut self.0[usize::from(channel)];
+        if numbers.len() == REPLACED_MAX {
+            numbers.pop_front();
         }
-        self.0.push_back((channel, channel_sequence));
+        make_place(numbers);
+        // Copies go in order, and mostly come so.
+        let before = numbers.iter().rev().take_while(|one| ahead(**one, channel_sequence) > 0);
+        let place = numbers.len() - before.count();
+        numbers.insert(place, channel_sequence);
     }
 
-    /// Some of a channel's packets were found to be lost: those that are here are not missing.
-    pub(super) fn fill(&self, channel: u8, gaps: &mut Gaps) {
-        for (_, number) in self.0.iter().filter(|(one, _)| *one == channel) {
-            gaps.fill(channel, *number);
+    /// From this packet of a channel on, up to the next one there, all were found to be lost: those that
+    /// are here are not missing. What is before that is over.
+    pub(super) fn fill(&mut self, (channel, first): (u8, u32), next: u32, gaps: &mut Gaps) {
+        let numbers = &mut self.0[usize::from(channel)];
+        let over = numbers.partition_point(|number| ahead(*number, next) < 0);
+        for number in numbers.drain(..over).filter(|number| ahead(*number, first) >= 0) {
+            gaps.fill(channel, number);
         }
     }
 
     pub(super) fn clear(&mut self) {
-        self.0.clear();
+        self.0.iter_mut().for_each(VecDeque::clear);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::receiver::gaps::{Lost, RepairRequests};
+    use crate::{Instant, Nack};
+
+    const NOW: Instant = Instant::ORIGIN;
+
+    /// The next packets of channel 1 that are asked for, where 7 to 9 of it are lost and its next is 10.
+    fn asked(replaced: &mut Replaced) -> Vec<(u32, u16)> {
+        let mut gaps = Gaps::new(RepairRequests::default());
+        let (round_trip_ns, longest_ns) = (0, 0);
+        let (first, count) = (7, 3);
+        gaps.note(
+            NOW,
+            Lost { channel: 1, first, count, from: 20, before: 40, round_trip_ns, longest_ns },
+        );
+        replaced.fill((1, first), first + count, &mut gaps);
+        let said = std::iter::from_fn(|| gaps.poll(NOW));
+        said.map(|(Nack { first, count, .. }, _)| (first, count)).collect()
+    }
+
+    /// Copies of 12, 8 and 5 came, in this order. 5 came itself; 8 is not missing; 12 is to come.
+    #[test]
+    fn what_a_channel_has_gone_past_is_forgotten_and_what_was_lost_of_it_is_not_missing() {
+        let mut replaced = Replaced::new(2);
+        for number in [12, 8, 5] {
+            replaced.push(1, number);
+        }
+        assert_eq!(asked(&mut replaced), [(7, 1), (9, 1)]);
+        assert_eq!(replaced.0, [vec![], vec![12]]);
+    }
+
+    /// Any number of copies of channel 0 makes nobody forget one of channel 1; of a channel the last
+    /// 1,024 are remembered.
+    #[test]
+    fn a_channel_has_room_of_its_own() {
+        let mut replaced = Replaced::new(2);
+        replaced.push(1, 8);
+        (0..2_000).for_each(|number| replaced.push(0, number));
+        assert_eq!((replaced.0[0].len(), replaced.0[0][0]), (REPLACED_MAX, 2_000 - 1_024));
+        assert_eq!(asked(&mut replaced), [(7, 1), (9, 1)]);
     }
 }

@@ -22,12 +22,12 @@
 //!
 //! What was on its way on a channel that died goes again on others, as in multipath TCP (RFC 8684,
 //! section 3.3.6): the receiver, whom Left tells how much was sent, knows what of it never came, asks
-//! for that and waits as long as copies come.
+//! for that and waits as long as copies of such packets come.
 //!
 //! Source: none; the paper leaves repair to the layers above.
 //!
 //! A copy that was on its way on a channel that left is no try: channels that come and go would use up
-//! all of a packet's, and the receiver waits for it as long as copies of others come.
+//! all of a packet's, and the receiver waits for it as long as copies of others that were there come.
 //!
 //! Invariants: bounded memory, taken as it is of use; no packet is sent again more than `tries_max`
 //! times, but for copies on channels that left.

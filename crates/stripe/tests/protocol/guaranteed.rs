@@ -306,6 +306,24 @@ fn what_was_on_its_way_on_a_channel_that_left_is_waited_for() {
     );
 }
 
+/// Channel 0 has left after packets 3 and 6, and the sender has neither any more. Copies of packets 10
+/// and 13, which go on channels 1 and 2 at once, say nothing of that: 30 ms after Left it goes on.
+#[test]
+fn copies_of_what_was_elsewhere_are_not_waited_for_with_what_was_on_a_channel_that_left() {
+    let mut receiver = receiver(true);
+    packets(&mut receiver, at(0), &[0, 1, 2]);
+    let since = gingham_fairq::Round::new(5);
+    let left = Departure { channel: 0, since, sent_packets: 3, next_sequence: 9 };
+    let message = Message { epoch: Epoch::new(1), channel: 1, channels: 3, kind: Kind::Left(left) };
+    receiver.handle_message(at(1), 1, message).unwrap();
+    packets(&mut receiver, at(2), &[4, 5, 7, 8]);
+    assert_eq!(copy(&mut receiver, at(15), 10, (3, 14)), Ok(()));
+    assert_eq!(copy(&mut receiver, at(30), 13, (4, 14)), Ok(()));
+    assert_eq!(drain(&mut receiver, at(30)), [0, 1, 2]);
+    assert_eq!(drain(&mut receiver, at(31)), [4, 5, 7, 8]);
+    assert_eq!(receiver.reception().given_up, 2);
+}
+
 #[test]
 fn tags_of_another_epoch_or_mode_are_counted() {
     let mut guaranteed = receiver(false);

@@ -2,7 +2,7 @@
 //!
 //! A try is a copy that its channel lost, or may have. One that went with its channel says nothing of
 //! the next: were it a try, channels that come and go would use up all that a packet has, and the
-//! receiver waits for what was on its way on one that left as long as copies of others come.
+//! receiver waits for what was on its way on those that left as long as copies of any of it come.
 //!
 //! Source: ours.
 
