@@ -283,10 +283,11 @@ impl Ends {
             if let Some(from) = batch.from {
                 let origin = Origin { at, port: &port, from, ecn: batch.ecn };
                 self.strangers.begin(origin);
+                let mut whose = None;
                 for datagram in batch.datagrams() {
-                    self.take_datagram(origin, datagram);
+                    whose = self.take_datagram(origin, datagram).or(whose);
                 }
-                self.strangers.reply(origin);
+                self.strangers.reply(origin, whose, &self.all);
             }
             datagrams.max(1)
         });
@@ -294,7 +295,8 @@ impl Ends {
         datagrams
     }
 
-    fn take_datagram(&mut self, origin: Origin<'_>, datagram: &mut [u8]) {
+    /// Takes a datagram: whose it was, if it was anybody's.
+    fn take_datagram(&mut self, origin: Origin<'_>, datagram: &mut [u8]) -> Option<usize> {
         let Self { strangers, all, .. } = self;
         let whose = if is_initiation(datagram) {
             strangers.take_initiation(origin, datagram, all)
@@ -304,6 +306,7 @@ impl Ends {
         if let Some(number) = whose {
             self.touch(number);
         }
+        whose
     }
 
     /// The next packet, and of which end: of each in its order.

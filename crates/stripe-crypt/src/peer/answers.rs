@@ -116,7 +116,8 @@ impl Peer {
         theirs: Payload,
         reply: &mut Vec<u8>,
     ) -> Result<(), Discard> {
-        // Who said this has given up what he said before.
+        // Who said this has given up what he said before, as in WireGuard; freshness says that it is the
+        // later one.
         self.next = None;
         // Both have begun, and each answers the other: one answer is for nothing.
         self.attempt.take_if(|_| self.identity.public < self.identity.peer);

@@ -161,6 +161,30 @@ fn a_flood_from_many_networks_leaves_a_known_peer_its_keys() {
     both.give(LEFT, HOME, &response).expect("it waits for it");
 }
 
+/// Two tries of the left end. The first is held back by its way until the second was answered: the keys
+/// of that wait for their confirm, and it comes. A third try is another matter: who says that knows no
+/// answer to what he said before, as in WireGuard, and it is what holds.
+#[test]
+fn keys_that_wait_give_way_to_a_later_initiation_and_to_no_earlier_one() {
+    let mut both = Both::new();
+    let initiation = both.begin(LEFT);
+    let held_back = both.proven(LEFT, &initiation);
+    both.pass(5_000);
+    let initiation = both.begin(LEFT);
+    let proven = both.proven(LEFT, &initiation);
+    let response = both.give(RIGHT, HOME, &proven).expect("a response");
+    assert_eq!(both.give(RIGHT, HOME, &held_back), Err(Discard::Replayed));
+    both.pass(5_000);
+    let initiation = both.begin(LEFT);
+    let proven = both.proven(LEFT, &initiation);
+    let later = both.give(RIGHT, HOME, &proven).expect("a response");
+    assert_eq!(both.give(LEFT, HOME, &response), Err(Discard::BadMac));
+    both.give(LEFT, HOME, &later).expect("it waits for it");
+    let confirm = both.begin(LEFT);
+    both.give(RIGHT, HOME, &confirm).expect("it waits for it");
+    assert_eq!(both.peers.map(|peer| peer.counts.keys), [1, 1]);
+}
+
 /// As a record on the path plays it: each channel's is good for its address for a while.
 #[test]
 fn what_was_proven_on_another_channel_is_over_once_it_was_answered() {

@@ -65,8 +65,6 @@ pub(super) struct Strangers {
     is_tried: bool,
     /// What goes back to where it came from.
     pub(super) replies: Vec<Vec<u8>>,
-    /// In which traffic class.
-    class: u8,
     /// A trial spoils what is tried.
     scratch: Vec<u8>,
 }
@@ -83,7 +81,6 @@ impl Strangers {
             owner: None,
             is_tried: false,
             replies: Vec::new(),
-            class: 0,
             scratch: Vec::new(),
         })
     }
@@ -95,7 +92,6 @@ impl Strangers {
             return Err(OpenError::SamePeer(*peer.their_key()));
         }
         self.by_key.insert(*peer.their_key(), number);
-        self.class = end.class();
         Ok(())
     }
 
@@ -152,13 +148,27 @@ impl Strangers {
         }
     }
 
-    /// What goes back for a batch does.
-    pub(super) fn reply(&mut self, origin: Origin<'_>) {
+    /// What goes back for a batch does. `whose` says whose some of it was.
+    pub(super) fn reply(
+        &mut self,
+        origin: Origin<'_>,
+        whose: Option<usize>,
+        ends: &[Option<Box<End>>],
+    ) {
+        let class = self.class(whose, ends);
         for reply in self.replies.drain(..) {
             // What is not sent is as lost as it may be on the way.
             let _: std::io::Result<()> =
-                origin.port.borrow_mut().tell((origin.from, self.class), &reply);
+                origin.port.borrow_mut().tell((origin.from, class), &reply);
         }
+    }
+
+    /// The traffic class of what goes back: that of the end whose it is or may be. Nobody knows what a
+    /// stranger's will be; it is that of the first.
+    fn class(&self, whose: Option<usize>, ends: &[Option<Box<End>>]) -> u8 {
+        let number = whose.or(self.owner.map(|owner| owner.end));
+        let known = number.and_then(|number| ends.get(number)?.as_ref());
+        known.or_else(|| ends.iter().flatten().next()).map_or(0, |end| end.class())
     }
 
     /// Takes an initiation: whose it is, if it is anybody's.
@@ -293,7 +303,43 @@ impl Trials {
 
 #[cfg(test)]
 mod tests {
+    use gingham_stripe::Epoch;
+    use gingham_stripe_crypt::{PeerPlan, Times};
+
     use super::*;
+    use crate::{EndPlan, MemoryPlan, MemoryPort};
+
+    /// An end whose messages go in this class.
+    fn end(dscp: u8) -> Box<End> {
+        let [private, peer] = [(); 2].map(|()| PrivateKey::random().expect("randomness"));
+        let (peer, times) = (peer.public(), Times::default());
+        let peer = Some(PeerPlan { private, peer, preshared: None, times });
+        let plan = EndPlan { peer, dscp, ..EndPlan::free(1_200) };
+        let remote = "10.0.0.1:7000".parse().expect("an address");
+        let link = MemoryPlan { port: MemoryPort::new(1_472), remote };
+        let end = End::open_at(Instant::ORIGIN, &plan, vec![link], Epoch::new(1));
+        Box::new(end.expect("an end"))
+    }
+
+    /// Ends of 10 and 20; then the first is gone, then both.
+    #[test]
+    fn what_goes_back_is_in_the_class_of_whose_it_is_or_of_the_first() {
+        let mut strangers = Strangers::new(None).expect("no key");
+        let mut ends = [Some(end(10)), Some(end(20))];
+        for (number, one) in ends.iter().enumerate() {
+            strangers.add(number, one.as_ref().expect("an end")).expect("another peer");
+        }
+        let class = |strangers: &Strangers, whose, ends: &[_]| strangers.class(whose, ends) >> 2;
+        assert_eq!([None, Some(0), Some(1)].map(|whose| class(&strangers, whose, &ends)), {
+            [10, 10, 20]
+        });
+        strangers.owner = Some(Owner { end: 1, is_doubtful: true });
+        assert_eq!(class(&strangers, None, &ends), 20);
+        strangers.owner = None;
+        strangers.remove(0, &ends[0].take().expect("an end"));
+        assert_eq!([None, Some(0)].map(|whose| class(&strangers, whose, &ends)), [20, 20]);
+        assert_eq!(class(&strangers, None, &[]), 0);
+    }
 
     #[test]
     fn trials_are_bounded_in_time() {
