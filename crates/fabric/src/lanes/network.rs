@@ -132,7 +132,7 @@ impl Network {
 }
 
 /// The farthest tick at which anything that a tick brings about can be due.
-fn ticks_ahead(plan: &Plan, lanes: &PipelinePlan) -> u64 {
+pub(crate) fn ticks_ahead(plan: &Plan, lanes: &PipelinePlan) -> u64 {
     let cycle = lanes.cycle.as_ps();
     let ahead = plan.channels.iter().map(|channel| {
         // A slow channel may begin a flit up to a cycle after the tick.

@@ -106,6 +106,10 @@ pub(super) fn less(plan: &Plan, asked: Asked) -> String {
     let class = asked.class.index();
     if asked.offered_load.is_some() {
         let safe = two_digits_below(SAFE * asked.accepted_load);
+        if safe == 0.0 {
+            // It accepted nothing, which says of no load that it would do.
+            return "offer less".to_owned();
+        }
         if plan.classes[class].sources.iter().any(|source| source.stream().is_some()) {
             return format!(
                 "offer less: fewer streams a host (traffic.{class}.load = {safe}, or traffic.{class}.streams.count)"

@@ -31,7 +31,7 @@ fn chosen(settings: &[(&str, &str)]) -> (SteppedBy, &'static str) {
 #[test]
 fn columns_are_chosen_where_many_flits_move() {
     let many = (SteppedBy::Columns, "every flit goes in turn, and many move in a tick");
-    let few = (SteppedBy::Ports, "few flits move in a tick");
+    let few = (SteppedBy::Ports, "columns cost more in a tick than they save here");
     assert_eq!(chosen(&[]), many);
     assert_eq!(chosen(&[("traffic.0.load", "0.002")]), few);
     // `benches/columns.py` counts this: a tick takes 6,830 instructions by ports and 5,729 by
@@ -50,6 +50,10 @@ fn columns_are_chosen_where_many_flits_move() {
     let four = format!("[{}]", ["a", "b", "c", "d"].map(class).join(", "));
     assert_eq!(chosen(&[("traffic", &four)]), few);
     assert_eq!(chosen(&[("topology.generate.mesh.dimensions", "[2, 2]")]), few);
+    let far = "a flit or a credit of the topology is more than 1,024 cycles on its way";
+    let delay = |cycles| [("network.lanes.credit_delay", cycles)];
+    assert_eq!(chosen(&delay("1000")), many);
+    assert_eq!(chosen(&delay("2000")), (SteppedBy::Ports, far));
 }
 
 /// What is sent as answers counts, and what a file or a stream says.

@@ -2,7 +2,7 @@
 //! [`crate::lanes::allocation`] has it. Heads are few, and each is looked at by itself.
 
 use super::column::Column;
-use super::group::{Group, Head, RADIX_MAX};
+use super::group::{Group, Head};
 use super::places::Span;
 use super::requests::Grant;
 use super::rules::Rules;
@@ -42,7 +42,12 @@ impl<const L: usize> WithSimd for Granting<'_, L> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        self.table.grant(self.network);
+        let Self { table, network } = self;
+        if table.rules.gives_at_once && !table.has_levels && !network.links.are_watched() {
+            table.grant::<true>(network);
+        } else {
+            table.grant::<false>(network);
+        }
     }
 }
 
@@ -69,7 +74,6 @@ impl<const L: usize> Table<L> {
                 for lane in 0..L {
                     routed += u64::from(heads[lane].count_ones());
                     let asker = input * L + lane;
-                    let at = &mut group.heads[asker];
                     for bit in members(heads[lane]) {
                         let from = columns[input].lane_here(lane, bit);
                         let (output, head) = if let Some(paths) = paths {
@@ -79,7 +83,7 @@ impl<const L: usize> Table<L> {
                             let onward = network.buffers.first(from);
                             (places.number_in_group(output), Head::new(lanes, level, onward))
                         };
-                        at[bit & 63] = head;
+                        group.heads.set(asker, bit, head);
                         columns[output].requests.insert(asker, bit);
                     }
                 }
@@ -93,8 +97,10 @@ impl<const L: usize> Table<L> {
         self.arch.dispatch(Granting { table: self, network });
     }
 
+    /// They are `PLAIN` where any lane that nobody holds can be given to any head, heads have no
+    /// levels, and nobody is to be told who holds what.
     #[inline(always)]
-    fn grant(&mut self, network: &mut Network) {
+    fn grant<const PLAIN: bool>(&mut self, network: &mut Network) {
         let Self { columns, groups, places, rules, .. } = self;
         for (group, &Span { first, radix }) in groups.iter_mut().zip(&places.spans) {
             let columns = &mut columns[first..first + radix];
@@ -103,14 +109,14 @@ impl<const L: usize> Table<L> {
                 let switches = std::mem::take(&mut requests.changed) & requests.requested;
                 for bit in members(switches) {
                     // A switch is left once it grants nothing more.
-                    while group.grant_lane(columns, (output, bit), network, rules) {}
+                    while group.grant_lane::<PLAIN>(columns, (output, bit), network, rules) {}
                 }
             }
         }
         if rules.reallocation == Reallocation::AfterTail {
             for column in columns {
                 let released = std::mem::replace(&mut column.released, [0; L]);
-                column.requests.changed = released.iter().fold(0, |any, lane| any | lane);
+                column.requests.changed |= released.iter().fold(0, |any, lane| any | lane);
             }
         }
     }
@@ -120,7 +126,7 @@ impl<const L: usize> Group<L> {
     /// An output of a switch grants a lane, if it can: an input lane holds it from now on. Returns
     /// whether it may grant another.
     #[inline(always)]
-    fn grant_lane(
+    fn grant_lane<const PLAIN: bool>(
         &mut self,
         columns: &mut [Column<L>],
         (output, bit): (usize, usize),
@@ -128,25 +134,23 @@ impl<const L: usize> Group<L> {
         rules: &Rules,
     ) -> bool {
         let column = &mut columns[output];
-        let grant = if rules.gives_at_once {
-            column.requests.grant(bit, &self.heads, |_| u16::MAX)
+        let grant = if PLAIN || rules.gives_at_once {
+            column.requests.grant::<PLAIN>(bit, &self.heads, |_| u16::MAX)
         } else {
             let most = rules.most_flits(column, bit);
-            column.requests.grant(bit, &self.heads, |head| {
+            column.requests.grant::<PLAIN>(bit, &self.heads, |head| {
                 let can = |lane: usize| u16::from(most[lane] >= head.onward.flits) << lane;
                 (0..L).fold(0, |lanes, lane| lanes | can(lane))
             })
         };
-        let Some(Grant { asker, lane }) = grant else { return false };
+        let Some(Grant { asker, lane, onward }) = grant else { return false };
         let is_requested = column.requests.requested >> bit & 1 == 1;
-        let onward = self.heads[asker][bit & 63].onward;
         network.buffers.queue_worm(column.lane_there(lane, bit), onward);
         let (is_full, to) = (column.full[lane] >> bit & 1 == 1, column.lane_here(lane, bit));
         let (input, from) = (asker / L, asker % L);
         let column = &mut columns[input];
-        column.connect(from, bit, output * L + lane, onward.flits, is_full);
-        self.inputs[input].towards[from][output & (RADIX_MAX - 1)] |= 1 << bit;
-        if network.links.are_watched() {
+        column.connect(from, bit, (output, lane), onward.flits, is_full);
+        if !PLAIN && network.links.are_watched() {
             network.hold_lane(column.lane_here(from, bit), to);
         }
         is_requested

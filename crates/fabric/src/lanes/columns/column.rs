@@ -6,8 +6,8 @@
 //! with room and have a flit.
 
 use super::count::Count;
-use super::group::RADIX_MAX;
-use super::requests::Requests;
+use super::group::{RADIX_MAX, Row};
+use super::requests::{Requests, narrow};
 use super::wires::Wire;
 use crate::lanes::layout::NONE;
 
@@ -36,6 +36,8 @@ pub(crate) struct Column<const L: usize> {
     pub(crate) there: [u64; L],
     /// Lanes that hold an output lane.
     pub(crate) holds: [u64; L],
+    /// By lane: those of them whose output lane is of each output.
+    pub(crate) towards: [Row; L],
     /// Lanes whose head is being routed, or has a request.
     pub(crate) heads: [u64; L],
     /// Lanes whose output lane has no room.
@@ -112,6 +114,7 @@ impl<const L: usize> Column<L> {
             present: Count::ZERO,
             there: [0; L],
             holds: [0; L],
+            towards: [[0; RADIX_MAX]; L],
             heads: [0; L],
             blocked: [0; L],
             able: [0; L],
@@ -156,13 +159,14 @@ impl<const L: usize> Column<L> {
         &mut self,
         lane: usize,
         bit: usize,
-        out: usize,
+        (output, out_lane): (usize, usize),
         flits: u32,
         is_full: bool,
     ) {
+        debug_assert!(lane < L && bit < 64 && output < RADIX_MAX, "a switch has this lane");
         self.packets.left[lane][bit & 63] = flits;
-        self.packets.out[lane][bit & 63] =
-            u16::try_from(out % (RADIX_MAX * L)).expect("lanes of a switch have 16 bits");
+        self.packets.out[lane][bit & 63] = narrow(output * L + out_lane);
+        self.towards[lane][output % RADIX_MAX] |= 1 << bit;
         self.holds[lane] |= 1 << bit;
         self.heads[lane] &= !(1 << bit);
         if is_full {

@@ -24,16 +24,16 @@ use gingham_model::Allocator;
 pub(crate) const RADIX_MAX: usize = 16;
 
 /// By output.
-type Row = [u64; RADIX_MAX];
+pub(crate) type Row = [u64; RADIX_MAX];
 
 /// Up to 64 switches of about as many ports.
 #[derive(Clone, Debug)]
 pub(crate) struct Group<const L: usize> {
-    pub(crate) inputs: Vec<Input<L>>,
+    pub(crate) inputs: Vec<Input>,
     /// By output and lane: where a flit came in this tick.
     pub(crate) put: [[u64; L]; RADIX_MAX],
-    /// By input and lane, and switch: the head there, if it has a request.
-    pub(crate) heads: Vec<[Head; 64]>,
+    /// The heads that have requests.
+    pub(crate) heads: Heads<L>,
 }
 
 /// A head that requests an output.
@@ -54,11 +54,33 @@ impl Head {
     }
 }
 
+/// Heads by their number as askers (input times lanes of a port, and lane), and switch.
+#[derive(Clone, Debug)]
+pub(crate) struct Heads<const L: usize>(Box<[[[Head; 64]; L]; RADIX_MAX]>);
+
+impl<const L: usize> Heads<L> {
+    /// Those of any number of inputs.
+    pub(crate) fn new() -> Self {
+        let inputs = vec![[[Head::new(0, 0, Coming::none()); 64]; L]; RADIX_MAX];
+        Self(inputs.try_into().expect("there is one for each input"))
+    }
+
+    #[inline(always)]
+    pub(crate) fn get(&self, asker: usize, bit: usize) -> &Head {
+        debug_assert!(asker < RADIX_MAX * L && bit < 64, "a switch has this lane");
+        &self.0.as_flattened()[asker & (RADIX_MAX * L - 1)][bit & 63]
+    }
+
+    #[inline(always)]
+    pub(crate) fn set(&mut self, asker: usize, bit: usize, head: Head) {
+        debug_assert!(asker < RADIX_MAX * L && bit < 64, "a switch has this lane");
+        self.0.as_flattened_mut()[asker & (RADIX_MAX * L - 1)][bit & 63] = head;
+    }
+}
+
 /// What an input port requests, and has had.
 #[derive(Clone, Debug)]
-pub(crate) struct Input<const L: usize> {
-    /// By lane.
-    pub(crate) towards: [Row; L],
+pub(crate) struct Input {
     turn: Row,
     /// Outputs after the last that was matched, where these are taken in turn.
     outputs_after: Row,
@@ -69,17 +91,12 @@ pub(crate) struct Input<const L: usize> {
 impl<const L: usize> Group<L> {
     pub(crate) fn new(radix: usize) -> Self {
         let input = Input {
-            towards: [[0; RADIX_MAX]; L],
             turn: [u64::MAX; RADIX_MAX],
             outputs_after: [u64::MAX; RADIX_MAX],
             requested: [0; RADIX_MAX],
             matched: [0; RADIX_MAX],
         };
-        Self {
-            inputs: vec![input; radix],
-            put: [[0; L]; RADIX_MAX],
-            heads: vec![[Head::new(0, 0, Coming::none()); 64]; radix * L],
-        }
+        Self { inputs: vec![input; radix], put: [[0; L]; RADIX_MAX], heads: Heads::new() }
     }
 
     /// Matches the ports of all switches: says which lanes of the columns cross.
@@ -154,7 +171,7 @@ impl<const L: usize> Group<L> {
                 let able = column.able[lane];
                 any_able |= able;
                 for output in 0..N {
-                    requested[output] |= able & input.towards[lane][output];
+                    requested[output] |= able & column.towards[lane][output];
                 }
             }
             input.requested[..N].copy_from_slice(&requested);
@@ -196,11 +213,11 @@ impl<const L: usize> Group<L> {
     }
 }
 
-impl<const L: usize> Input<L> {
+impl Input {
     /// Takes one of the lanes that can send to the outputs which granted it, and leaves in `grants`
     /// that output alone. Returns where it was granted more than once.
     #[inline(always)]
-    fn accept<const N: usize>(
+    fn accept<const N: usize, const L: usize>(
         &mut self,
         grants: &mut [u64; N],
         column: &mut Column<L>,
@@ -221,7 +238,7 @@ impl<const L: usize> Input<L> {
         for lane in 0..L {
             let mut may = 0;
             for output in 0..N {
-                may |= grants[output] & self.towards[lane][output];
+                may |= grants[output] & column.towards[lane][output];
             }
             lanes[lane] = may & column.able[lane];
         }
@@ -233,7 +250,7 @@ impl<const L: usize> Input<L> {
             for output in 0..N {
                 let mut crossing = 0;
                 for lane in 0..L {
-                    crossing |= first[lane] & self.towards[lane][output];
+                    crossing |= first[lane] & column.towards[lane][output];
                 }
                 grants[output] &= crossing;
             }

@@ -116,7 +116,7 @@ impl<const L: usize> Table<L> {
         network.requests.clear(port);
         for asker in column.requests.askers(bit) {
             let lane = at(first + asker / L, asker % L);
-            let Head { may, level, onward } = self.groups[group].heads[asker][bit];
+            let Head { may, level, onward } = *self.groups[group].heads.get(asker, bit);
             let input = Self::number_in_switch(network, lane).into();
             network.requests.insert(port, input, lane, may, level.into());
             network.buffers.write_left(lane, onward.flits);
@@ -234,9 +234,28 @@ impl<const L: usize> Table<L> {
         port << SHIFT | lane
     }
 
+    /// Heads that are being routed, or have a request, by column.
+    fn known_heads(&self) -> Vec<[u64; L]> {
+        let mut heads = vec![[0; L]; self.columns.len()];
+        for (_, word, bits) in self.routing.iter(0) {
+            heads[word / L][word % L] |= bits;
+        }
+        for (number, column) in self.columns.iter().enumerate() {
+            let first = self.places.spans[self.places.group_of(number)].first;
+            for (bit, asker) in
+                (0..64).flat_map(|bit| column.requests.askers(bit).map(move |asker| (bit, asker)))
+            {
+                heads[first + asker / L][asker % L] |= 1 << bit;
+            }
+        }
+        heads
+    }
+
     /// Checks that its sets say what is so; for tests. Slow.
     pub(crate) fn assert_invariants(&self) {
+        let known_heads = self.known_heads();
         for (number, column) in self.columns.iter().enumerate() {
+            assert_eq!(known_heads[number], column.heads, "a head is routed, or has a request");
             assert_eq!(column.filled, column.fill.any(), "`filled` says what is so");
             assert_eq!(column.credited, column.credit.any(), "`credited` says what is so");
             assert_eq!(column.there, column.present.any(), "`there` says what is so");
@@ -254,19 +273,18 @@ impl<const L: usize> Table<L> {
                 assert!(!is_held || known == so, "`full` says what is so");
             }
             let group = self.places.group_of(number);
-            let input = &self.groups[group].inputs[number - self.places.spans[group].first];
             for lane in 0..L {
                 let able = column.there[lane] & column.holds[lane] & !column.blocked[lane];
                 assert_eq!(column.able[lane], able, "`able` says what is so");
                 assert_eq!(column.holds[lane] & column.heads[lane], 0, "a head holds nothing");
-                let towards = input.towards[lane].iter().fold(0, |any, word| any | word);
+                let towards = column.towards[lane].iter().fold(0, |any, word| any | word);
                 assert_eq!(towards, column.holds[lane], "what is held is of one output");
                 for bit in members(column.holds[lane]) {
                     let out = usize::from(column.packets.out[lane][bit]);
                     let first = self.places.spans[group].first;
                     let holder = self.holder(first + out / L, out % L, bit);
                     assert_eq!(holder, Some((number, lane)), "what is held is known as held");
-                    assert_eq!(input.towards[lane][out / L] >> bit & 1, 1, "and of its own");
+                    assert_eq!(column.towards[lane][out / L] >> bit & 1, 1, "and of its own");
                 }
             }
         }

@@ -106,26 +106,26 @@ impl<const L: usize> Table<L> {
     ) {
         let is_late = self.rules.reallocation == Reallocation::AfterTail;
         let late = if is_late { u64::MAX } else { 0 };
-        let group = &mut self.groups[group];
-        let columns = &mut self.columns[first..first + group.inputs.len()];
-        let towards = &mut group.inputs[input].towards;
+        let is_watched = network.links.are_watched();
+        let radix = self.groups[group].inputs.len();
+        let columns = &mut self.columns[first..first + radix];
         for lane in 0..L {
             if tails[lane] == 0 {
                 continue;
             }
-            towards[lane] = towards[lane].map(|held| held & !tails[lane]);
             let column = &mut columns[input];
             column.holds[lane] &= !tails[lane];
             column.blocked[lane] &= !tails[lane];
             for bit in members(tails[lane]) {
-                let column = &columns[input];
+                let column = &mut columns[input];
                 network.buffers.drop_worm(column.lane_here(lane, bit));
                 let out = usize::from(column.packets.out[lane][bit & 63]);
                 let (output, to) = (out / L, out % L);
+                column.towards[lane][output % RADIX_MAX] &= !(1 << bit);
                 let column = &mut columns[output];
                 column.requests.release(to, bit);
                 column.released[to] |= late & 1 << bit;
-                if network.links.are_watched() {
+                if is_watched {
                     network.links.release(column.lane_here(to, bit));
                 }
             }
