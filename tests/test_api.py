@@ -83,6 +83,12 @@ def test_routes_are_paths_of_channels_with_names(ring: Fabric) -> None:
     assert path[-1].endswith("-> h1-0[1]")
     with pytest.raises(InputError, match='"h9" is no host'):
         routes.path("h0-0", "h9")
+    with pytest.raises(InputError, match="did you mean `h1-0`") as caught:
+        routes.path("h0-0", "h1_0")
+    assert (caught.value.key, caught.value.nearest) == ("destination", "h1-0")
+    with pytest.raises(InputError, match="did you mean") as caught:
+        routes.sharing(path[1].replace(" ->", "->"))
+    assert (caught.value.key, caught.value.nearest) == ("channel", path[1])
 
 
 def test_a_cycle_can_be_required_away(ring: Fabric) -> None:

@@ -13,6 +13,7 @@ mod error;
 mod fabric_file;
 mod old_names;
 mod other_names;
+mod proved;
 mod record;
 mod run;
 pub mod scenario;
@@ -30,6 +31,7 @@ pub use gingham_model::measure::student_t;
 pub use gingham_model::{SteppedBy, Stepping};
 pub use old_names::{OLD_NAMES, OldName};
 pub use other_names::OTHER_NAMES;
+pub use proved::{AdaptiveChoice, ProvedRoutes};
 pub use record::{
     AdmissionSummary, ClassSummary, Column, ColumnData, FrameSummary, InTransitTotals, LinkTotals,
     PercentileSummary, PostingSummary, Record, Table, TreeTotals, Verdict, result_tables,

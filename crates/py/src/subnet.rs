@@ -1,6 +1,6 @@
 //! Routes of a running subnet: its files become `Routes`, and routes become its files.
 
-use gingham_lab::{LoadedArbitration, SubnetFiles, load_routes};
+use gingham_lab::{LoadedArbitration, ProvedRoutes, SubnetFiles, load_routes};
 use gingham_topology::routing::Ejection;
 use gingham_topology::subnet::conf;
 use gingham_topology::subnet::{ArbitrationSlot, ArbitrationTables, Lids, write_tables};
@@ -33,16 +33,15 @@ impl Routes {
         let loaded = interruptible(py, move || {
             let loaded = load_routes(&fabric, &files)?;
             let decided = Decided::BySubnet(loaded.to_switches);
-            let (routes, lanes) = (loaded.routes, loaded.lanes);
-            let findings = loaded.findings;
-            Ok(Self::proved(fabric, routes, lanes, Ejection::Always, decided, findings))
+            let proved = ProvedRoutes::new(fabric, loaded.routes, loaded.lanes, Ejection::Always);
+            Ok(Self { proved, decided, findings: loaded.findings })
         })?;
         loaded.map_err(|refused| error::input(py, &refused))
     }
 
     /// The file of tables that `opensm -R file -U FILE` loads.
     pub(crate) fn tables_text(&self, py: Python<'_>) -> PyResult<String> {
-        let fabric = &self.fabric;
+        let fabric = self.proved.fabric();
         let to_switches = match &self.decided {
             Decided::BySubnet(tables) => tables.clone(),
             Decided::ByAlgorithm(algorithm) => {
@@ -51,7 +50,7 @@ impl Routes {
             }
         };
         let lids = Lids::of(fabric).map_err(|refused| error::refusal(py, refused))?;
-        py.detach(|| write_tables(fabric, &lids, &self.by_offset, &to_switches))
+        py.detach(|| write_tables(fabric, &lids, self.proved.by_offset(), &to_switches))
             .map_err(|refused| error::refusal(py, refused))
     }
 }
