@@ -26,7 +26,10 @@ pub struct CreditLossPlan {
     pub period: Option<Span>,
 }
 
-/// Symbols after which InfiniBand repeats an update, each the byte of one line of four.
+/// Bytes in the 65,536 symbol times after which InfiniBand repeats an update. *(ours)*: a channel is
+/// taken to have four lines (4x), since its rate does not tell how many, and a symbol to be a byte
+/// of one. Of one line (1x) the period has a fourth of these bytes, of twelve (12x) three times as
+/// many: there a scenario gives the `period`.
 const PERIOD_BYTES: u64 = 65_536 * 4;
 
 impl CreditLossPlan {

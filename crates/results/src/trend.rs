@@ -22,7 +22,7 @@
 /// The 99.5 % point of the normal distribution: of independent values one series in a hundred is
 /// said to have a trend, half of them each way.
 const NORMAL: f64 = 2.575_829_303_548_901;
-/// Fewer values have no trend.
+/// Fewer values have no trend: `S` is nearly normal from so many on (Kendall).
 const VALUES_MIN: usize = 10;
 
 /// By how much values that have a trend rise from the first to the last, or fall (negative): Sen's

@@ -7,7 +7,8 @@ use crate::{Delivery, Message};
 use gingham_kernel::{Span, Time};
 use std::ops::Range;
 
-/// Slices whose mean is one value of the series in which the warm-up is looked for.
+/// Slices whose mean is one value of the series in which the warm-up is looked for: the batches of
+/// five that give MSER-5 its name (`warm_up`), of slices in place of observations *(ours)*.
 pub(super) const SLICES_PER_VALUE: usize = 5;
 
 /// The counts of one class.

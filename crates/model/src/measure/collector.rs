@@ -37,7 +37,8 @@ use crate::{
 use gingham_kernel::{Span, Time};
 use gingham_topology::{ChannelId, EndpointId};
 
-/// An interval of fewer messages ends no run.
+/// An interval of fewer messages ends no run. *(ours)*: one of the rules under which 183 to
+/// 195 of 200 intervals held the truth (`docs/concepts/measurement.md`).
 const MESSAGES_MIN: u64 = 1_000;
 
 /// All counts of a run.

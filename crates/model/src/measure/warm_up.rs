@@ -25,7 +25,8 @@
 //! half, the transient reaches beyond: the series is too short to tell.
 //! `docs/concepts/measurement.md` has the figures.
 
-/// Fewer values than this tell nothing.
+/// Fewer values than this tell nothing. *(ours)*, by judgement and not measured: of ten values the
+/// cut takes three at most.
 pub(super) const VALUES_MIN: usize = 10;
 /// A cut is good enough if its MSER is no more than this many times the smallest.
 const GOOD_ENOUGH: f64 = 1.1;
