@@ -9,7 +9,7 @@
 use crate::common::deliveries;
 use crate::packets::by_message;
 use crate::{lane_plan, lanes, packets};
-use gingham_model::{Plan, Reselect, Select};
+use gingham_model::{HeadPlace, Plan, Reselect, Select, Selector, Switching};
 use gingham_oracle::start;
 use gingham_topology::routing::{Algorithm, Form, LaneSet, Lanes, Routes, ShortestPath, route};
 use gingham_topology::{FabricBuilder, Guid, NodeKind};
@@ -142,6 +142,28 @@ fn a_head_that_chose_for_good_waits_for_its_choice_though_another_way_is_free() 
 }
 
 #[test]
+fn heads_of_other_switches_ports_and_lanes_draw_for_themselves() {
+    let plan = diamond(2, Some(Select::Random));
+    let Switching::VirtualLanes(pipeline) = &plan.switching else { panic!("virtual lanes") };
+    let selector = Selector::new(&plan, pipeline).unwrap();
+    let [s0, s3] = ["s0", "s3"].map(|name| plan.fabric.find_node(name).unwrap());
+    let head = HeadPlace { switch: s0, port: 1, lane: 0 };
+    let alike = |other: HeadPlace| {
+        let choose = |head, tick| selector.choose(head, tick, &[9, 9]);
+        (0..400_u64).filter(|tick| choose(head, *tick) == choose(other, *tick)).count()
+    };
+    assert_eq!(alike(head), 400);
+    for other in [
+        HeadPlace { switch: s3, ..head },
+        HeadPlace { port: 2, ..head },
+        HeadPlace { lane: 1, ..head },
+    ] {
+        // Five standard deviations are 50.
+        assert!(alike(other).abs_diff(200) < 50, "{other:?}: {}", alike(other));
+    }
+}
+
+#[test]
 fn a_choice_for_good_is_a_draw_for_each_packet() {
     let mut plan = diamond(1, Some(Select::Random));
     lanes(&mut plan, |lanes| lanes.reselect = Reselect::Never);
@@ -152,23 +174,58 @@ fn a_choice_for_good_is_a_draw_for_each_packet() {
     assert!(by_s1.abs_diff(200) < 50 && by_s1 + by_s2 == 400, "{by_s1}");
 }
 
-/// With an escape lane, lane 0 of the path by s2, where both chose lane 1 to s1.
+/// Where the lower of two lanes is for escape, and the path is by s1.
+#[test]
+fn a_head_has_all_lanes_of_its_path_and_the_adaptive_ones_of_other_outputs() {
+    let mut plan = diamond(2, Some(Select::First));
+    plan.lanes.allowed = Lanes::with_escape(None, &[LaneSet::first_n(2)], 1);
+    packets(&mut plan, 0, 2, &[(0, 30), (0, 1)]);
+    packets(&mut plan, 1, 3, &[(10, 30)]);
+    // s1 has a lane for each of two, and a third has one to s2.
+    assert_eq!(flits_by(&plan), [60, 1]);
+}
+
+/// Of two lanes the lower is for escape on the path, which is by s2: heads that take the first output
+/// choose lane 1 to s1.
+fn with_escape_by_s2(reselect: Reselect, second_ps: u64) -> Plan {
+    let mut plan = two_at_s0(2, Select::First, reselect, second_ps);
+    let Routes::Table(mut tables) = plan.path_sets.remove(0) else { panic!("tables") };
+    let at = plan.fabric.find_node("s0").unwrap();
+    let by_s2 = plan.fabric.source(crate::common::channel(&plan.fabric, "s0", "s2")).port;
+    for to in plan.fabric.endpoint_ids().skip(2) {
+        tables.set_port(at, to, Some(by_s2));
+    }
+    plan.path_sets = vec![Routes::Table(tables)];
+    plan.lanes.allowed = Lanes::with_escape(None, &[LaneSet::first_n(2)], 1);
+    plan
+}
+
 #[test]
 fn beside_a_choice_for_good_the_escape_lanes_of_the_path_are_open() {
-    let with_path_by = |by: &str, reselect| {
-        let mut plan = two_at_s0(2, Select::First, reselect, 10);
-        let Routes::Table(mut tables) = plan.path_sets.remove(0) else { panic!("tables") };
-        let at = plan.fabric.find_node("s0").unwrap();
-        let by = plan.fabric.source(crate::common::channel(&plan.fabric, "s0", by)).port;
-        for to in plan.fabric.endpoint_ids().skip(2) {
-            tables.set_port(at, to, Some(by));
-        }
-        plan.path_sets = vec![Routes::Table(tables)];
-        plan.lanes.allowed = Lanes::with_escape(None, &[LaneSet::first_n(2)], 1);
-        plan
-    };
     // The second goes on by the escape lane at once.
-    let plan = with_path_by("s2", Reselect::Never);
+    let plan = with_escape_by_s2(Reselect::Never, 10);
     assert_eq!(flits_by(&plan), [6, 6]);
     assert_eq!(by_message(plan, 2), [(0, 0, 275, 325), (1, 10, 285, 335)]);
+}
+
+#[test]
+fn beside_a_choice_for_good_the_other_lanes_of_the_path_are_left_alone() {
+    let three = |reselect| {
+        let mut plan = with_escape_by_s2(reselect, 0);
+        plan.classes.clear();
+        packets(&mut plan, 0, 2, &[(0, 30), (0, 1)]);
+        packets(&mut plan, 1, 3, &[(10, 30)]);
+        plan
+    };
+    // The first holds lane 1 to s1 from 6 on, the second lane 0 to s2 from 7 on. At 10 the first has no
+    // credit of its first lane left, and the third begins on the other: there at 14, it could be given a
+    // lane from 16 on, and lane 1 to s2 is free.
+    assert_eq!(flits_by(&three(Reselect::EveryCycle)), [30, 31]);
+    let plan = three(Reselect::Never);
+    assert_eq!(flits_by(&plan), [31, 30]);
+    // The tail of the first crosses at 36: the third is given lane 1 to s1 then, and is on that link at
+    // 38. There at 42, it stands behind the first, whose tail crosses at 44; then it is given a lane at 46
+    // and is on the next link at 48. There at 52, it is on the third at 56: whole at 560 + 35. The tails
+    // of the others are on the third link at 53 and 54.
+    assert_eq!(by_message(plan, 3), [(0, 0, 275, 565), (0, 100, 595, 595), (1, 10, 285, 575)]);
 }
