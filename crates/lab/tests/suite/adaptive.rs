@@ -3,10 +3,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
+use gingham_kernel::Time;
 use gingham_lab::scenario::{Overrides, ScenarioSource};
 use gingham_lab::{LabError, compile};
+use gingham_model::traffic::{Draft, MessagePlan, Scheduled};
 use gingham_model::{Plan, Status};
-use gingham_topology::Proof;
+use gingham_topology::routing::Routes;
+use gingham_topology::{ChannelId, Proof};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -189,4 +192,70 @@ fn what_cannot_be_is_refused_with_place_key_and_cure() {
     assert!(alone.contains("choose \"shortest-path\"") && !alone.contains("form"), "{alone}");
     let on_a_ring = refusal(MESH, &[ring[0], ("routing.algorithm", "\"shortest-path\"")]);
     assert!(on_a_ring.contains("routing.adaptive.escape_lanes"), "{on_a_ring}");
+}
+
+/// Four switches in a ring, from the first to the third by s1 or by s2; of two lanes the lower is for escape.
+const DIAMOND: &str = r#"
+topology.inline = """
+switch = [{ name = "s0" }, { name = "s1" }, { name = "s2" }, { name = "s3" }]
+host = [{ name = "h0" }, { name = "h1" }, { name = "h2" }]
+cable = [
+    { ends = ["s0", "s1"], length = "1 m" },
+    { ends = ["s0", "s2"], length = "1 m" },
+    { ends = ["s1", "s3"], length = "1 m" },
+    { ends = ["s2", "s3"], length = "1 m" },
+    { ends = ["h0", "s0"], length = "1 m" },
+    { ends = ["h1", "s0"], length = "1 m" },
+    { ends = ["h2", "s3"], length = "1 m" },
+]
+"""
+network = { preset = "yum-1600", lanes = { count = 2, depth = 10, credit_delay = 30 } }
+routing = { algorithm = "shortest-path", adaptive = { select = "first", escape_lanes = 1 } }
+measure.messages = "all"
+stop = { time = "100 us", warm_up = "0 ps" }
+[[traffic]]
+hosts = ["h0", "h1"]
+destinations = { host = "h2" }
+arrivals = "backlogged"
+length = { fixed = "16 B" }
+"#;
+
+/// As the oracle's stories have it: heads choose lane 1 to s1, and the escape lane of their path is lane 0
+/// to s2.
+#[test]
+fn beside_a_choice_for_good_the_other_lanes_of_the_path_are_left_alone() {
+    let by = |reselect| {
+        let settings = [("routing.adaptive.reselect", reselect)];
+        let compiled = compile(&source(DIAMOND, &settings).unwrap(), true).unwrap();
+        let mut plan = Plan::clone(&compiled.plan);
+        let [s0, s1, s2] = ["s0", "s1", "s2"].map(|name| plan.fabric.find_node(name).unwrap());
+        let to = |switch| {
+            let ends = |of: &ChannelId| {
+                [plan.fabric.source(*of).node, plan.fabric.target(*of).node] == [s0, switch]
+            };
+            ChannelId::first(plan.channels.len()).find(ends).unwrap()
+        };
+        let (to_s1, to_s2) = (to(s1), to(s2));
+        let Routes::Table(tables) = &mut plan.path_sets[0] else { panic!("tables") };
+        let h2 = plan.fabric.endpoint_ids().nth(2).unwrap();
+        tables.set_port(s0, h2, Some(plan.fabric.source(to_s2).port));
+        // One of thirty flits from each host, and another of one flit from the first, which begins when
+        // the one before has no credit: both lanes that it may take are held then, and lane 1 to s2 is not.
+        let message = |flits: u32| Scheduled {
+            created: Time::ZERO,
+            draft: Draft { destination: h2, payload_bytes: 16 * flits },
+        };
+        let [h0, h1] = [&[30, 1][..], &[30]].map(|of| of.iter().map(|of| message(*of)).collect());
+        for (source, messages) in plan.classes[0].sources.iter_mut().zip([h0, h1]) {
+            source.messages = MessagePlan::Scheduled(messages);
+        }
+        let plan = Arc::new(plan);
+        ends_as(&plan);
+        let mut engine = gingham_fabric::start(plan);
+        engine.advance(u64::MAX);
+        let counts = engine.channel_counts();
+        [to_s1, to_s2].map(|channel| counts[channel.index()].data_flits)
+    };
+    assert_eq!(by("\"every-cycle\""), [30, 31]);
+    assert_eq!(by("\"never\""), [31, 30]);
 }
