@@ -105,17 +105,15 @@ fn waited_for(plan: &Plan, class: ClassId) -> impl Iterator<Item = ClassId> {
 pub(super) fn less(plan: &Plan, asked: Asked) -> String {
     let class = asked.class.index();
     if asked.offered_load.is_some() {
-        let safe = two_digits_below(SAFE * asked.accepted_load);
-        if safe == 0.0 {
-            // It accepted nothing, which says of no load that it would do.
+        let Some(safe) = load(class, SAFE * asked.accepted_load) else {
             return "offer less".to_owned();
-        }
+        };
         if plan.classes[class].sources.iter().any(|source| source.stream().is_some()) {
             return format!(
-                "offer less: fewer streams a host (traffic.{class}.load = {safe}, or traffic.{class}.streams.count)"
+                "offer less: fewer streams a host ({safe}, or traffic.{class}.streams.count)"
             );
         }
-        return format!("offer less, such as traffic.{class}.load = {safe}");
+        return format!("offer less, such as {safe}");
     }
     let Some(first) = waited_for(plan, asked.class).last().filter(|id| *id != asked.class) else {
         return "offer less".to_owned();
@@ -123,15 +121,19 @@ pub(super) fn less(plan: &Plan, asked: Asked) -> String {
     let index = first.index();
     // There are as many replies as messages to reply to.
     let fewer = match plan.offered_load(first) {
-        Some(load) => {
-            let safe = two_digits_below(SAFE * load * asked.accepted_load / asked.generated_load);
-            format!("traffic.{index}.load = {safe}")
-        }
-        None => format!("a traffic.{index}.pace"),
+        Some(offered) => load(index, SAFE * offered * asked.accepted_load / asked.generated_load),
+        None => Some(format!("a traffic.{index}.pace")),
     };
+    let such = fewer.map(|fewer| format!(", such as with {fewer}")).unwrap_or_default();
     format!(
-        "let fewer messages be replied to, such as with {fewer}, or make replies shorter (traffic.{class}.length)"
+        "let fewer messages be replied to{such}, or make replies shorter (traffic.{class}.length)"
     )
+}
+
+/// A load of a class to ask for, at most this. What accepted nothing says of no load that it would do.
+fn load(class: usize, at_most: f64) -> Option<String> {
+    let safe = two_digits_below(at_most);
+    (safe > 0.0).then(|| format!("traffic.{class}.load = {safe}"))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "advice")]
@@ -210,6 +212,12 @@ mod tests {
         assert_eq!(two_digits_below(0.1).to_string(), "0.1");
         assert_eq!(two_digits_above(90.0).to_string(), "90");
         assert_eq!(two_digits_below(0.0).to_string(), "0");
+    }
+
+    #[test]
+    fn no_load_of_zero_is_advised() {
+        assert_eq!(load(2, 0.389).as_deref(), Some("traffic.2.load = 0.38"));
+        assert_eq!([0.0, f64::NAN].map(|at_most| load(2, at_most)), [None, None]);
     }
 
     #[test]

@@ -50,7 +50,8 @@ fn columns_are_chosen_where_many_flits_move() {
     let four = format!("[{}]", ["a", "b", "c", "d"].map(class).join(", "));
     assert_eq!(chosen(&[("traffic", &four)]), few);
     assert_eq!(chosen(&[("topology.generate.mesh.dimensions", "[2, 2]")]), few);
-    let far = "a flit or a credit of the topology is more than 1,024 cycles on its way";
+    let far =
+        "network.lanes.credit_delay or a channel of the topology takes more than 1,024 cycles";
     let delay = |cycles| [("network.lanes.credit_delay", cycles)];
     assert_eq!(chosen(&delay("1000")), many);
     assert_eq!(chosen(&delay("2000")), (SteppedBy::Ports, far));

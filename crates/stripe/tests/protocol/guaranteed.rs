@@ -280,18 +280,24 @@ fn a_copy_is_waited_for_as_long_as_that_was_agreed() {
     assert_eq!(receiver.poll_timeout(), None);
 }
 
-/// Channel 0 has left after packets 3 and 6, of 9. They are lost, and asked for on the way back of
-/// another. A copy of 3 comes at the last moment, so that 6 is waited for as long again; it comes
-/// itself after all.
-#[test]
-fn what_was_on_its_way_on_a_channel_that_left_is_waited_for() {
+/// Channel 0 has left after packets 3 and 6, of 9, which are lost; all others have come.
+fn after_channel_0_left() -> End {
     let mut receiver = receiver(true);
     packets(&mut receiver, at(0), &[0, 1, 2]);
     let since = gingham_fairq::Round::new(5);
     let left = Departure { channel: 0, since, sent_packets: 3, next_sequence: 9 };
     let message = Message { epoch: Epoch::new(1), channel: 1, channels: 3, kind: Kind::Left(left) };
-    receiver.handle_message(at(1), 1, message).unwrap();
+    receiver.handle_message(at(1), 1, message).expect("a message of the stripe");
     packets(&mut receiver, at(2), &[4, 5, 7, 8]);
+    receiver
+}
+
+/// Channel 0 has left after packets 3 and 6, of 9. They are lost, and asked for on the way back of
+/// another. A copy of 3 comes at the last moment, so that 6 is waited for as long again; it comes
+/// itself after all.
+#[test]
+fn what_was_on_its_way_on_a_channel_that_left_is_waited_for() {
+    let mut receiver = after_channel_0_left();
     assert_eq!(drain(&mut receiver, at(2)), [0, 1, 2]);
     assert_eq!(asked(&mut receiver, at(2)), [(1, 1, 2)]);
     assert_eq!(copy(&mut receiver, at(30), 3, (3, 9)), Ok(()));
@@ -310,13 +316,7 @@ fn what_was_on_its_way_on_a_channel_that_left_is_waited_for() {
 /// and 13, which go on channels 1 and 2 at once, say nothing of that: 30 ms after Left it goes on.
 #[test]
 fn copies_of_what_was_elsewhere_are_not_waited_for_with_what_was_on_a_channel_that_left() {
-    let mut receiver = receiver(true);
-    packets(&mut receiver, at(0), &[0, 1, 2]);
-    let since = gingham_fairq::Round::new(5);
-    let left = Departure { channel: 0, since, sent_packets: 3, next_sequence: 9 };
-    let message = Message { epoch: Epoch::new(1), channel: 1, channels: 3, kind: Kind::Left(left) };
-    receiver.handle_message(at(1), 1, message).unwrap();
-    packets(&mut receiver, at(2), &[4, 5, 7, 8]);
+    let mut receiver = after_channel_0_left();
     assert_eq!(copy(&mut receiver, at(15), 10, (3, 14)), Ok(()));
     assert_eq!(copy(&mut receiver, at(30), 13, (4, 14)), Ok(()));
     assert_eq!(drain(&mut receiver, at(30)), [0, 1, 2]);

@@ -52,7 +52,7 @@ pub(crate) fn refusal(
         ),
         (
             ticks_ahead(plan, lanes) > TICKS_AHEAD_MAX,
-            "a flit or a credit of the topology is more than 1,024 cycles on its way",
+            "network.lanes.credit_delay or a channel of the topology takes more than 1,024 cycles",
         ),
         (
             plan.fabric.switches().any(|node| radix(node) > RADIX_MAX),
