@@ -74,6 +74,7 @@ def test_order_is_back_a_marker_a_channel_after_the_last_loss(program: Path) -> 
     measured = disorder_after_loss(Bench(program, quick=False))
     assert measured.value == 0, measured
     assert "; 0 inversions" not in measured.note, "nothing was out of order before"
+    assert " of 0;" not in measured.note, "nothing was looked at"
 
 
 @pytest.mark.parametrize("end", ENDS)

@@ -119,17 +119,21 @@ def disorder_after_loss(bench: Bench) -> Measurement:
             time.sleep(BURST_S)
             relay.lose(0)
             relay.passed.wait()
-            begins = relay.newest + 1
+            begins = relay.begins()
             time.sleep(BURST_S)
             spans.append((begins, relay.lose(LOSS)))
         came = numbers.end()
     inversions = sum(later < earlier for earlier, later in itertools.pairwise(came))
-    lost = misplaced = 0
+    lost = misplaced = looked_at = 0
     for begins, ends in spans:
         held = [number for number in came if begins <= number <= ends]
-        lost += ends + 1 - begins - len(held)
+        looked_at += max(0, ends + 1 - begins)
+        lost += max(0, ends + 1 - begins) - len(held)
         misplaced += sum(one != other for one, other in zip(held, sorted(held), strict=True))
-    note = f"{bursts} times: {lost} lost, {misplaced} misplaced; {inversions} inversions before"
+    note = (
+        f"{bursts} times: {lost} lost, {misplaced} misplaced of {looked_at}; "
+        f"{inversions} inversions before"
+    )
     return Measurement(lost + misplaced, note=note)
 
 

@@ -62,8 +62,8 @@ class Relay:
 
     sockets: list[tuple[socket.socket, socket.socket]]
     loss: float = 0
-    # The newest number that has come, passed on or not.
-    newest: int = -1
+    # The newest number that has come on each channel, passed on or not.
+    newest: dict[int, int] = field(default_factory=dict)
     # Whether a marker has passed on each channel since anything was told.
     passed: threading.Event = field(default_factory=threading.Event)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -91,7 +91,7 @@ class Relay:
         """Note what a frame is; whether it goes on."""
         kind = int.from_bytes(frame[HEADER_BYTES - 2 : HEADER_BYTES], "big")
         if kind == PACKETS and frame[PORT_AT : PORT_AT + 2] == PORT.to_bytes(2, "big"):
-            self.newest = int.from_bytes(frame[NUMBER_AT:NUMBER_END], "big")
+            self.newest[channel] = int.from_bytes(frame[NUMBER_AT:NUMBER_END], "big")
         if self.loss and self._random.random() < self.loss:
             return False
         if kind == MESSAGES and not self.loss and has_marker(frame[HEADER_BYTES:]):
@@ -101,12 +101,24 @@ class Relay:
         return True
 
     def lose(self, share: float) -> int:
-        """Lose so much from now on, and wait anew for a marker a channel; the newest number."""
+        """Lose so much from now on, and wait anew for a marker a channel.
+
+        Return a number up to which all have come. Channels are read in turn: the newest number of
+        one may be here while older ones of another wait to be read, and are lost from now on.
+        """
         with self._lock:
             self.passed.clear()
             self._marked.clear()
             self.loss = share
-            return self.newest
+            return min(self._newest())
+
+    def begins(self) -> int:
+        """Return the first number from which on none has come, on any channel."""
+        with self._lock:
+            return max(self._newest()) + 1
+
+    def _newest(self) -> list[int]:
+        return [self.newest.get(channel, -1) for channel in range(len(self.sockets))]
 
     def end(self) -> None:
         """End it."""
