@@ -85,7 +85,8 @@ impl ClassPlan {
 
     /// The most payload of a packet in bytes; `switches` tells how many are on its route, where
     /// that matters.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
+    #[inline(always)]
     pub fn longest_packet_bytes(&self, switches: impl FnOnce() -> usize) -> u32 {
         let policed = self.policing.as_ref().map_or(u32::MAX, |policing| policing.longest_bytes);
         policed.min(self.segmentation.longest_bytes(switches))

@@ -27,6 +27,7 @@ use gingham_model::{
     Adapter, Created, Endpoints, Injection, Next, Notice, PipelinePlan, Plan, Turn, Wanted,
 };
 use gingham_topology::{ChannelId, EndpointId, NodeId};
+use pulp::{Arch, Simd, WithSimd};
 
 /// All hosts.
 #[derive(Clone, Debug)]
@@ -47,6 +48,24 @@ pub(crate) struct Hosts {
     gathered: Box<[ChannelId]>,
     /// Whether they are to be.
     is_to_gather: bool,
+    /// What instructions the machine has.
+    arch: Arch,
+}
+
+/// What all hosts send in a tick.
+struct Sending<'a> {
+    hosts: &'a mut Hosts,
+    network: &'a mut Network,
+    context: &'a mut Context,
+}
+
+impl WithSimd for Sending<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        self.hosts.send_of_all(self.network, self.context);
+    }
 }
 
 /// What a host has under way on its own channel.
@@ -133,6 +152,7 @@ impl Hosts {
             wanted: endpoints.wanted(),
             gathered: plan.gathered_channels().into(),
             is_to_gather: false,
+            arch: Arch::new(),
         }
     }
 
@@ -215,22 +235,33 @@ impl Hosts {
 
     /// All hosts that may have something to send do, if they can.
     pub(crate) fn send(&mut self, network: &mut Network, context: &mut Context) {
+        self.arch.dispatch(Sending { hosts: self, network, context });
+    }
+
+    #[expect(clippy::inline_always, reason = "it is compiled for what the machine has")]
+    #[inline(always)]
+    fn send_of_all(&mut self, network: &mut Network, context: &mut Context) {
+        let tick = context.clock.tick();
+        let is_plain = self.is_plain && !network.in_transit.exists();
         for word in self.first_port / 64..context.layout.channels().len() / 64 {
+            let mut stay = 0;
             let mut ports = network.links.take_ready(word);
             while ports != 0 {
-                let port = word * 64 + ports.trailing_zeros() as usize;
+                let bit = ports.trailing_zeros() as usize;
                 ports &= ports - 1;
-                self.send_flit(port, network, context);
+                let port = word * 64 + bit;
+                let sent = if is_plain { self.send_body(port, network, tick) } else { None };
+                match sent {
+                    Some(stays) => stay |= u64::from(stays) << bit,
+                    None => self.send_flit(port, network, context),
+                }
             }
+            network.links.ready.words[word] |= stay;
         }
     }
 
     fn send_flit(&mut self, port: usize, network: &mut Network, context: &mut Context) {
         let tick = context.clock.tick();
-        let in_transit = &network.in_transit;
-        if self.is_plain && !in_transit.exists() && self.send_body(port, network, tick) {
-            return;
-        }
         let Network { links, in_transit, .. } = network;
         let Some(began) = links.begin_flit(port, tick, &context.clock) else {
             return links.ready.insert(port);
@@ -258,8 +289,10 @@ impl Hosts {
             links.ready.insert(port);
         }
         let link = links.port(port);
-        if link.is_common() && !link.is(TO_HOST) {
-            network.launch(port, lane, tick);
+        if link.is_plain() {
+            if network.launch(port, lane, tick) {
+                network.links.ready.insert(port);
+            }
         } else {
             network.traverse_channel(port, lane, began, context);
         }

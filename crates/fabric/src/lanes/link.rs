@@ -94,7 +94,9 @@ impl Network {
         let at_switch = self.links.port(port).ends_at_switch();
         let pipeline_cycles = if at_switch { context.lanes.pipeline_cycles } else { 0 };
         let there = arrived.div_ceil(context.clock.cycle_ps()) + u64::from(pipeline_cycles);
-        self.links.launch(port, lane, there);
+        if self.links.launch(port, lane, there) {
+            self.links.ready.insert(port);
+        }
     }
 
     /// A flit begins on its way to a host that takes in all that comes.

@@ -87,7 +87,7 @@ pub(crate) struct LinkPort {
     /// Lanes that may be sent: all, or that of the packet that is passing.
     open: u16,
     /// Lanes after the last that was served.
-    after: u16,
+    pub(crate) after: u16,
     pub(crate) held: u16,
     flags: u8,
 }
@@ -176,6 +176,12 @@ impl LinkPort {
         self.flags & flag != 0
     }
 
+    /// Whether it is like most, and ends at a switch.
+    #[inline]
+    pub(crate) const fn is_plain(&self) -> bool {
+        self.flags == 0
+    }
+
     /// Whether it is like most: nothing but where it ends sets it apart.
     #[inline]
     pub(crate) const fn is_common(&self) -> bool {
@@ -235,6 +241,11 @@ impl Links {
     }
 
     #[inline]
+    pub(crate) fn port_mut(&mut self, port: usize) -> &mut LinkPort {
+        &mut self.ports[port]
+    }
+
+    #[inline]
     pub(crate) fn lane(&self, lane: usize) -> &OutputLane {
         &self.lanes[lane]
     }
@@ -290,15 +301,12 @@ impl Links {
     pub(crate) fn receive_credit(&mut self, lane: usize) {
         let output = &mut self.lanes[lane];
         output.credit += 1;
-        let is_first = output.credit == 1;
         if self.counts_credits {
             // Nobody promises those of an adapter, nor those of a wormhole lane.
             output.unpromised = output.unpromised.saturating_add(1);
         }
-        if is_first {
+        if output.credit == 1 || self.counts_credits {
             self.ports[lane >> SHIFT].credited |= bit_of(lane);
-        }
-        if is_first || self.counts_credits {
             self.ready.insert(lane >> SHIFT);
         }
     }
@@ -369,21 +377,19 @@ impl Links {
 
     // The channel.
 
-    /// The channel of a port takes a flit, which takes a credit.
+    /// The channel of a port takes a flit, which takes a credit. Returns whether it can send another.
     #[inline]
-    pub(crate) fn spend_credit(&mut self, port: usize, lane: usize) {
+    pub(crate) fn spend_credit(&mut self, port: usize, lane: usize) -> bool {
         let state = &mut self.ports[port];
         state.spend_credit(&mut self.lanes[port << SHIFT | lane], lane);
-        if state.can_send() != 0 {
-            self.ready.insert(port);
-        }
+        state.can_send() != 0
     }
 
     /// A flit that takes a credit is on its way to the input lane at the other end, and is there at
-    /// a tick.
+    /// a tick. Returns whether the channel can send another.
     #[inline]
-    pub(crate) fn launch(&mut self, port: usize, lane: usize, there: u64) {
-        self.spend_credit(port, lane);
+    pub(crate) fn launch(&mut self, port: usize, lane: usize, there: u64) -> bool {
+        let can_send = self.spend_credit(port, lane);
         let state = &self.ports[port];
         let to = state.peer_lane(lane);
         if state.is(BACKPRESSURED_EJECTION) {
@@ -391,6 +397,7 @@ impl Links {
         } else {
             self.arrivals.push(there, to);
         }
+        can_send
     }
 
     /// A common channel takes a flit of its next lane, round robin, if any can send: says which,

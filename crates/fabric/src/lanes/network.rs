@@ -36,8 +36,8 @@ pub(crate) struct Network {
     pub(crate) matching: Matching,
     /// What is between hosts, where switches are stepped 64 at a time.
     pub(crate) columns: Option<Box<Columns>>,
-    /// Host ports, and lanes, of which a flit begins in this tick, where columns are to hear of it.
-    pub(crate) launched: Vec<(usize, usize)>,
+    /// Lanes of hosts of which a flit begins in this tick, where columns are to hear of it.
+    pub(crate) launched: Vec<usize>,
     /// Packets that hosts send on.
     pub(crate) in_transit: InTransit,
     /// Whether an arbiter of links or crossbars looks at flits in their order.
@@ -78,15 +78,17 @@ impl Network {
         }
     }
 
-    /// A flit begins on the common channel of a host to a switch.
-    #[inline]
-    pub(crate) fn launch(&mut self, port: usize, lane: usize, tick: u64) {
+    /// A flit begins on the common channel of a host to a switch. Returns whether the channel can
+    /// send another.
+    #[expect(clippy::inline_always, reason = "a call would cost as much again, for every flit")]
+    #[inline(always)]
+    pub(crate) fn launch(&mut self, port: usize, lane: usize, tick: u64) -> bool {
         if self.columns.is_some() {
-            self.links.spend_credit(port, lane);
-            self.launched.push((port, lane));
+            self.launched.push(port << SHIFT | lane);
+            self.links.spend_credit(port, lane)
         } else {
             let latency = self.links.port(port).latency;
-            self.links.launch(port, lane, tick + u64::from(latency));
+            self.links.launch(port, lane, tick + u64::from(latency))
         }
     }
 

@@ -109,15 +109,17 @@ impl Simulation {
         let layout = Layout::new(&plan);
         let indices = plan.channels.len().max(endpoints.source_count());
         assert!(indices <= INDEX_MAX, "an event holds 28 bits of index");
+        let network = Network::new(&plan, &lanes, &layout, &endpoints, stepping.by);
+        let has_hops = network.columns.as_ref().is_some_and(|columns| columns.has_hops());
         let mut simulation = Self {
-            network: Network::new(&plan, &lanes, &layout, &endpoints, stepping.by),
+            network,
             hosts: Hosts::new(&plan, &lanes, &layout, &endpoints),
             counted: Bits::new(plan.channels.len()),
             counts: Vec::new(),
             stepping,
             context: Context {
                 clock: Clock::new(lanes.cycle.as_ps()),
-                worms: Worms::default(),
+                worms: Worms::new(!has_hops),
                 plan,
                 lanes,
                 layout,

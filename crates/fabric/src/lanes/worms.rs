@@ -26,7 +26,7 @@ pub(crate) struct Worm {
     pub(crate) dateline_class: DatelineClass,
     /// Where columns have its hops, once it has come to a switch of theirs.
     pub(crate) hops: u32,
-    /// Its path, where it is chosen at its source, or was cut short on its way.
+    /// Its path, where it is chosen at its source and is kept, or was cut short on its way.
     path: Option<KeptPath>,
     /// When its first flit began at its host, or at the last in-transit host.
     pub(crate) began_ps: u64,
@@ -64,10 +64,11 @@ impl Worm {
         packet: Packet,
         first_node: NodeId,
         began_ps: u64,
+        keeps_path: bool,
     ) -> Self {
         let Packet { path_set, destination, .. } = packet;
         let path = match plan.routes(path_set) {
-            Routes::Source(routes) if plan.is_switch(first_node) => {
+            Routes::Source(routes) if keeps_path && plan.is_switch(first_node) => {
                 routes.kept(first_node, destination)
             }
             _ => None,
@@ -91,10 +92,11 @@ impl Worm {
     #[inline]
     pub(crate) fn output(&self, plan: &Plan, node: impl FnOnce() -> NodeId) -> ChannelId {
         let output = match (plan.routes(self.packet.path_set), self.path) {
-            (Routes::Source(routes), Some(path)) => {
-                Some(routes.channel(&plan.fabric, path, self.position.into(), node))
+            (Routes::Source(routes), path) => {
+                let find = || routes.kept(self.first_node(plan), self.packet.destination);
+                let path = path.or_else(find);
+                path.map(|path| routes.channel(&plan.fabric, path, self.position.into(), node))
             }
-            (Routes::Source(_), None) => None,
             (Routes::Table(_), Some(path)) => Some(path.ejection()),
             (Routes::Table(tables), None) => {
                 let node = node();
@@ -138,13 +140,21 @@ impl Worm {
 }
 
 /// Worms by id, with the ids of delivered ones used again.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Worms {
     worms: Vec<Worm>,
     free: Vec<WormId>,
+    /// Whether those that enter keep their path: it can be found anew, and need not be where columns
+    /// have their hops.
+    keep_paths: bool,
 }
 
 impl Worms {
+    /// None yet.
+    pub(crate) fn new(keep_paths: bool) -> Self {
+        Self { worms: Vec::new(), free: Vec::new(), keep_paths }
+    }
+
     /// A packet enters ([`Worm::new`]). Returns how many flits it has, too.
     #[inline]
     pub(crate) fn begin(
@@ -155,7 +165,7 @@ impl Worms {
         first_node: NodeId,
         began_ps: u64,
     ) -> (WormId, u32) {
-        let worm = Worm::new(plan, lanes, packet, first_node, began_ps);
+        let worm = Worm::new(plan, lanes, packet, first_node, began_ps, self.keep_paths);
         let id = self.free.pop().unwrap_or_else(|| self.add(worm));
         self.worms[id.index()] = worm;
         (id, worm.flits)

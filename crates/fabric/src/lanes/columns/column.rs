@@ -84,6 +84,15 @@ pub(crate) struct Cables {
     pub(crate) departures: [u64; 64],
 }
 
+impl Cables {
+    /// A flit is sent, which takes a credit.
+    #[inline(always)]
+    pub(crate) fn count_flit(&mut self, bit: usize, tick: u64) {
+        self.flits[bit] += 1;
+        self.starts[bit] = self.starts[bit].wrapping_add(tick);
+    }
+}
+
 /// What is known of the packets in lanes, by lane and switch.
 #[derive(Clone, Debug)]
 pub(crate) struct Packets<const L: usize> {

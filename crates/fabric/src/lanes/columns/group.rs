@@ -223,14 +223,12 @@ impl Input {
         column: &mut Column<L>,
         by_output: bool,
     ) -> u64 {
-        let (mut granted, mut twice) = (0, 0);
-        for grant in &*grants {
-            twice |= granted & grant;
-            granted |= grant;
-        }
+        // Most are granted nothing, and are left at once.
+        let granted = grants.iter().fold(0, |any, grant| any | grant);
         if granted == 0 {
             return 0;
         }
+        let twice = several(grants);
         if by_output && twice != 0 {
             *grants = first_in_turn(grants, row(&mut self.outputs_after));
         }
@@ -263,7 +261,52 @@ impl Input {
     }
 }
 
+/// Where more than one of some words has a bit. In halves, so that a machine with wide registers takes
+/// several words at once.
+#[inline(always)]
+fn several<const N: usize>(words: &[u64; N]) -> u64 {
+    let (mut once, mut twice) = (*words, [0; N]);
+    let mut left = N;
+    while left > 1 {
+        let half = left.div_ceil(2);
+        for number in 0..left - half {
+            twice[number] |= twice[number + half] | once[number] & once[number + half];
+            once[number] |= once[number + half];
+        }
+        left = half;
+    }
+    twice[0]
+}
+
 #[inline(always)]
 fn row<const N: usize>(row: &mut Row) -> &mut [u64; N] {
     row.first_chunk_mut().expect("no switch has more ports")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gingham_kernel::{Purpose, Stream};
+
+    /// Beside a look at each bit.
+    #[test]
+    fn bits_of_several_words_are_told_from_those_of_one() {
+        fn check<const N: usize>(draw: &mut Stream) {
+            let words: [u64; N] =
+                std::array::from_fn(|_| draw.below(u64::MAX) & draw.below(u64::MAX));
+            let several = several(&words);
+            for bit in 0..64 {
+                let count = words.iter().filter(|word| *word >> bit & 1 == 1).count();
+                assert_eq!(several >> bit & 1 == 1, count > 1);
+            }
+        }
+        let mut draw = Stream::new(1, "words", Purpose::Shuffle);
+        for _ in 0..200 {
+            check::<1>(&mut draw);
+            check::<5>(&mut draw);
+            check::<6>(&mut draw);
+            check::<8>(&mut draw);
+            check::<16>(&mut draw);
+        }
+    }
 }

@@ -17,13 +17,19 @@ use pulp::{Simd, WithSimd};
 impl<const L: usize> Table<L> {
     /// Credits that are due count at hosts.
     pub(crate) fn receive_host_credits(&mut self, links: &mut Links, tick: u64) {
+        self.arch.dispatch(HostCredits { table: self, links, tick });
+    }
+
+    #[inline(always)]
+    fn count_host_credits(&mut self, links: &mut Links, tick: u64) {
         let slot = self.credits.slot(tick);
         let columns = self.columns.len();
         for word in 0..self.host_words {
             let due = self.credits.take::<L>(slot, columns + word);
             for lane in 0..L {
+                let first = (self.first_host + word * 64) << SHIFT | lane;
                 for bit in members(due[lane]) {
-                    links.receive_credit((self.first_host + word * 64 + bit) << SHIFT | lane);
+                    links.receive_credit(first + (bit << SHIFT));
                 }
             }
         }
@@ -110,6 +116,22 @@ impl<const L: usize> Table<L> {
     }
 }
 
+/// Credits that count at hosts.
+struct HostCredits<'a, const L: usize> {
+    table: &'a mut Table<L>,
+    links: &'a mut Links,
+    tick: u64,
+}
+
+impl<const L: usize> WithSimd for HostCredits<'_, L> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        self.table.count_host_credits(self.links, self.tick);
+    }
+}
+
 /// Link traversal of all columns.
 struct Stage<'a, const L: usize> {
     table: &'a mut Table<L>,
@@ -149,24 +171,17 @@ impl<const L: usize> Column<L> {
             self.credited = self.credit.any();
         }
         let cables = &mut self.cables;
-        for lane in 0..L {
-            let mut left = paid[lane];
-            while left != 0 {
-                let bit = left.trailing_zeros() as usize & 63;
-                left &= left - 1;
-                cables.flits[bit] += 1;
-                cables.starts[bit] = cables.starts[bit].wrapping_add(tick);
-            }
-        }
         for wire in &self.wires {
             arrivals.put_lanes(wire.flit_offset as usize, wire.carry(&paid));
         }
         for lane in 0..L {
-            let mut left = paid[lane] & self.loose;
-            while left != 0 {
-                let bit = left.trailing_zeros() as usize & 63;
-                left &= left - 1;
+            for bit in members(paid[lane] & !self.loose) {
+                cables.count_flit(bit & 63, tick);
+            }
+            for bit in members(paid[lane] & self.loose) {
+                let bit = bit & 63;
                 arrivals.put(cables.flit_offset[bit] as usize + lane, cables.peer_bit[bit]);
+                cables.count_flit(bit, tick);
             }
         }
         any

@@ -110,6 +110,11 @@ impl Columns {
         }
     }
 
+    /// Whether they have the hops of packets, which need no path of their own.
+    pub(crate) fn has_hops(&self) -> bool {
+        each!(self, table => table.paths.is_some())
+    }
+
     /// The first tick from `tick` on at which something can happen.
     pub(crate) fn next_due(&self, tick: u64) -> Option<u64> {
         each!(self, table => table.next_due(tick))

@@ -7,7 +7,7 @@ use super::paths::Paths;
 use super::places::{Place, Places};
 use super::ring::{Ring, Slot};
 use super::rules::Rules;
-use crate::lanes::layout::{Layout, SHIFT};
+use crate::lanes::layout::{Layout, SHIFT, number_of};
 use crate::lanes::links::{LinkPort, Links, TO_HOST};
 use crate::lanes::switches::Switches;
 use gingham_model::{PipelinePlan, Plan};
@@ -166,10 +166,11 @@ impl<const L: usize> Table<L> {
         self.routing.at(tick + 1 + self.routing_cycles)
     }
 
-    /// Flits of hosts, by port and lane, are on their way to their switches.
-    pub(crate) fn launch(&mut self, launched: &mut Vec<(usize, usize)>, tick: u64) {
+    /// Flits of hosts, by lane, are on their way to their switches.
+    pub(crate) fn launch(&mut self, launched: &mut Vec<usize>, tick: u64) {
         let mut arrivals = self.arrivals.at(tick);
-        for (port, lane) in launched.drain(..) {
+        for lane in launched.drain(..) {
+            let (port, lane) = (lane >> SHIFT, number_of(lane));
             let cable = &mut self.hosts[port - self.first_host];
             debug_assert_ne!(cable.bit, 0, "the host is joined to a switch");
             cable.arrivals = cable.arrivals.wrapping_add(tick + u64::from(cable.latency));

@@ -11,22 +11,6 @@ impl Links {
         round_robin(lanes, &mut self.ports[port].after)
     }
 
-    /// The same, but nothing changes if it does not suit.
-    #[inline]
-    pub(crate) fn serve_round_robin_if(
-        &mut self,
-        port: usize,
-        lanes: u16,
-        suits: impl FnOnce(usize) -> bool,
-    ) -> Option<usize> {
-        let mut after = self.ports[port].after;
-        let lane = round_robin(lanes, &mut after);
-        suits(lane).then(|| {
-            self.ports[port].after = after;
-            lane
-        })
-    }
-
     /// The lane that an output of a switch sends on, of some that could.
     pub(crate) fn serve(&mut self, port: usize, lanes: u16) -> Option<usize> {
         if self.arbiters.are_default {
