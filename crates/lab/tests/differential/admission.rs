@@ -1,8 +1,9 @@
 //! Streams that ask before they send, laid over random scenarios: enough of them for some links that
 //! nodes in the middle refuse.
 
+use crate::agreement::difference;
+use crate::number;
 use crate::packets::longest_bytes;
-use crate::{difference, number};
 use gingham_kernel::{Purpose, Span, Stream, Time};
 use gingham_model::traffic::{
     DataPlan, DeadlinePlan, FramePlan, FrameSizes, LaterPlan, MessagePlan, SourcePlan, Spread,

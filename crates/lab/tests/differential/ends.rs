@@ -1,7 +1,8 @@
 //! Ends of switches: control packets of a random scenario are diverted on their way, and switches
 //! answer them.
 
-use crate::{difference, number};
+use crate::agreement::difference;
+use crate::number;
 use gingham_kernel::{Purpose, Stream};
 use gingham_model::{Noted, Plan, ProbePlan};
 use std::collections::BTreeMap;

@@ -1,7 +1,8 @@
 //! Congestion controls that look at the network, laid over random scenarios with channel adapters.
 
+use crate::agreement::difference;
 use crate::case::Case;
-use crate::{closed, difference, number, packets, posting, tables};
+use crate::{closed, number, packets, posting, tables};
 use gingham_kernel::{Purpose, Span, Stream};
 use gingham_lab::compile;
 use gingham_model::{Plan, SelfTunedPlan, ThrottlePlan};

@@ -1,8 +1,9 @@
 //! The comparison of congestion trees is worth what its cases reach: on every switching kind, trees
 //! of several branches, with victims, that die, and knots where routes lock.
 
+use crate::agreement::look;
 use crate::case::Case;
-use crate::{look, packets};
+use crate::packets;
 use gingham_lab::compile;
 use gingham_model::measure::TreeStep;
 use gingham_model::{MeasurePlan, Plan};

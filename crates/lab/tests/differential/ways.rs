@@ -1,23 +1,17 @@
 //! Every way in which switches of virtual lanes are stepped: each is held to the oracle, and what
 //! takes which is told.
 
+use crate::agreement::difference;
 use crate::case::{Case, pick};
-use crate::{difference, number};
+use crate::number;
 use gingham_kernel::{Purpose, Stream};
 use gingham_lab::compile;
 use gingham_lab::scenario::{Overrides, ScenarioSource};
-use gingham_model::{ClassPlan, Crossbar, Plan, Scheduler, Simulation, SteppedBy, Switching};
+use gingham_model::{ClassPlan, Crossbar, Plan, Scheduler, SteppedBy, Switching};
 use gingham_topology::routing::LaneSet;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
-
-/// Runs of a plan, one for each way that takes it.
-pub(crate) fn all(plan: &Arc<Plan>) -> Vec<Box<dyn Simulation>> {
-    let by = |by| gingham_fabric::start_by(Arc::clone(plan), by).ok();
-    let ways: Vec<_> = [SteppedBy::Ports, SteppedBy::Columns].into_iter().filter_map(by).collect();
-    if ways.is_empty() { vec![gingham_fabric::start(Arc::clone(plan))] } else { ways }
-}
 
 /// Random networks as most are, so that most take columns: round robin everywhere, channels of one
 /// rate, and now and then what columns may not take yet.

@@ -1,8 +1,9 @@
 //! Weights of lanes that change while a run goes on: engine and oracle, at every place that has any.
 
+use crate::agreement::difference;
 use crate::case::Case;
+use crate::number;
 use crate::packets::with_whole_packets;
-use crate::{difference, number};
 use gingham_kernel::Bytes;
 use gingham_lab::compile;
 use gingham_model::scheduler::{PriorityWeightedRoundRobin, SurplusRoundRobin, WeightedRoundRobin};
