@@ -289,7 +289,8 @@ impl Links {
             if was_unpaid && self.ports[lane >> SHIFT].held & bit_of(lane) != 0 {
                 switches.make_room(lane >> SHIFT, self.lanes[lane].holder);
             }
-            if self.counts_credits {
+            // Adapters have no heads that wait for lanes.
+            if self.counts_credits && lane >> SHIFT < switches.ports().len() {
                 switches.allocating.insert(lane >> SHIFT);
             }
         }

@@ -103,7 +103,7 @@ impl Switches {
         }
         Self {
             crossing: Bits::new(ports.len()),
-            allocating: Bits::new(layout.channels().len()),
+            allocating: Bits::new(ports.len()),
             heads: Ring::new(u64::from(lanes.routing_cycles) + 1),
             routing_cycles: lanes.routing_cycles.into(),
             arbiters: Arbiters::new(&lanes.crossbar_input, plan, lanes, ports.len()),
