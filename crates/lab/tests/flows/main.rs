@@ -23,3 +23,5 @@ mod sharing;
 mod support;
 mod throttled;
 mod throughput;
+
+use gingham_oracle::start;

@@ -8,6 +8,7 @@ pub(crate) mod ends;
 pub(crate) mod lanes;
 pub(crate) mod packets;
 
+use crate::start;
 use gingham_kernel::{ByteTime, Span, Time};
 use gingham_model::traffic::{
     ArrivalPlan, DestinationPlan, Draft, LengthPlan, MessagePlan, Scheduled, SourcePlan,
@@ -17,7 +18,6 @@ use gingham_model::{
     LanePlan, MeasurePlan, PathChoice, Plan, Priority, SegmentationPlan, SlackBuffer, StopPlan,
     Switching, WhenFull, WormholePlan,
 };
-use gingham_oracle::start;
 use gingham_topology::routing::{Algorithm, Form, Routes, SourceRoutes, UpDown, route};
 use gingham_topology::{ChannelId, EndpointId, Fabric, FabricBuilder, Guid, NodeId, NodeKind};
 use std::sync::Arc;

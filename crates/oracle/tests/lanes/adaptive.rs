@@ -8,9 +8,8 @@
 
 use crate::common::deliveries;
 use crate::packets::by_message;
-use crate::{lane_plan, lanes, packets};
+use crate::{lane_plan, lanes, packets, start};
 use gingham_model::{HeadPlace, Plan, Reselect, Select, Selector, Switching};
-use gingham_oracle::start;
 use gingham_topology::routing::{Algorithm, Form, LaneSet, Lanes, Routes, ShortestPath, route};
 use gingham_topology::{FabricBuilder, Guid, NodeKind};
 
@@ -93,6 +92,21 @@ fn the_least_loaded_output_has_the_most_credits() {
     let (found, flits) = two(Select::First);
     assert!(found[0].3 > 325, "{found:?}");
     assert_eq!(flits, [12, 0]);
+}
+
+/// With virtual cut-through the credits that a packet was promised are gone before its flits are on the
+/// link. A is given a lane of X, which is s1 or s2, at 6, and B one of Y at 8. C chooses at 9, when A's flit is
+/// on the link, which B's first is to be on at 10. X has 19 credits of 20, and so has Y, but 6 of its 20 are
+/// promised to B: C follows A.
+#[test]
+fn what_was_promised_is_no_credit_of_an_output() {
+    let mut plan = diamond(2, Some(Select::LeastLoaded));
+    lanes(&mut plan, |lanes| lanes.cut_through = LaneSet::first_n(2));
+    packets(&mut plan, 0, 2, &[(0, 1), (30, 3)]);
+    packets(&mut plan, 1, 3, &[(20, 6)]);
+    let mut flits = flits_by(&plan);
+    flits.sort_unstable();
+    assert_eq!(flits, [1 + 3, 6]);
 }
 
 #[test]
@@ -228,4 +242,25 @@ fn beside_a_choice_for_good_the_other_lanes_of_the_path_are_left_alone() {
     // and is on the next link at 48. There at 52, it is on the third at 56: whole at 560 + 35. The tails
     // of the others are on the third link at 53 and 54.
     assert_eq!(by_message(plan, 3), [(0, 0, 275, 565), (0, 100, 595, 595), (1, 10, 285, 575)]);
+}
+
+/// A choice for good is requested where it is free, though the escape lane of the path is free as well and
+/// comes first. Lane 0 holds 2 flits, lane 1 10, and the path is by s1, whose lane 0 is for escape.
+///
+/// ```text
+///   A, 1 flit     chooses at 6, s1 12, s2 10      given lane 0 to s1, on that link at 8, credit back at 19
+///   B, 6 flits    chooses at 7, s1 12, s2 10      given lane 1 to s1, on that link 9 to 14, credits back from 20
+///   C, 1 flit     there at 14, chooses at 16      s1 1 + 4, s2 10: its choice is s2
+/// ```
+#[test]
+fn a_choice_for_good_comes_before_an_escape_lane_of_another_output() {
+    let mut plan = diamond(2, Some(Select::LeastLoaded));
+    lanes(&mut plan, |lanes| {
+        lanes.reselect = Reselect::Never;
+        lanes.depths_flits[0] = 2;
+    });
+    plan.lanes.allowed = Lanes::with_escape(None, &[LaneSet::first_n(2)], 1);
+    packets(&mut plan, 0, 2, &[(0, 1), (0, 6)]);
+    packets(&mut plan, 1, 3, &[(100, 1)]);
+    assert_eq!(flits_by(&plan), [1 + 6, 1]);
 }

@@ -6,10 +6,8 @@
 
 use crate::common::{backlogged, channel, row, stop_at};
 use crate::packets::by_message;
-use crate::{lane_plan, lanes, on_lanes, packets};
-use gingham_kernel::Time;
+use crate::{lane_plan, lanes, on_lanes, packets, start};
 use gingham_model::{Allocator, Islip, PipelinePlan, Plan};
-use gingham_oracle::start;
 use gingham_topology::routing::{LEVELS, LaneMap, LaneSet, Lanes, ServiceLevels, VcClass};
 use std::sync::Arc;
 
@@ -25,8 +23,14 @@ const ALL: [Allocator; 5] = [
 ];
 
 /// A switch of so many inputs and as many outputs, where input `i` sends to the outputs of
-/// `asks[i]` without end.
-fn switch_of(asks: &[&[usize]], change: impl FnOnce(&mut PipelinePlan)) -> Plan {
+/// `asks[i]` without end. At inputs lanes are in the order of outputs.
+pub(crate) fn switch_of(asks: &[&[usize]], change: impl FnOnce(&mut PipelinePlan)) -> Plan {
+    let in_order: Vec<usize> = (0..asks.len()).collect();
+    switch_on(&in_order, asks, change)
+}
+
+/// The same, where the flits for output `o` are on lane `lane_of[o]` of an input.
+fn switch_on(lane_of: &[usize], asks: &[&[usize]], change: impl FnOnce(&mut PipelinePlan)) -> Plan {
     let count = asks.len();
     let lane = |number: usize| u8::try_from(number).unwrap();
     let mut plan = lane_plan(row(1, &vec![0; 2 * count]), lane(count));
@@ -36,7 +40,7 @@ fn switch_of(asks: &[&[usize]], change: impl FnOnce(&mut PipelinePlan)) -> Plan 
             plan.classes.last_mut().unwrap().vc_class = Some(VcClass(lane(*output)));
         }
     }
-    let levels: Vec<u8> = (0..LEVELS).map(|level| lane(level % count)).collect();
+    let levels: Vec<u8> = (0..LEVELS).map(|level| lane(lane_of[level % count])).collect();
     let mut map = LaneMap::uniform(&plan.fabric, levels.try_into().unwrap());
     let port = |host: usize| {
         let into = channel(&plan.fabric, &format!("h{host}"), "s0");
@@ -49,9 +53,8 @@ fn switch_of(asks: &[&[usize]], change: impl FnOnce(&mut PipelinePlan)) -> Plan 
     let of_outputs: Vec<VcClass> = (0..count).map(|output| VcClass(lane(output))).collect();
     let zero = ServiceLevels::zero(&plan.fabric);
     plan.lanes.allowed = Lanes::by_tables(&plan.fabric, map, zero, true, &of_outputs);
-    plan.stop = stop_at(1_000_000);
     lanes(&mut plan, |lanes| {
-        lanes.depths_flits = [30; 16];
+        lanes.depths_flits = [15; 16];
         change(lanes);
     });
     plan
@@ -60,10 +63,9 @@ fn switch_of(asks: &[&[usize]], change: impl FnOnce(&mut PipelinePlan)) -> Plan 
 /// By output: flits that were on its link before a tick.
 fn sent_before(plan: &Plan, tick: u64) -> Vec<u64> {
     let outputs = plan.fabric.endpoints().len() / 2;
-    let mut simulation = start(Arc::new(plan.clone()));
-    while simulation.next_time().is_some_and(|time| time < Time::from_ps(10 * tick)) {
-        simulation.advance(1);
-    }
+    let stop = stop_at(10 * tick - 1);
+    let mut simulation = start(Arc::new(Plan { stop, ..plan.clone() }));
+    simulation.advance(u64::MAX);
     simulation.assert_invariants();
     let counts = simulation.channel_counts();
     let sent = |output| channel(&plan.fabric, "s0", &format!("h{}", outputs + output));
@@ -119,6 +121,31 @@ fn pointers_part_until_every_output_sends_at_every_tick() {
                 assert_eq!(after - before, 300, "{count} inputs, {allocator:?}");
             }
         }
+    }
+}
+
+/// Input a alone asks for X, Y and Z, on its lanes 0, 2 and 1. Its adapter sends on lanes in turn: X can
+/// cross from 7 on, Z from 8, Y from 9.
+///
+/// ```text
+///   tick              7   8   9   10   11   12   13
+///   outputs in turn   X   Z   X   Y    Z    X    Y      at 8 Y's turn, whose flit is not there; at 9 X's
+///   maximal           X   Z   Y   X    Z    Y    X      lanes in turn: 0, 1, 2
+/// ```
+#[test]
+fn an_input_takes_outputs_in_turn_or_its_lanes() {
+    for allocator in ALL {
+        let plan = switch_on(&[0, 2, 1], &[&[0, 1, 2], &[], &[]], |of| of.allocator = allocator);
+        // What crosses at a tick is on the link at the next.
+        let sent = (8..16).map(|tick| sent_before(&plan, tick)).collect::<Vec<_>>();
+        let crosses = |pair: &[Vec<u64>]| (0..3).find(|output| pair[1][*output] > pair[0][*output]);
+        let found: Vec<_> = sent.windows(2).map(|pair| crosses(pair).unwrap()).collect();
+        let (x, y, z) = (0, 1, 2);
+        let expected = match allocator {
+            Allocator::Maximal => [x, z, y, x, z, y, x],
+            _ => [x, z, x, y, z, x, y],
+        };
+        assert_eq!(found, expected, "{allocator:?}");
     }
 }
 

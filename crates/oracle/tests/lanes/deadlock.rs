@@ -2,9 +2,8 @@
 //! datelines tie none.
 
 use crate::common::{along, backlogged, channel, in_transit, row, stop_at};
-use crate::{lane_plan, lanes, on_lanes, packets};
+use crate::{lane_plan, lanes, on_lanes, packets, start};
 use gingham_model::{Plan, Status, WhenFull};
-use gingham_oracle::start;
 use gingham_topology::generate::{Generator, Torus};
 use gingham_topology::routing::{
     Algorithm, Buffer, DatelineRule, Datelines, DimensionOrder, Form, LaneSet, Lanes, route,
@@ -13,7 +12,7 @@ use std::sync::Arc;
 
 /// A ring of five switches with a host each, on which nobody sends yet: who sends one or two
 /// switches onwards turns the same way as all.
-fn quiet_circle(count: u8) -> Plan {
+pub(crate) fn quiet_circle(count: u8) -> Plan {
     let torus = Torus { dimensions: vec![5], hosts_per_switch: 1 };
     let mut plan = lane_plan(Generator::Torus(torus).generate(1).unwrap(), count);
     let algorithm = Algorithm::DimensionOrder(DimensionOrder::default());

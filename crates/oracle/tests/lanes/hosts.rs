@@ -3,13 +3,12 @@
 
 use crate::common::{backlogged, cable_flit, channel, deliveries, row, scheduled, stop_at, story};
 use crate::packets::by_message;
-use crate::{in_turn, lane_plan, lanes, on_lanes, packets, strict};
+use crate::{in_turn, lane_plan, lanes, on_lanes, packets, start, strict};
 use gingham_kernel::Span;
 use gingham_model::{
     Conformance, Delivery, Excess, Granularity, Injection, PolicingPlan, Priority, REFILL_BYTES,
     SegmentationPlan,
 };
-use gingham_oracle::start;
 use gingham_topology::routing::LaneSet;
 use std::sync::Arc;
 

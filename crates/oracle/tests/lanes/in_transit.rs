@@ -14,11 +14,10 @@
 
 use crate::common::{FLIT, along, deliveries, in_transit, row, spilling, stop_at, story};
 use crate::packets::by_message;
-use crate::{lane_plan, lanes, on_lanes, packets};
+use crate::{lane_plan, lanes, on_lanes, packets, start};
 use gingham_kernel::Span;
 use gingham_model::measure::TransitReport;
 use gingham_model::{Injection, Plan, Status, WhenFull};
-use gingham_oracle::start;
 use gingham_topology::EndpointId;
 use gingham_topology::routing::LaneSet;
 use proptest::prelude::*;

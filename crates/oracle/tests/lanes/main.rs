@@ -7,6 +7,9 @@
 //! In the comments a flit is *there* (in a lane buffer) at a tick, *crosses* at a tick and is *on*
 //! a link at a tick. With all cables alike a flit that is on a link at tick t is there at t + 1 + D
 //! = t + 4.
+//!
+//! The engine is told the same stories (`crates/lab/tests/lane_stories`), so that runs begin by the `start` of
+//! whoever tells them.
 
 #![allow(clippy::unwrap_used, reason = "a story that cannot be set up has failed")]
 
@@ -25,6 +28,8 @@ mod outputs;
 mod packets;
 mod random;
 mod reallocation;
+mod trees;
 mod vc_allocators;
 
 pub(crate) use common::lanes::{in_turn, lane_plan, lanes, on_lanes, packets, strict};
+use gingham_oracle::start;

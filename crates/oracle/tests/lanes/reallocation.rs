@@ -6,19 +6,23 @@ use crate::common::{FLIT, chain, deliveries, row};
 use crate::packets::by_message;
 use crate::{lane_plan, lanes, packets};
 use gingham_kernel::Span;
-use gingham_model::{PipelinePlan, Reallocation};
+use gingham_model::{PipelinePlan, Plan, Reallocation};
 use proptest::prelude::*;
 
 /// Hosts 0 and 1 of the first switch send four flits each to host 2 of the last, on the only lane.
-fn two_to_one(
-    switches: usize,
-    change: impl FnOnce(&mut PipelinePlan),
-) -> Vec<(usize, u64, u64, u64)> {
+pub(crate) fn two_to_one_plan(switches: usize, change: impl FnOnce(&mut PipelinePlan)) -> Plan {
     let mut plan = lane_plan(row(switches, &[0, 0, switches - 1]), 1);
     packets(&mut plan, 0, 2, &[(0, 4)]);
     packets(&mut plan, 1, 2, &[(0, 4)]);
     lanes(&mut plan, change);
-    by_message(plan, 2)
+    plan
+}
+
+fn two_to_one(
+    switches: usize,
+    change: impl FnOnce(&mut PipelinePlan),
+) -> Vec<(usize, u64, u64, u64)> {
+    by_message(two_to_one_plan(switches, change), 2)
 }
 
 #[test]
@@ -98,7 +102,7 @@ impl Drawn {
     }
 
     /// Packets of so many flits over a row of such switches, all there at once.
-    fn plan(self, switches: usize, lengths: &[u32]) -> gingham_model::Plan {
+    fn plan(self, switches: usize, lengths: &[u32]) -> Plan {
         let mut plan = lane_plan(chain(switches), 1);
         for cable in &mut plan.channels {
             cable.delay = Span::from_ps(self.delay_ps);

@@ -1,9 +1,8 @@
 //! VC allocation by iSLIP over lanes.
 
 use crate::common::{channel, row, stop_at};
-use crate::{lane_plan, lanes, packets};
+use crate::{lane_plan, lanes, packets, start};
 use gingham_model::{Crossbar, Islip, VcAllocator};
-use gingham_oracle::start;
 use std::sync::Arc;
 
 const FLITS: u32 = 8;

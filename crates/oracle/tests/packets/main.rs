@@ -31,6 +31,7 @@ mod speeds;
 mod windows;
 
 use gingham_model::Plan;
+use gingham_oracle::start;
 
 /// Of the first so many deliveries, in order: the source, and when it starts on the last channel.
 fn last_starts(plan: &Plan, count: usize) -> Vec<(usize, u64)> {

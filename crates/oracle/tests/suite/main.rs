@@ -11,3 +11,5 @@ mod policing;
 mod random_runs;
 mod segments;
 mod stop_and_go;
+
+use gingham_oracle::start;
