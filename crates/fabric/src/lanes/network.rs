@@ -84,8 +84,9 @@ impl Network {
     #[inline(always)]
     pub(crate) fn launch(&mut self, port: usize, lane: usize, tick: u64) -> bool {
         if self.columns.is_some() {
+            let can_send = self.links.spend_credit(port, lane);
             self.launched.push(port << SHIFT | lane);
-            self.links.spend_credit(port, lane)
+            can_send
         } else {
             let latency = self.links.port(port).latency;
             self.links.launch(port, lane, tick + u64::from(latency))
