@@ -122,3 +122,53 @@ def test_explain_answers_for_every_column_and_verdict(gingham: Command) -> None:
 def test_sources_of_words_are_listed_and_used() -> None:
     used = {source for one in glossary.every_word() for source in one.sources()}
     assert used == set(glossary.contents()[glossary.SOURCES].values())
+
+
+# What users of BookSim, CAMINOS and InfiniBand ask for, and what is among the answers.
+SEARCHED = {
+    "escape": "escape lane",
+    "escape lane": "escape lane",
+    "Duato": "escape lane",
+    "datelines": "datelines",
+    "iSLIP": "islip",
+    "credit delay": "network.lanes.credit_delay",
+    "turnaround": "credit round trip",
+    "speedup": "speedup",
+    "atomic": "reallocation",
+    "nca": "routing.adaptive",
+    "nearest common ancestor": "nearest common ancestor",
+    "Bernoulli": "bernoulli",
+    "self traffic": "self-traffic",
+    "separable": "separable-input-first",
+    "bitcomp": "bit-complement",
+    "random permutation": "random-permutation",
+    "randompermutation": "random-permutation",
+    "livelock": "livelock",
+    "up/down": "up*/down*",
+    "warmup": "stop.warm_up",
+    "zero load latency": "zero-load latency",
+    "k-ary n-cube": "k-ary n-cube",
+    "anynet": "topology.file",
+    "switch allocator": "switch allocation",
+    "age-based": "oldest-first",
+    "sl2vl": "SL",
+    "dfsssp": "lash, dfsssp, nue, ftree, torus-2QoS",
+    "packet size": "traffic.0.length",
+    "islands": "island",
+}
+
+
+@pytest.mark.parametrize("name", SEARCHED)
+def test_what_users_of_others_search_for_is_found(name: str) -> None:
+    found = _explain.find(name)
+    names = {one.word for one in found["words"]} | {one.path for one in found["keys"]}
+    assert SEARCHED[name] in names | {one.name for one in found["mechanisms"]}
+
+
+def test_what_has_a_word_in_its_name_alone_is_shown_as_such(gingham: Command) -> None:
+    told = gingham("explain", "escape").out
+    assert told.startswith('nothing is called "escape" alone; these have it in their names\n\n')
+    assert "routing.adaptive.escape_lanes" in told
+    assert gingham("explain", "bitcomp").out.startswith("bitcomp is called bit-complement\n\n")
+    with pytest.raises(package.InputError, match='nothing is called "escape hatch"'):
+        _explain.find("escape hatch")

@@ -22,6 +22,7 @@ BOOKSIM, CAMINOS = "BookSim", "CAMINOS"
 KEYS = {
     BOOKSIM: {
         "network_file": "topology.file",
+        "anynet": "topology.file",
         "k": "topology.generate.mesh.dimensions",
         "routing_function": "routing.algorithm",
         "num_vcs": "network.lanes.count",
@@ -91,7 +92,10 @@ NOTHING = {
         "planar_adapt": "routing.adaptive is fully adaptive, with escape lanes",
         "wavefront": "allocators are maximal, islip and separable, input or output first",
     },
-    CAMINOS: {"bubble": "datelines keep rings free of deadlock"},
+    CAMINOS: {
+        "bubble": "datelines keep rings free of deadlock",
+        "hamming": "write an anynet file, which topology.file names",
+    },
 }
 # A line of a configuration of BookSim, which ends as no line of TOML does.
 SETTING = re.compile(r"^\s*(\w+)\s*=\s*([^;#\"']+|\{[^}]*\});\s*(//.*)?$")
@@ -121,8 +125,8 @@ class Elsewhere:
 
 
 def named(name: str) -> Elsewhere | None:
-    """Return what a name of another simulator is here, in any case and with - or _; or nothing."""
-    plain = name.lower().replace("-", "_")
+    """Return what a name of another simulator is here, in any case; or nothing."""
+    plain = re.sub("[- ]", "_", name.lower())
     for simulator, keys in KEYS.items():
         if plain in keys:
             return Elsewhere(simulator, plain, keys[plain], "")

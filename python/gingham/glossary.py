@@ -80,9 +80,13 @@ def name_now(name: str) -> str | None:
     return None
 
 
-def plain(name: str) -> str:
-    """Return a name as it is compared: without case, hyphens and underscores."""
-    return re.sub("[-_]", " ", name.lower())
+def plain(name: str, between: str = "") -> str:
+    """Return a name as it is compared: without case, and with nothing between its words.
+
+    >>> plain("warm-up"), plain("Up*/Down*"), plain("credit_delay", " ")
+    ('warmup', 'updown', 'credit delay')
+    """
+    return between.join(re.findall(r"[^-_ */]+", name.lower()))
 
 
 def page() -> str:

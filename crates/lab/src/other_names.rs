@@ -2,7 +2,7 @@
 
 /// Names of BookSim, OpenSM and the literature, and ours for the same.
 #[rustfmt::skip]
-pub const OTHER_NAMES: [(&str, &str); 23] = [
+pub const OTHER_NAMES: [(&str, &str); 25] = [
     ("dor", "dimension-order"),
     ("xy", "dimension-order"),
     ("dim-order", "dimension-order"),
@@ -26,4 +26,6 @@ pub const OTHER_NAMES: [(&str, &str); 23] = [
     ("clos", "folded-clos"),
     ("leaf-spine", "folded-clos"),
     ("spine-leaf", "folded-clos"),
+    ("age", "oldest-first"),
+    ("age-based", "oldest-first"),
 ];

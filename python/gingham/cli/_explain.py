@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from gingham import elsewhere, glossary, meanings, mechanisms, pairs, reference, schemas
+from gingham._native import other_names
 from gingham.cli import _completion, _explained, _pairs
 from gingham.cli._output import json_option, line_width, page, print_json
 from gingham.errors import InputError, meant, nearest
@@ -82,11 +83,11 @@ def explain(name: str, stripe: bool, depth: int, of_pairs: bool, as_json: bool) 
     if of_pairs:
         tell_pairs(name, stripe, as_json)
         return
-    found = find(name, stripe) if name else everything(stripe)
+    now, found = asked(name, stripe) if name else ("", everything(stripe))
     if as_json:
         print_json({what: [asdict(one) for one in some] for what, some in found.items()})
     elif name:
-        page(_explained.answer(name, found, depth, line_width()))
+        page(_explained.answer(name, now, found, depth, line_width()))
     else:
         page(_explained.everything(found, depth, line_width()))
 
@@ -121,9 +122,34 @@ def everything(stripe: bool) -> dict[str, list[Any]]:
 
 def find(name: str, stripe: bool = False) -> dict[str, list[Any]]:
     """Return all that a name means, by what it is; `InputError` with the nearest if nothing."""
+    return asked(name, stripe)[1]
+
+
+def asked(name: str, stripe: bool) -> tuple[str, dict[str, list[Any]]]:
+    """Return what a name is here, and all that it means.
+
+    Where nothing is called so, one of several is meant, or what has the name in its own.
+    """
+    for each in (name, name.removesuffix("s")):
+        there = elsewhere.named(each)
+        now = glossary.name_now(each) or (there and there.key) or each
+        if any((found := called(each, now, stripe)).values()):
+            return now, found
+        if other := dict(other_names()).get(plain(each, "-")):
+            return other, called(other, other, stripe)
+    if any((found := within(name, stripe)).values()):
+        return "", found
     known = everything(stripe)
-    there = elsewhere.named(name)
-    now = glossary.name_now(name) or (there and there.key) or name
+    names = [each for one in known["words"] for each in one.names()]
+    names += [each for key in known["keys"] for each in (reference.last(key.path), key.path)]
+    names += [one.name for one in (*known["mechanisms"], *known["numbers"])]
+    near = nearest(name, names)
+    raise InputError(f'nothing is called "{name}"{meant(near)}', key=name, nearest=near)
+
+
+def called(name: str, now: str, stripe: bool) -> dict[str, list[Any]]:
+    """Return all that is called by a name, or by what that is here."""
+    known = everything(stripe)
     either = {plain(name), plain(now)}
     choices = mechanisms.named(now, known["mechanisms"])
     keys = reference.named(now, known["keys"])
@@ -136,12 +162,24 @@ def find(name: str, stripe: bool = False) -> dict[str, list[Any]]:
         "mechanisms": choices,
         "numbers": [one for one in known["numbers"] if plain(one.name) in either],
     }
-    if there:
+    if there := elsewhere.named(name):
         found["elsewhere"] = [there]
-    if any(found.values()):
-        return found
-    names = [each for one in known["words"] for each in one.names()]
-    names += [each for key in known["keys"] for each in (reference.last(key.path), key.path)]
-    names += [one.name for one in (*known["mechanisms"], *known["numbers"])]
-    near = nearest(name, names)
-    raise InputError(f'nothing is called "{name}"{meant(near)}', key=name, nearest=near)
+    return found
+
+
+def within(name: str, stripe: bool) -> dict[str, list[Any]]:
+    """Return what has all words of a name in its own: `escape` is in `escape lane`."""
+    known, parts = everything(stripe), words_of(name)
+    return {
+        "words": [
+            one for one in known["words"] if any(parts <= words_of(each) for each in one.names())
+        ],
+        "keys": [one for one in known["keys"] if parts <= words_of(reference.last(one.path))],
+        "mechanisms": [one for one in known["mechanisms"] if parts <= words_of(one.name)],
+        "numbers": [one for one in known["numbers"] if parts <= words_of(one.name)],
+    }
+
+
+def words_of(name: str) -> set[str]:
+    """Return the words of which a name is made."""
+    return set(plain(name, " ").split())

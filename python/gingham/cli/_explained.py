@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from gingham import elsewhere, glossary, mechanisms, reference
 from gingham.cli._layout import INDENT, entry, facts, paragraph, text
+from gingham.glossary import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -18,22 +19,28 @@ if TYPE_CHECKING:
 Found = dict[str, list[Any]]
 
 
-def answer(name: str, found: Found, depth: int, width: int) -> Iterator[Part]:
-    """Yield what a name means; keys as deep below it as asked for."""
+def answer(name: str, now: str, found: Found, depth: int, width: int) -> Iterator[Part]:
+    """Yield what a name means that is `now` here; keys as deep below it as asked for.
+
+    With nothing as `now` no thing is called so, and `found` has the word in its names.
+    """
     there = elsewhere.named(name)
-    now = glossary.name_now(name)
-    if now:
-        yield from (text(f"{name} is called {now}"), text(""))
-    elif there:
+    if there:
         yield from (text(str(there)), text(""))
-    now = now or (there and there.key) or name
+    elif not now:
+        yield from (
+            text(f'nothing is called "{name}" alone; these have it in their names'),
+            text(""),
+        )
+    elif plain(now) != plain(name):
+        yield from (text(f"{name} is called {now}"), text(""))
     choices: list[mechanisms.Mechanism] = found["mechanisms"]
     # Those of a concept are many: one by one only where that is asked for.
-    full = depth > 1 or any(glossary.plain(one.name) == glossary.plain(now) for one in choices)
+    full = depth > 1 or any(plain(one.name) == plain(now) for one in choices)
     told = mechanism if full else mechanism_in_short
     parts = [
         *(facts(facts_of_word(one), width) for one in found["words"]),
-        keys(found["keys"], reference.as_key(now), depth, width),
+        keys(found["keys"], reference.as_key(now or name), depth, width),
         *(told(one, width) for one in choices),
         chain.from_iterable(number(one, width) for one in found["numbers"]),
     ]
