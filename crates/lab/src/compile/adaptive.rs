@@ -9,6 +9,7 @@
 //! come whole, or which is empty before it takes the next one.
 
 use super::network::NetworkKind;
+use super::written::first_written;
 use crate::error::LabError;
 use crate::scenario::ScenarioSource;
 use gingham_model::{Reallocation, Switching};
@@ -89,7 +90,11 @@ pub(super) fn no_escape(
     };
     let (called, key) = user(escape + 1);
     let is_asked = source.tree.get(ESCAPE_KEY).is_some();
-    let general = if is_asked { ESCAPE_KEY } else { "network.lanes.count" };
+    let general = if is_asked {
+        ESCAPE_KEY
+    } else {
+        first_written(source, &["network.lanes.count", "routing.adaptive"])
+    };
     let key = key.unwrap_or_else(|| general.to_owned());
     let whose = called.unwrap_or_else(|| "a message that keeps to one lane".to_owned());
     let message = format!(
@@ -122,7 +127,9 @@ pub(super) fn check_whole(
                  never get out: say \"virtual-cut-through\" for all lanes that are not for escape, or \
                  network.lanes.reallocation = \"tail-credit\", by which a buffer holds one packet, or allow it (--allow-deadlock)"
             );
-            Err(source.refuse("network.lanes.forwarding", message).into())
+            let keys = ["forwarding", "reallocation"].map(|key| format!("network.lanes.{key}"));
+            let key = first_written(source, &[&keys[0], &keys[1], "routing.adaptive"]);
+            Err(source.refuse(key, message).into())
         }
         _ => Ok(()),
     }

@@ -21,6 +21,7 @@ mod packets;
 mod paths;
 mod pool;
 mod throttle;
+mod written;
 
 pub(crate) use measure::quantity_name;
 pub use milestone::Milestone;

@@ -146,12 +146,12 @@ fn a_full_crossbar_has_nothing_to_choose() {
     assert_eq!(
         said("crossbar_input = \"first-come-first-served\""),
         "in `network.lanes.crossbar_input`: every lane has its own way into a full crossbar, so that nothing chooses there: \
-         leave the key out, or say crossbar = \"multiplexed\""
+         leave the key out, or say network.lanes.crossbar = \"multiplexed\""
     );
     assert_eq!(
         said("crossbar_output = \"round-robin\""),
         "in `network.lanes.crossbar_output`: every lane has its own way out of a full crossbar, so that nothing chooses \
-         there: leave the key out, or say crossbar = \"multiplexed\""
+         there: leave the key out, or say network.lanes.crossbar = \"multiplexed\""
     );
 }
 

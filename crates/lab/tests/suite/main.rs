@@ -10,6 +10,7 @@ mod imported;
 mod in_transit;
 mod lanes;
 mod losses;
+mod messages;
 mod milestones;
 mod old_names;
 mod packets;

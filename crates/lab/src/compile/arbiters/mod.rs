@@ -16,6 +16,7 @@ pub(super) use notes::{note_idle_link, note_over_reserved};
 pub(super) use served::check as check_served;
 
 use super::gathered::Gathered;
+use super::written::whose;
 use crate::error::LabError;
 use crate::scenario::{LaneParameters, PipelineParameters, ScenarioSource};
 use gingham_model::scheduler::Fault;
@@ -111,8 +112,9 @@ pub(super) fn crossbar(
     ] {
         if is_full && is_said {
             let message = format!(
-                "every lane has its own way {way} a full crossbar, so that nothing chooses there: leave the key out, or say \
-                 crossbar = \"multiplexed\""
+                "every lane has its own way {way} a full crossbar{}, so that nothing chooses there: leave the key out, or say \
+                 network.lanes.crossbar = \"multiplexed\"",
+                whose(source, "network.lanes.crossbar")
             );
             return Err(source.refuse(place.key(), message).into());
         }

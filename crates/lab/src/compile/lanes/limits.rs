@@ -1,6 +1,7 @@
 //! What no simulation could hold: switches of too many lanes, and cables that are too slow or too
 //! long for the cycle.
 
+use crate::compile::written::{first_written, whose};
 use crate::error::LabError;
 use crate::scenario::ScenarioSource;
 use gingham_model::{PipelinePlan, Plan};
@@ -28,22 +29,27 @@ pub(super) fn check(
         if ports * of_port > SWITCH_LANES_MAX {
             let message = format!(
                 "switch `{}` has {ports} ports of {} lanes each, and a switch may have {SWITCH_LANES_MAX} lanes (those of a \
-                 port counted up to a power of two): give channels fewer lanes, or switches fewer ports",
+                 port counted up to a power of two): give channels fewer lanes (network.lanes.count), or switches fewer ports",
                 node.name, plan.lanes.count
             );
-            return Err(refuse("network.lanes.count", message));
+            return Err(refuse(first_written(source, &["network.lanes.count"]), message));
         }
     }
     for channel in ChannelId::first(plan.channels.len()) {
         let of = plan.channel(channel);
         let name = || plan.fabric.channel_name(channel);
         if pipeline.pays_at_crossing() && of.flit > cycle {
+            let key = "network.lanes.output_depth";
             let message = format!(
                 "on {} a flit takes longer than a cycle, so that flits wait for the link, and an output lane holds none: let \
-                 all cables be of one rate, or say a depth of 1 at least",
-                name()
+                 all cables be of one rate (network.link_rate), or say {key} = 1 or more{}",
+                name(),
+                match &*whose(source, key) {
+                    "" => String::new(),
+                    whose => format!(", which is 0{whose}"),
+                }
             );
-            return Err(refuse("network.lanes.output_depth", message));
+            return Err(refuse(first_written(source, &[key]), message));
         }
         let cycles = of.flit.div_ceil(cycle);
         if cycles > FLIT_CYCLES_MAX {

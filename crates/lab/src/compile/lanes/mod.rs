@@ -24,6 +24,7 @@ mod users;
 use super::adaptive;
 use super::gathered::Gathered;
 use super::imported;
+use super::written::first_written;
 use crate::error::LabError;
 use crate::scenario::{DatelineChoice, ScenarioSource};
 pub(super) use answers::cure as cure_of_answers;
@@ -176,9 +177,10 @@ impl LaneFigures {
                  network.lanes.datelines = false",
                 user.called
             );
+            let keys = ["network.lanes.count", "network.lanes.datelines"];
             let key = match user.lanes {
                 Some(_) => user.key("lanes"),
-                None => "network.lanes.count".to_owned(),
+                None => first_written(source, &keys).to_owned(),
             };
             return Err(source.refuse(&key, message).into());
         }

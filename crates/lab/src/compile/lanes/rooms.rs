@@ -6,6 +6,7 @@
 use crate::compile::longest::{
     destinations, lanes_of_answers, lanes_of_probes, longest_as, sent_as,
 };
+use crate::compile::written::{first_written, whose};
 use crate::error::LabError;
 use crate::scenario::ScenarioSource;
 use gingham_kernel::Bytes;
@@ -61,18 +62,22 @@ pub(in crate::compile) fn check(
                 ),
             };
             let message = format!(
-                "a packet of class `{}` {has}, and lane {lane}{kind} holds {held} {unit}, so that it would wait for ever: \
+                "a packet of class `{}` {has}, and lane {lane}{kind} holds {held} {unit}{}, so that it would wait for ever: \
                  raise {key}, or cut packets with traffic.{index}.segmentation",
-                class.name
+                class.name,
+                whose(source, key)
             );
-            return Err(source.refuse(key, message).into());
+            let keys = ["segmentation", "length"].map(|key| format!("traffic.{index}.{key}"));
+            let at = first_written(source, &[key, &keys[0], &keys[1]]);
+            return Err(source.refuse(at, message).into());
         }
         if let Some(window) = &class.window {
             let answer = window.answer;
             let lanes = lanes_of_answers(plan, answer);
             let what = format!("an answer of class `{}`", class.name);
             let cure = format!("make answers shorter (traffic.{index}.window.answer.length)");
-            check_short(source, room, (lanes, answer.payload_bytes), (&what, &cure))?;
+            let key = format!("traffic.{index}.window.answer.length");
+            check_short(source, room, (lanes, answer.payload_bytes), (&what, &key, &cure))?;
         }
     }
     match &plan.admission {
@@ -80,7 +85,8 @@ pub(in crate::compile) fn check(
         Some(of) => {
             let (what, cure) = ("a probe", "make probes shorter (network.admission.length)");
             let lanes = lanes_of_probes(plan, of);
-            check_short(source, room, (lanes, of.payload_bytes), (what, cure))
+            let said = (what, "network.admission.length", cure);
+            check_short(source, room, (lanes, of.payload_bytes), said)
         }
     }
 }
@@ -90,7 +96,7 @@ fn check_short(
     source: &ScenarioSource,
     room: &Room<'_>,
     (lanes, payload_bytes): (LaneSet, u32),
-    (what, cure): (&str, &str),
+    (what, own, cure): (&str, &str, &str),
 ) -> Result<(), LabError> {
     let takes = (room.takes)(payload_bytes);
     let smallest = room.smallest(lanes);
@@ -99,11 +105,12 @@ fn check_short(
     };
     let Room { key, kind, unit, .. } = room;
     let message = format!(
-        "{what} has {} of payload, {takes} {unit}, and lane {lane}{kind} holds {held} {unit}, so that it would wait for ever: \
+        "{what} has {} of payload, {takes} {unit}, and lane {lane}{kind} holds {held} {unit}{}, so that it would wait for ever: \
          raise {key}, or {cure}",
-        Bytes(payload_bytes.into())
+        Bytes(payload_bytes.into()),
+        whose(source, key)
     );
-    Err(source.refuse(key, message).into())
+    Err(source.refuse(first_written(source, &[key, own]), message).into())
 }
 
 /// The payload of a packet of messages of one class, sent as those of the other, that takes more

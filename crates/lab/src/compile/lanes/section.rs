@@ -1,5 +1,6 @@
 //! The numbers of `network.lanes`, and how their mistakes are told.
 
+use crate::compile::written::whose;
 use crate::error::LabError;
 use crate::scenario::{Forwarding, LaneParameters, PerLane, PipelineParameters, ScenarioSource};
 use gingham_topology::routing::{LANES_MAX, LaneSet};
@@ -26,13 +27,15 @@ pub(in crate::compile) fn count_of_lanes(
 
 /// The value of each lane, or why a list has not one for each.
 pub(in crate::compile) fn value_by_lane<T: Copy>(
+    source: &ScenarioSource,
     values: &PerLane<T>,
     count: u8,
 ) -> Result<Vec<T>, String> {
     values.by_lane(usize::from(count)).map_err(|given| {
+        let of_count = whose(source, "network.lanes.count");
         format!(
-            "a list has a value for each of the {count} lanes (network.lanes.count), and this one has {given}: make them as \
-             many, or give one value for all"
+            "a list has a value for each lane, and this one has {given}, while network.lanes.count is {count}{of_count}: make \
+             them as many, or give one value for all"
         )
     })
 }
@@ -64,7 +67,7 @@ impl Section<'_> {
         values: &PerLane<T>,
         count: u8,
     ) -> Result<Vec<T>, LabError> {
-        value_by_lane(values, count).map_err(|why| self.refuse(key, why))
+        value_by_lane(self.source, values, count).map_err(|why| self.refuse(key, why))
     }
 
     /// By lane; 0 for lanes that are not there.

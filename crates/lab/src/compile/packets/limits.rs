@@ -1,5 +1,6 @@
 //! What no switch of whole packets could do: read a head before a byte of it has come.
 
+use crate::compile::written::{first_written, whose};
 use crate::error::LabError;
 use crate::scenario::ScenarioSource;
 use gingham_model::{PacketsPlan, Plan};
@@ -16,12 +17,14 @@ pub(super) fn check(
     let Some(slowest) = slowest.filter(|of| byte(of) > packets.forwarding_delay) else {
         return Ok(());
     };
+    let key = "network.packets.forwarding_delay";
     let message = format!(
-        "a packet goes on no sooner than its first byte has come, which on {} takes {}, and the forwarding delay is {}: raise \
-         it, or let cables be faster",
+        "a packet goes on no sooner than its first byte has come, which on {} takes {}, and {key} is {}{}: raise it, or let \
+         cables be faster (network.link_rate)",
         plan.fabric.channel_name(slowest),
         byte(&slowest),
-        packets.forwarding_delay
+        packets.forwarding_delay,
+        whose(source, key)
     );
-    Err(source.refuse("network.packets.forwarding_delay", message).into())
+    Err(source.refuse(first_written(source, &[key, "network.link_rate"]), message).into())
 }

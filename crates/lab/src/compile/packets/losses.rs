@@ -2,6 +2,7 @@
 
 use super::section::Section;
 use crate::compile::cables::DELAY_MAX;
+use crate::compile::written::whose;
 use crate::error::LabError;
 use crate::scenario::{CreditLoss, FlowControl};
 use gingham_kernel::{Span, Time};
@@ -18,7 +19,11 @@ impl Section<'_> {
     ) -> Result<Option<CreditLossPlan>, LabError> {
         let Some(loss) = written else { return Ok(None) };
         if *flow_control != FlowControl::Credits {
-            let message = "there are no credits with flow_control = \"pfc\": leave it out";
+            let of_control = whose(self.source, "network.packets.flow_control");
+            let message = format!(
+                "there are no credits with flow_control = \"pfc\"{of_control}: leave it out, or say \
+                 network.packets.flow_control = \"credits\""
+            );
             return Err(self.refuse("credit_loss", message));
         }
         if !(0.0..=100.0).contains(&loss.percent) {

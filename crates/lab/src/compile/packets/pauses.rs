@@ -10,6 +10,7 @@
 use super::section::Section;
 use crate::compile::lanes::value_by_lane;
 use crate::compile::longest::longest_on;
+use crate::compile::written::{first_written, whose};
 use crate::error::LabError;
 use crate::scenario::{FlowControl, Parameters, PerLane, Pfc, ScenarioSource, SwitchingParameters};
 use gingham_kernel::{Bytes, Span};
@@ -29,8 +30,11 @@ impl Section<'_> {
     ) -> Result<Option<PausesPlan>, LabError> {
         let FlowControl::Pfc(pfc) = flow_control else { return Ok(None) };
         if self.source.scenario.network.packets.credit_delay.is_some() {
-            let message = "updates of credits take a delay, and with flow_control = \"pfc\" there are none: leave it out, or see \
-                           network.packets.flow_control.pfc.answer";
+            let message = format!(
+                "updates of credits take a delay, and with flow_control = \"pfc\"{} there are none: leave it out, or say \
+                 network.packets.flow_control = \"credits\"; see network.packets.flow_control.pfc.answer",
+                whose(self.source, "network.packets.flow_control")
+            );
             return Err(self.refuse("credit_delay", message));
         }
         let frame = Some(pfc.frame).filter(|bytes| (FRAME_MIN..=FRAME_MAX).contains(bytes));
@@ -95,7 +99,7 @@ impl Marks<'_> {
     ) -> Result<Vec<Option<u64>>, LabError> {
         let count = self.plan.lanes.count;
         let Some(marks) = marks else { return Ok(vec![None; count.into()]) };
-        let values = value_by_lane(marks, count);
+        let values = value_by_lane(self.of.source, marks, count);
         let values = values.map_err(|why| self.of.refuse(&key(name), why))?;
         Ok(values.into_iter().map(|bytes| Some(bytes.0)).collect())
     }
@@ -184,11 +188,13 @@ impl Marks<'_> {
             }
             _ => {
                 let message = format!(
-                    "{why}; a buffer of {} has no such headroom: let it be at least {}",
+                    "{why}; a buffer of {}{} has no such headroom: let network.packets.buffer be at least {}",
                     Bytes(holds),
+                    whose(self.of.source, "network.packets.buffer"),
                     buffer(pause.unwrap_or(0))
                 );
-                self.of.refuse("buffer", message)
+                let keys = ["network.packets.buffer", "network.cable_length", "network.link_rate"];
+                self.of.source.refuse(first_written(self.of.source, &keys), message).into()
             }
         }
     }

@@ -29,7 +29,8 @@ impl Section<'_> {
         count: u8,
     ) -> Result<LaneBlocks, LabError> {
         let mut blocks = LaneBlocks::default();
-        let values = value_by_lane(written, count).map_err(|why| self.refuse(key, why))?;
+        let values =
+            value_by_lane(self.source, written, count).map_err(|why| self.refuse(key, why))?;
         for (lane, value) in values.into_iter().enumerate() {
             let bytes =
                 Some(value).filter(|it| (u64::from(BLOCK_BYTES)..=BUFFER_MAX.0).contains(&it.0));

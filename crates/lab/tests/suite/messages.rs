@@ -1,0 +1,132 @@
+//! What is told of values that contradict a preset, and of cycles that are long.
+
+#![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
+
+use gingham_lab::scenario::{Overrides, ScenarioSource};
+use gingham_lab::{LabError, compile};
+use std::path::Path;
+
+/// A mesh, ring by ring of four, under a preset on line 2 and with a key on line 3.
+fn refused(preset: &str, key: &str, length: &str) -> LabError {
+    let text = format!(
+        r#"topology.generate.torus = {{ dimensions = [4, 4], hosts_per_switch = 1 }}
+network.preset = "{preset}"
+{key}
+routing.algorithm = "up-down"
+stop.time = "60 us"
+traffic = [{{ load = 0.1, length = {{ fixed = "{length}" }} }}]
+"#
+    );
+    let source = ScenarioSource::parse("net.toml", &text, Path::new("."), &Overrides::default());
+    let refused = source.map_err(Into::into).and_then(|source| compile(&source, true));
+    refused.err().unwrap_or_else(|| panic!("{preset} takes {key}"))
+}
+
+/// A preset, a key that contradicts it, and what is said.
+const CONTRADICTIONS: [(&str, &str, &str); 12] = [
+    (
+        "booksim-iq",
+        "network.lanes.crossbar = \"full\"",
+        "network.lanes.output_depth is 0 (of the preset booksim-iq), and network.lanes.crossbar is \"full\". Say \
+         network.lanes.output_depth = 1 or more, or network.lanes.crossbar = \"multiplexed\"",
+    ),
+    (
+        "booksim-iq",
+        "network.lanes.output_speedup = 2",
+        "and network.lanes.output_speedup is more than 1. Say network.lanes.output_depth = 1 or more, or \
+         network.lanes.output_speedup = 1",
+    ),
+    (
+        "peh-dally-2001",
+        "network.lanes.link_output = \"first-come-first-served\"",
+        "is 0 (of the preset peh-dally-2001), and network.lanes.link_output chooses",
+    ),
+    (
+        "booksim-iq",
+        "network.lanes.crossbar_input = \"first-come-first-served\"",
+        "network.lanes.allocator (of the preset booksim-iq) takes inputs, outputs and lanes in turn, flit by flit, and \
+         network.lanes.crossbar_input chooses otherwise: say network.lanes.allocator = \"maximal\", or leave \
+         network.lanes.crossbar_input out",
+    ),
+    (
+        "caminos-basic",
+        "network.lanes.output_depth = 0",
+        "network.lanes.output_depth is 0, and network.lanes.crossbar is \"full\" (of the preset caminos-basic). Say",
+    ),
+    (
+        "caminos-basic",
+        "network.lanes.input_speedup = 2",
+        "a full crossbar (of the preset caminos-basic), so that network.lanes.input_speedup has nothing to match: say \
+         network.lanes.input_speedup = 1, or network.lanes.crossbar = \"multiplexed\"",
+    ),
+    (
+        "caminos-basic",
+        "network.lanes.crossbar_output = \"round-robin\"",
+        "a full crossbar (of the preset caminos-basic), so that nothing chooses there",
+    ),
+    (
+        "peh-dally-2001",
+        "network.lanes.depth = [1, 2, 3]",
+        "this one has 3, while network.lanes.count is 2 (of the preset peh-dally-2001): make",
+    ),
+    (
+        "santos-4x",
+        "network.lanes.datelines = true",
+        "dateline classes, and class `all` has but one: give it another, or say network.lanes.datelines = false",
+    ),
+    (
+        "santos-4x",
+        "network.link_rate = \"1 MB/s\"",
+        "network.packets.forwarding_delay is 40 ns (of the preset santos-4x): raise it",
+    ),
+    (
+        "roce-100",
+        "network.packets.credit_delay = \"1 ns\"",
+        "flow_control = \"pfc\" (of the preset roce-100) there are none: leave it out, or say \
+         network.packets.flow_control = \"credits\"",
+    ),
+    (
+        "roce-100",
+        "network.packets.credit_loss = { percent = 1 }",
+        "flow_control = \"pfc\" (of the preset roce-100): leave it out, or say",
+    ),
+];
+
+/// The message stands at the key that is written, and says whose the other value is and what to say
+/// for it.
+#[test]
+fn what_contradicts_a_preset_is_told_at_the_key_that_is_written() {
+    for (preset, key, said) in CONTRADICTIONS {
+        let name = key.split(" = ").next().unwrap();
+        let message = refused(preset, key, "64 B").to_string();
+        assert!(message.starts_with("net.toml:3:"), "{key}: {message}");
+        assert!(message.contains(&format!(" in `{name}`: ")), "{key}: {message}");
+        assert!(message.contains(said), "{key}: {message}");
+    }
+}
+
+/// Both are written, or the one that is not follows from a table that is.
+#[test]
+fn what_contradicts_itself_is_told_without_a_preset() {
+    let keys = "network.lanes = { output_depth = 0, crossbar = \"full\" }";
+    let message = refused("yum-1600", keys, "64 B").to_string();
+    assert!(message.contains("in `network.lanes.output_depth`"), "{message}");
+    assert!(!message.contains("of the preset"), "{message}");
+}
+
+#[test]
+fn a_packet_too_long_for_the_lanes_of_a_preset_is_told_at_its_length() {
+    let message = refused("caminos-basic", "seed = 2", "4 KiB").to_string();
+    assert!(message.starts_with("net.toml:6:"), "{message}");
+    assert!(message.contains("in `traffic[0].length`"), "{message}");
+    assert!(message.contains("holds 64 flits (of the preset caminos-basic)"), "{message}");
+}
+
+#[test]
+fn a_port_of_one_lane_has_one_way_into_the_crossbar() {
+    let keys = "network.lanes = { count = 1, input_speedup = 2 }";
+    let message = refused("yum-1600", keys, "64 B").to_string();
+    let said = "in `network.lanes.input_speedup`: channels have one lane, so that a port has one way into the crossbar, not 2: \
+                leave the key out, or give channels more lanes (network.lanes.count)";
+    assert!(message.ends_with(said), "{message}");
+}
