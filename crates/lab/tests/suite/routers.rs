@@ -2,8 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
-use gingham_lab::compile;
 use gingham_lab::scenario::{Overrides, ScenarioSource};
+use gingham_lab::{Compiled, compile};
 use gingham_model::{Delivery, SteppedBy};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -27,10 +27,14 @@ fn two_hosts(switches: u64, flits: u64, lanes: &str) -> String {
     )
 }
 
+fn compiled(text: &str) -> Compiled {
+    let source = ScenarioSource::parse("r.toml", text, Path::new("."), &Overrides::default());
+    compile(&source.unwrap(), false).unwrap_or_else(|error| panic!("{error}"))
+}
+
 /// The deliveries of a scenario, on which the oracle and every way of stepping agree.
 fn deliveries(text: &str) -> Vec<Delivery> {
-    let source = ScenarioSource::parse("r.toml", text, Path::new("."), &Overrides::default());
-    let plan = compile(&source.unwrap(), false).unwrap_or_else(|error| panic!("{error}")).plan;
+    let plan = compiled(text).plan;
     let mut oracle = gingham_oracle::start(Arc::clone(&plan));
     oracle.advance(u64::MAX);
     let found = oracle.take_messages();
@@ -83,7 +87,14 @@ fn a_lane_carries_its_depth_a_turnaround() {
     ] {
         // Packets that are longer than the run would not be delivered: 800 flits are 200 turnarounds.
         let text = two_hosts(2, 800, &format!("count = 1, depth = 4{keys}"));
-        let found = deliveries(&text.replace("400 us", "2 ms"));
+        let text = text.replace("400 us", "2 ms");
+        let share = format!("at most {} % of the full rate", 400u64.div_ceil(turnaround));
+        let enough = format!("network.lanes.depth = {turnaround}");
+        let notes = compiled(&text).notes;
+        let is_noted = |note: &String| note.contains(&share) && note.contains(&enough);
+        assert_eq!(notes.iter().any(is_noted), turnaround > 4, "{keys}: {notes:?}");
+        assert_eq!(notes.is_empty(), turnaround == 4, "{keys}: {notes:?}");
+        let found = deliveries(&text);
         let first = found[0].delivered.as_ps() - found[0].head_arrived.as_ps();
         assert_eq!(first, (turnaround * 199 + 3) * 80_000, "{keys}");
     }

@@ -163,8 +163,8 @@ impl LaneFigures {
         })?;
         if datelines.dateline_classes() < CLASSES {
             if asked.is_some() {
-                let note = "no dimension closes to rings of four switches or more, so that network.lanes.datelines \
-                            changes nothing";
+                let note = "no dimension closes to rings of four switches or more, so that packets take any lane of their class, and \
+                            network.lanes.datelines changes nothing: leave it out";
                 gathered.notes.push(note.to_owned());
             }
             return Ok(None);

@@ -32,16 +32,15 @@ pub(in crate::compile) fn note_unused(plan: &Plan, gathered: &mut Gathered) {
     gathered.notes.extend(unused(plan.lanes.count, used_lanes(plan)));
 }
 
-/// The flits that a lane must hold so that by itself it carries the full rate of a channel within a
-/// packet; between two packets on one lane a switch always takes some cycles.
-fn full_rate_depth(
+/// How long one place of a lane is in use.
+fn round_trip(
     channel: &ChannelPlan,
     cycle: Span,
     pipeline_cycles: u64,
     credit_cycles: u64,
-) -> u64 {
+) -> Span {
     let there = (channel.flit + channel.delay).div_ceil(cycle) + pipeline_cycles;
-    (cycle * (there + 1 + credit_cycles)).div_ceil(channel.flit)
+    cycle * (there + 1 + credit_cycles)
 }
 
 /// Says where lanes of one kind are too shallow: those that are wormhole, or those with virtual
@@ -56,39 +55,60 @@ fn shallow(
         plan.is_switch(plan.ends(*channel).target.node)
             || plan.has_in_transit_hosts() && plan.in_transit.when_full == WhenFull::Stop
     };
-    let channels = ChannelId::first(plan.channels.len()).filter(takes_credits);
-    let round_trip = |channel| {
-        let is_switch = plan.is_switch(plan.ends(channel).target.node);
-        let pipeline_cycles = if is_switch { pipeline.pipeline_cycles } else { 0 };
-        let (channel, cycle) = (plan.channel(channel), pipeline.cycle);
-        let credit_cycles = pipeline.credit_cycles(channel);
-        full_rate_depth(channel, cycle, pipeline_cycles.into(), credit_cycles)
-    };
+    let depths: Vec<u32> = among.map(|lane| pipeline.depths_flits[usize::from(lane)]).collect();
+    let shallowest = *depths.iter().min()?;
     // Flits behind a head that waits for a lane wait as long, so that one place more is in use when
     // the next head asks.
     let room_flits = if packet_flits > 0 { packet_flits + 1 } else { 0 };
-    let needed: Vec<u64> = channels.map(|channel| round_trip(channel) + room_flits).collect();
-    let shallowest = among.map(|lane| pipeline.depths_flits[usize::from(lane)]).min()?;
-    let too_shallow = needed.iter().filter(|needed| **needed > u64::from(shallowest)).count();
-    let enough = *needed.iter().max().filter(|_| too_shallow > 0)?;
-    let of = needed.len();
-    let holds = if shallowest == 1 { "1 flit".to_owned() } else { format!("{shallowest} flits") };
-    let what = match packet_flits {
-        0 => format!("a lane of {holds} is shallower than its round trip, and"),
-        flits => format!(
-            "a lane of {holds} with virtual cut-through has no room for a packet of {flits} beside its round trip, and"
-        ),
+    let short = |channel: ChannelId| {
+        let round_trip = trip(plan, pipeline, channel);
+        let flit = plan.channel(channel).flit;
+        let needed = round_trip.div_ceil(flit) + room_flits;
+        let percent = |flits: u64| (flit * (100 * flits)).div_ceil(round_trip);
+        let all = depths.iter().map(|depth| u64::from(*depth)).sum();
+        (needed, [percent(shallowest.into()), percent(all)])
     };
-    let cure = if enough > DEPTH_MAX.unsigned_abs() {
+    let channels: Vec<(u64, [u64; 2])> =
+        ChannelId::first(plan.channels.len()).filter(takes_credits).map(short).collect();
+    let too_shallow = channels.iter().filter(|(needed, _)| *needed > u64::from(shallowest)).count();
+    let enough = channels.iter().map(|(needed, _)| *needed).max().filter(|_| too_shallow > 0)?;
+    let of = channels.len();
+    let holds = if shallowest == 1 { "1 flit".to_owned() } else { format!("{shallowest} flits") };
+    let what = if packet_flits > 0 {
         format!(
-            "no lane is deep enough ({DEPTH_MAX} flits at most), and only several together may carry it"
+            "a lane of {holds} with virtual cut-through has no room for a packet of {packet_flits} beside its round trip, and by \
+             itself carries less than the full rate"
         )
     } else {
-        format!("network.lanes.depth = {enough} would carry it within a packet")
+        let least = |place: usize| channels.iter().map(|(_, percent)| percent[place]).min();
+        let [alone, together] = [0, 1].map(|place| least(place).unwrap_or(100));
+        let together = match depths.len() {
+            1 => String::new(),
+            lanes if together >= 100 => format!(", and {lanes} lanes together may carry all of it"),
+            lanes => format!(", and {lanes} lanes together at most {together} %"),
+        };
+        format!(
+            "a lane of {holds} is shallower than its round trip, so that by itself it carries at most {alone} % of the full \
+             rate{together}"
+        )
     };
-    Some(format!(
-        "on {too_shallow} of {of} channels {what} by itself carries less than the full rate: {cure}"
-    ))
+    let cure = if enough > DEPTH_MAX.unsigned_abs() {
+        format!("no lane is deep enough for it by itself ({DEPTH_MAX} flits at most)")
+    } else {
+        format!("a lane carries it within a packet with network.lanes.depth = {enough}")
+    };
+    Some(format!("on {too_shallow} of {of} channels {what}: {cure}"))
+}
+
+/// How long a place of a lane at the end of a channel is in use. Where flits take their credits as
+/// they cross, they do so a cycle before they begin.
+fn trip(plan: &Plan, pipeline: &PipelinePlan, channel: ChannelId) -> Span {
+    let ends = plan.ends(channel);
+    let at_switch = if plan.is_switch(ends.target.node) { pipeline.pipeline_cycles } else { 0 };
+    let pays_before = pipeline.pays_at_crossing() && plan.is_switch(ends.source.node);
+    let channel = plan.channel(channel);
+    let there = u64::from(at_switch) + u64::from(pays_before);
+    round_trip(channel, pipeline.cycle, there, pipeline.credit_cycles(channel))
 }
 
 fn unused(count: u8, used: LaneSet) -> Option<String> {
@@ -115,17 +135,17 @@ mod tests {
     }
 
     #[test]
-    fn the_depth_for_the_full_rate_is_the_round_trip() {
+    fn a_place_is_in_use_for_a_round_trip() {
         let cycle = Span::from_ps(80);
         // 2 D + 3 with D of 0, 1 and 3 cycles.
-        for (delay, depth) in [(0, 3), (1, 5), (80, 5), (81, 7), (240, 9)] {
+        for (delay, cycles) in [(0, 3), (1, 5), (80, 5), (81, 7), (240, 9)] {
             let (channel, back) = (channel(80, delay), 1 + delay.div_ceil(80));
-            assert_eq!(full_rate_depth(&channel, cycle, 0, back), depth);
-            assert_eq!(full_rate_depth(&channel, cycle, 9, back), depth + 9);
-            assert_eq!(full_rate_depth(&channel, cycle, 0, back + 4), depth + 4);
+            assert_eq!(round_trip(&channel, cycle, 0, back), cycle * cycles);
+            assert_eq!(round_trip(&channel, cycle, 9, back), cycle * (cycles + 9));
+            assert_eq!(round_trip(&channel, cycle, 0, back + 4), cycle * (cycles + 4));
         }
         // Half the rate, D = 3: there 5 ticks later, 2 + 3 more for the credit; ten cycles are five
         // flits.
-        assert_eq!(full_rate_depth(&channel(160, 240), cycle, 0, 1 + 3), 5);
+        assert_eq!(round_trip(&channel(160, 240), cycle, 0, 1 + 3), Span::from_ps(160) * 5);
     }
 }
