@@ -26,6 +26,7 @@ OPTIONS = {
     "leave datelines out": "leave datelines out (--datelines, --by-wrap)",
     "leave the form out": "leave the form out (--form)",
     "all of them: `Routes.cycle`": "all of them with --json",
+    "all of them: `DeadlockError.cycle`": "all of them with --json",
     "output=...": "--output",
     "to `Fabric.load_routes`": "as `--lfts`",
 }

@@ -130,3 +130,26 @@ fn a_port_of_one_lane_has_one_way_into_the_crossbar() {
                 leave the key out, or give channels more lanes (network.lanes.count)";
     assert!(message.ends_with(said), "{message}");
 }
+
+/// A ring of 40 switches closes to a cycle of 40 channels.
+#[test]
+fn of_a_long_cycle_the_beginning_and_the_end_are_told_and_all_are_kept() {
+    let text = r#"
+        topology.generate.ring = { switches = 40, hosts_per_switch = 1 }
+        routing.algorithm = "shortest-path"
+        network.preset = "yum-1600"
+        stop.time = "60 us"
+        traffic = [{ load = 0.1, length = { fixed = "64 B" } }]
+        "#;
+    let source = ScenarioSource::parse("net.toml", text, Path::new("."), &Overrides::default());
+    let Err(LabError::Deadlock(report)) = compile(&source.unwrap(), false) else {
+        panic!("a ring can deadlock");
+    };
+    assert_eq!(report.channels.len(), 40);
+    // The summary, ten channels, how many are left out, the one that closes the cycle, and the cure.
+    let said = report.to_string();
+    let lines: Vec<&str> = said.lines().collect();
+    assert_eq!(lines.len(), 1 + 10 + 1 + 1 + 1, "{said}");
+    assert_eq!(lines[11], "  ... and 30 more; all of them: `DeadlockError.cycle`");
+    assert!(lines[12].ends_with("closes the cycle"), "{said}");
+}
