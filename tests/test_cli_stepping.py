@@ -60,9 +60,30 @@ def test_what_columns_do_not_step_is_refused_with_the_key(gingham: Command, mesh
     deep = "network.lanes.depth=16"
     refused = gingham("run", mesh, "--engine", "columns", "--set", deep, "-o", "not")
     assert refused.code == 2
-    said = "engine: columns do not step this run, because network.lanes.depth is"
+    said = "in `network.lanes.depth`: --engine columns does not step this run, because"
     assert said in " ".join(refused.err.split())
     assert not (mesh.parent / "not").exists()
     with pytest.raises(InputError) as caught:
         package.Simulation(package.Scenario.load(mesh).with_(settings=[deep]), engine="columns")
-    assert caught.value.key == "engine"
+    assert caught.value.key == "network.lanes.depth"
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "line"),
+    [
+        ("lanes.depth = 16", "network.lanes.depth", 9),
+        ("lanes.allocator = 'islip'\nlanes.input_speedup = 2", "network.lanes.input_speedup", 10),
+        ('preset = "caminos-basic"', "network.preset", 8),
+        ('preset = "myrinet-1280"', "network.preset", 8),
+    ],
+)
+def test_what_is_not_stepped_is_told_to_programs_with_its_line(
+    gingham: Command, mesh: Path, text: str, key: str, line: int
+) -> None:
+    given = text if text.startswith("preset") else f'preset = "yum-1600"\n{text}'
+    mesh.write_text(MESH.replace('preset = "yum-1600"', given))
+    refused = gingham("run", "mesh.toml", "--engine", "columns", "--json")
+    said = json.loads(refused.err)
+    assert (refused.code, said["file"], said["line"]) == (2, "mesh.toml", line)
+    assert said["key"] == key
+    assert said["message"].endswith("; --engine fast chooses what does")

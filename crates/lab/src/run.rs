@@ -1,7 +1,9 @@
 //! One run: a compiled scenario being simulated.
 
-use crate::compile::Compiled;
+use crate::compile::{Compiled, first_written};
 use crate::record::{Names, Record, Table, estimate_of, message_table};
+use crate::scenario::ScenarioSource;
+use gingham_input::InputError;
 use gingham_model::measure::ChannelCount;
 use gingham_model::{ClassId, KeptMessages, Plan, Simulation, Status, SteppedBy, Stepping};
 use serde::Serialize;
@@ -21,12 +23,21 @@ pub enum Engine {
 /// Why switches of a run are not stepped as was asked for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
-    "engine: {} do not step this run, because {because}; engine = \"fast\" chooses what does",
+    "engine = \"{}\" does not step this run, because {because}; engine = \"fast\" chooses what does",
     .by.name()
 )]
 pub struct NotStepped {
     by: SteppedBy,
     because: &'static str,
+}
+
+impl NotStepped {
+    /// The same at the key that stands against it, or what that is a part of.
+    pub fn at(&self, source: &ScenarioSource) -> InputError {
+        let is_key = |word: &&str| word.contains('.') || *word == "topology";
+        let key = self.because.split(' ').find(is_key).unwrap_or_default();
+        source.refuse(first_written(source, &[key]), self)
+    }
 }
 
 impl Engine {

@@ -48,9 +48,10 @@ impl Simulation {
             }
         };
         let source = scenario.inner.clone();
-        let run = interruptible(py, move || Ok(start(compile(&source, allow_deadlock)?)))?;
-        let run = run.map_err(|refused| error::lab(py, &refused))?;
-        Ok(Self { run: run.map_err(|refused| error::refusal_of(py, "engine", refused))? })
+        let run = interruptible(py, move || {
+            start(compile(&source, allow_deadlock)?).map_err(|refused| refused.at(&source).into())
+        })?;
+        Ok(Self { run: run.map_err(|refused| error::lab(py, &refused))? })
     }
 
     /// Simulates at most `events_max` events, without the interpreter's lock. Returns how far the

@@ -27,6 +27,9 @@ OPTIONS = {
     "leave the form out": "leave the form out (--form)",
     "all of them: `Routes.cycle`": "all of them with --json",
     "all of them: `DeadlockError.cycle`": "all of them with --json",
+    'engine = "fast"': "--engine fast",
+    'engine = "ports"': "--engine ports",
+    'engine = "columns"': "--engine columns",
     "output=...": "--output",
     "to `Fabric.load_routes`": "as `--lfts`",
 }

@@ -25,6 +25,7 @@ mod written;
 
 pub(crate) use measure::quantity_name;
 pub use milestone::Milestone;
+pub(crate) use written::first_written;
 
 use crate::error::LabError;
 use crate::scenario::{self, Parameters, ScenarioSource};

@@ -10,7 +10,7 @@ use crate::scenario::ScenarioSource;
 
 /// The first of these keys that is written; where none is, that of the preset, and the first where
 /// no preset is written either.
-pub(super) fn first_written<'a>(source: &ScenarioSource, keys: &[&'a str]) -> &'a str {
+pub(crate) fn first_written<'a>(source: &ScenarioSource, keys: &[&'a str]) -> &'a str {
     let is_written = |key: &&str| source.tree.get(key).is_some();
     let known = keys.iter().copied().chain(["network.preset"]);
     known.into_iter().find(is_written).unwrap_or(keys[0])

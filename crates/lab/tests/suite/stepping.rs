@@ -102,7 +102,7 @@ fn what_columns_do_not_step_is_told_with_its_key() {
         }
         let refused = Run::stepped_by(compiled(&settings), SteppedBy::Columns).unwrap_err();
         let said = refused.to_string();
-        let first = format!("engine: columns do not step this run, because {key} ");
+        let first = format!("engine = \"columns\" does not step this run, because {key} ");
         assert!(said.starts_with(&first), "{said}");
         assert!(said.ends_with("; engine = \"fast\" chooses what does"), "{said}");
         let (by, because) = chosen(&settings);
@@ -120,7 +120,7 @@ fn what_is_not_stepped_says_so() {
     );
     assert_eq!(
         refused.unwrap_err().to_string(),
-        "engine: ports do not step this run, because network.preset is one without virtual lanes; \
+        "engine = \"ports\" does not step this run, because network.preset is one without virtual lanes; \
          engine = \"fast\" chooses what does"
     );
 }
