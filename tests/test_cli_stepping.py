@@ -87,3 +87,15 @@ def test_what_is_not_stepped_is_told_to_programs_with_its_line(
     assert (refused.code, said["file"], said["line"]) == (2, "mesh.toml", line)
     assert said["key"] == key
     assert said["message"].endswith("; --engine fast chooses what does")
+
+
+@pytest.mark.parametrize("option", ["--threads", "--jobs", "-j"])
+def test_who_asks_for_threads_of_a_run_is_told_what_takes_all_cores(
+    gingham: Command, mesh: Path, option: str
+) -> None:
+    refused = gingham("run", mesh, option, "2")
+    assert refused.code == 2
+    said = " ".join(refused.err.split())
+    assert f"{option}: a run takes one core" in said.replace("-j/--jobs", option)
+    assert "gingham curve" in said
+    assert "gingham sweep" in said

@@ -63,8 +63,22 @@ class EngineChoice(click.Choice[str]):
         return super().convert(value, param, ctx)
 
 
+def refuse_threads(_context: click.Context, option: click.Parameter, given: str | None) -> None:
+    """Say what takes more cores than one, to whoever asks for them."""
+    if given is not None:
+        name = "/".join(option.opts)
+        raise click.UsageError(
+            f"{name}: a run takes one core. Several at once take all: `gingham curve` for loads, "
+            "`gingham sweep` for whatever varies, seeds too (-j there)"
+        )
+
+
 @click.command(epilog=exit_code_help(0, 2, 3, 4, 6, 130))
 @fabric_scenario_argument
+@click.option(
+    "--threads", hidden=True, expose_value=False, callback=refuse_threads, metavar="NUMBER"
+)
+@click.option("-j", "--jobs", hidden=True, expose_value=False, callback=refuse_threads)
 @click.option("--topology", type=FABRIC_FILE, help="Fabric file instead of the scenario's.")
 @settings_option
 @seed_option
