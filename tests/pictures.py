@@ -71,9 +71,9 @@ def links(
     loads, stops = loads or {}, stops or {}
     columns: dict[str, pa.Array] = {
         "from": pa.array([a for (a, _), _ in rows], pa.string()).dictionary_encode(),
-        "from_port": pa.array([port for (_, port), _ in rows], pa.uint64()),
+        "from_port": pa.array([port for (_, port), _ in rows], pa.int64()),
         "to": pa.array([b for _, (b, _) in rows], pa.string()).dictionary_encode(),
-        "to_port": pa.array([port for _, (_, port) in rows], pa.uint64()),
+        "to_port": pa.array([port for _, (_, port) in rows], pa.int64()),
         "utilisation": [loads.get((a, b), 0.0) for (a, _), (b, _) in rows],
         "stopped_share": [stops.get((a, b), 0.0) for (a, _), (b, _) in rows],
     }
@@ -165,7 +165,7 @@ def series(step_ps: int, **classes: list[tuple[float, float, int, float]]) -> pa
 
 
 def table(rows: list[tuple[Any, ...]], columns: Mapping[str, type]) -> pa.Table:
-    types = {str: pa.string(), int: pa.uint64(), float: pa.float64()}
+    types = {str: pa.string(), int: pa.int64(), float: pa.float64()}
     return pa.table(
         {
             name: pa.array([row[index] for row in rows], types[kind])

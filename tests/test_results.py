@@ -66,17 +66,17 @@ def test_words_of_a_column_come_back_as_they_were(words: list[str], tmp_path: Pa
 
 @pytest.mark.parametrize("missing", [[], [1], [0, 9], list(range(10))])
 def test_what_is_missing_is_null_and_changes_no_type(missing: list[int], tmp_path: Path) -> None:
-    numbers, codes = struct.pack("=10Q", *range(10)), struct.pack("=10I", *[0] * 10)
+    numbers, codes = struct.pack("=10q", *range(10)), struct.pack("=10I", *[0] * 10)
     words = ["a"] if len(missing) < 10 else []
     columns = [
-        ("count", "a count", "messages", ("u64", numbers, []), missing),
+        ("count", "a count", "messages", ("i64", numbers, []), missing),
         ("text", "a text", "", ("u32", codes, words), missing),
     ]
     table = tables.from_columns(columns)
     table.validate(full=True)
     assert table["count"].to_pylist() == [None if at in missing else at for at in range(10)]
     assert table["text"].to_pylist() == [None if at in missing else "a" for at in range(10)]
-    assert table.schema.types == [pa.uint64(), pa.dictionary(pa.int32(), pa.string())]
+    assert table.schema.types == [pa.int64(), pa.dictionary(pa.int32(), pa.string())]
     pq.write_table(table, tmp_path / "table.parquet")
     assert tables.from_parquet(tmp_path / "table.parquet").equals(table, check_metadata=True)
 
@@ -386,3 +386,11 @@ def test_the_tables_agree_with_the_summary_and_with_each_other(
     for name in shared:
         unknown = row[name] is None and math.isnan(classes[name])
         assert unknown or classes[name] == row[name], name
+
+
+def test_whole_numbers_are_of_one_type_in_runs_and_sweeps(saved: tuple[Result, Path]) -> None:
+    fresh, folder = saved
+    one_type = {pa.int64()}
+    for result in (fresh, load_result(folder)):
+        fields = [field for name in result.tables for field in result.table(name).schema]
+        assert {one.type for one in fields if pa.types.is_integer(one.type)} == one_type

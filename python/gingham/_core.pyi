@@ -46,7 +46,7 @@ _NodeRow: TypeAlias = tuple[
 ]
 _CableRow: TypeAlias = tuple[tuple[int, int], tuple[int, int], str | None, int | None]
 _Column: TypeAlias = tuple[
-    str, str, str, tuple[Literal["u64", "f64", "u32"], bytes, list[str]], list[int]
+    str, str, str, tuple[Literal["i64", "f64", "u32"], bytes, list[str]], list[int]
 ]
 
 @final

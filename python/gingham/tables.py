@@ -49,7 +49,7 @@ def arrow_array(
     pa: Any, kind: str, data: bytes, words: list[str], missing: Sequence[int]
 ) -> pa.Array:
     """Return an Arrow array over the bytes of a column, null in the rows where one is missing."""
-    types = {"u64": pa.uint64(), "f64": pa.float64(), "u32": pa.int32()}
+    types = {"i64": pa.int64(), "f64": pa.float64(), "u32": pa.int32()}
     type_ = types[kind]
     count = len(data) * 8 // type_.bit_width
     valid = None

@@ -104,7 +104,7 @@ impl Simulation {
     }
 
     /// What was measured so far: the summary, and the tables as (name, columns), a column being
-    /// (name, meaning, unit, values). Values are little-endian bytes of 64-bit integers (`"u64"`)
+    /// (name, meaning, unit, values). Values are little-endian bytes of 64-bit integers (`"i64"`)
     /// or reals (`"f64"`), or 32-bit places (`"u32"`) in a list of words.
     fn record<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Vec<TableRow<'py>>)> {
         let record = py.detach(|| self.run.record());

@@ -39,8 +39,11 @@ pub(crate) fn columns<'py>(py: Python<'py>, table: &Table) -> PyResult<Bound<'py
     let column = |column: &Column| {
         let values = match &column.data {
             ColumnData::Integers(values) => {
-                let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
-                ("u64", PyBytes::new(py, &bytes), Vec::new())
+                let signed =
+                    |value: &u64| i64::try_from(*value).expect("counts and times are below 2^63");
+                let bytes: Vec<u8> =
+                    values.iter().flat_map(|value| signed(value).to_le_bytes()).collect();
+                ("i64", PyBytes::new(py, &bytes), Vec::new())
             }
             ColumnData::Reals(values) => {
                 let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
