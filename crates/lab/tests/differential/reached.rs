@@ -6,7 +6,8 @@ use gingham_lab::compile;
 use gingham_model::traffic::{ArrivalPlan, DestinationPlan, DrawnPlan, MessagePlan};
 use gingham_model::{
     Allocator, Arbitration, Crossbar, Granularity, Injection, Islip, LanePlan, PipelinePlan, Plan,
-    Reallocation, Reselect, Scheduler, Status, SteppedBy, Switching, VcAllocator, WhenFull,
+    Reallocation, Reselect, Scheduler, Simulation, Status, SteppedBy, Switching, VcAllocator,
+    WhenFull,
 };
 use gingham_topology::EndpointId;
 use gingham_topology::routing::{DatelineRule, LaneRule, LaneSet, Lanes};
@@ -104,6 +105,39 @@ fn columns_are_asked_to_step_routers_of_every_kind() {
         }
     }
     assert!(reached.values().all(|cases| *cases >= 4), "{reached:#?}");
+}
+
+/// In how many of 400 plain cases a lane that columns step holds more flits than so many planes of a
+/// count say.
+#[test]
+fn lanes_of_columns_fill_beyond_the_low_planes() {
+    let mut reached = BTreeMap::new();
+    for seed in 0..400 {
+        let plan = ways::plain_case(seed).1;
+        let by_columns = gingham_fabric::start_by(Arc::clone(&plan), SteppedBy::Columns);
+        let most = by_columns.map_or(0, |simulation| most_flits_of_a_lane(&plan, simulation));
+        for flits in [15, 31, 63] {
+            *reached.entry(flits).or_insert(0_u32) += u32::from(most > flits);
+        }
+    }
+    assert!(reached.values().all(|cases| *cases >= 4), "{reached:#?}");
+}
+
+/// As many flits as a lane of a switch held at least, at some time: those of its port, over all
+/// lanes.
+fn most_flits_of_a_lane(plan: &Plan, mut simulation: Box<dyn Simulation>) -> u128 {
+    let lanes = u128::from(plan.lanes.count);
+    let (mut most, mut before) = (0, (simulation.now(), simulation.channel_counts()));
+    while *simulation.advance(257) == Status::Running {
+        let now = (simulation.now(), simulation.channel_counts());
+        let passed_ps = u128::from(now.0.as_ps() - before.0.as_ps()) * lanes;
+        for (now, before) in now.1.iter().zip(&before.1) {
+            let held = now.occupancy_flit_ps - before.occupancy_flit_ps;
+            most = most.max(held.checked_div(passed_ps).unwrap_or(0));
+        }
+        before = now;
+    }
+    most
 }
 
 /// What sources draw their messages from.

@@ -93,8 +93,15 @@ fn plain(plan: &Plan, seed: u64) -> Plan {
     if plan.lanes.adapter_port.facts().by == gingham_model::Granularity::Packet {
         plan.lanes.adapter_port = Scheduler::default();
     }
-    for depth in lanes.depths_flits.iter_mut().chain(&mut lanes.output_depths_flits) {
-        *depth = (*depth).min(pick(&mut draw, &[15, 4, 15]));
+    // In every other case lanes are so deep that counts have more planes than most need.
+    let are_deep = draw.below(2) == 0;
+    let depths = lanes.depths_flits.iter_mut().chain(&mut lanes.output_depths_flits);
+    for depth in depths.filter(|depth| **depth > 0) {
+        *depth = if are_deep {
+            pick(&mut draw, &[16, 31, 40, 64, 127])
+        } else {
+            (*depth).min(pick(&mut draw, &[15, 4, 15]))
+        };
     }
     let longest = lanes.packet_flits(longest_bytes(&plan));
     let fits = |lane: &u8| u64::from(lanes.depths_flits[usize::from(*lane)]) >= longest;

@@ -74,9 +74,19 @@ fn all_kinds_of_traffic_are_expected() {
 /// Their allocators, when they give lanes, and where flits take their credits.
 #[test]
 fn routers_of_the_literature_are_stepped_by_columns() {
-    for (preset, lanes) in [("booksim-iq", 1), ("peh-dally-2001", 2)] {
+    for (preset, lanes) in [("booksim-iq", 1), ("peh-dally-2001", 2), ("caminos-basic", 2)] {
         let network = format!("{{ preset = \"{preset}\", lanes.count = {lanes} }}");
         assert_eq!(chosen(&[("network", &network)]).0, SteppedBy::Columns, "{preset}");
+    }
+}
+
+/// Counts have as many planes as the deepest lane takes.
+#[test]
+fn no_lane_is_too_deep_for_columns() {
+    for depth in ["15", "16", "127", "65535"] {
+        for key in ["network.lanes.depth", "network.lanes.output_depth"] {
+            assert_eq!(chosen(&[(key, depth)]).0, SteppedBy::Columns, "{key} = {depth}");
+        }
     }
 }
 
@@ -89,8 +99,6 @@ fn what_columns_do_not_step_is_told_with_its_key() {
         ("network.lanes.vc_allocator", "islip"),
         ("network.lanes.input_speedup", "2"),
         ("network.lanes.output_speedup", "2"),
-        ("network.lanes.depth", "16"),
-        ("network.lanes.output_depth", "16"),
     ];
     for (key, value) in cases {
         let mut settings = vec![(key, value)];

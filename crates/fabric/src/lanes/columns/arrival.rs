@@ -14,7 +14,11 @@ impl<const L: usize> WithSimd for Stage<'_, L> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        self.table.receive_columns(self.tick);
+        if self.table.is_deep {
+            self.table.receive_columns::<true>(self.tick);
+        } else {
+            self.table.receive_columns::<false>(self.tick);
+        }
     }
 }
 
@@ -26,14 +30,14 @@ impl<const L: usize> Table<L> {
     }
 
     #[inline(always)]
-    fn receive_columns(&mut self, tick: u64) {
+    fn receive_columns<const DEEP: bool>(&mut self, tick: u64) {
         let slot = self.arrivals.slot(tick);
         for number in 0..self.columns.len() {
             let due = self.arrivals.take::<L>(slot, number);
             let column = &mut self.columns[number];
             if due != column.crossed {
-                column.present.step(&due, &column.crossed);
-                column.there = column.present.any();
+                column.present.step::<DEEP>(&due, &column.crossed);
+                column.there = column.present.any::<DEEP>();
             }
             column.crossed = [0; L];
             let (mut heads, mut any) = ([0; L], 0);

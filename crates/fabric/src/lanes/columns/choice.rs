@@ -1,6 +1,5 @@
 //! Which runs are stepped by columns.
 
-use super::count::COUNT_MAX;
 use super::expected::{Moves, moves};
 use super::group::RADIX_MAX;
 use crate::lanes::network::ticks_ahead;
@@ -16,14 +15,12 @@ pub(crate) fn refusal(
     endpoints: &Endpoints,
 ) -> Option<&'static str> {
     let round_robin = Scheduler::default();
-    let count = usize::from(plan.lanes.count);
-    let are_deep = |depths: &[u32]| depths[..count].iter().any(|depth| *depth > COUNT_MAX);
     let radix = |node| plan.fabric.channels_from(node).count();
     let refusals = [
         (lanes.select.is_some(), "routing.adaptive has packets choose at every switch"),
         (
             // Over one lane all are alike.
-            count > 1 && lanes.vc_allocator != VcAllocator::Maximal,
+            plan.lanes.count > 1 && lanes.vc_allocator != VcAllocator::Maximal,
             "network.lanes.vc_allocator is other than maximal",
         ),
         (lanes.input_speedup > 1, "network.lanes.input_speedup is more than 1"),
@@ -44,11 +41,6 @@ pub(crate) fn refusal(
         (
             plan.channels.iter().any(|channel| channel.flit != lanes.cycle),
             "the channels of the topology differ in their rates",
-        ),
-        (are_deep(&lanes.depths_flits), "network.lanes.depth is of more than 15 flits"),
-        (
-            are_deep(&lanes.output_depths_flits),
-            "network.lanes.output_depth is of more than 15 flits",
         ),
         (
             ticks_ahead(plan, lanes) > TICKS_AHEAD_MAX,

@@ -107,11 +107,11 @@ pub(crate) struct Packets<const L: usize> {
 }
 
 impl<const L: usize> Column<L> {
-    /// Without cables; heads may have levels.
-    pub(crate) fn new(has_levels: bool) -> Self {
+    /// Without cables; heads may have levels. Input lanes hold so many flits, and output lanes.
+    pub(crate) fn new(has_levels: bool, depths: &[u32], output_depths: &[u32]) -> Self {
         Self {
-            fill: Count::ZERO,
-            credit: Count::ZERO,
+            fill: Count::up_to(output_depths),
+            credit: Count::up_to(depths),
             filled: [0; L],
             credited: [0; L],
             full: [0; L],
@@ -120,7 +120,7 @@ impl<const L: usize> Column<L> {
             link_after: [u64::MAX; L],
             to_host: 0,
             active: 0,
-            present: Count::ZERO,
+            present: Count::up_to(depths),
             there: [0; L],
             holds: [0; L],
             towards: [[0; RADIX_MAX]; L],

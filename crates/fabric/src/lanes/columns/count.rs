@@ -8,68 +8,85 @@
 //!   plane 2     1 0 0 0      where p was 1 and goes up, or was 0 and goes down
 //!   count       5 2 3 1
 //! ```
+//!
+//! Most lanes do with four low planes. Deeper ones have as many high planes as the deepest takes,
+//! which are looked at only where a count comes to a multiple of 16, or goes down from one.
+//!
+//! Invariant: `beyond` says where a high plane is not zero.
 
-/// Planes of a count.
-pub(crate) const PLANES: usize = 4;
-
-/// The highest count.
-pub(crate) const COUNT_MAX: u32 = (1 << PLANES) - 1;
+/// Planes that every lane has.
+const LOW: usize = 4;
 
 /// A count for each lane of 64 switches.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Count<const L: usize> {
-    planes: [[u64; L]; PLANES],
+    low: [[u64; L]; LOW],
+    beyond: [u64; L],
+    high: Vec<[u64; L]>,
 }
 
 impl<const L: usize> Count<L> {
-    /// All zero.
-    pub(crate) const ZERO: Self = Self { planes: [[0; L]; PLANES] };
+    /// All zero; no lane will have more than the most of these.
+    pub(crate) fn up_to(counts: &[u32]) -> Self {
+        let most = counts.iter().copied().max().unwrap_or(0);
+        let planes = (u32::BITS - most.leading_zeros()) as usize;
+        let high = vec![[0; L]; planes.saturating_sub(LOW)];
+        Self { low: [[0; L]; LOW], beyond: [0; L], high }
+    }
 
-    /// The same count of a lane in all switches.
-    pub(crate) fn of_lanes(count: impl Fn(usize) -> u16) -> Self {
-        let plane =
-            |plane| std::array::from_fn(|lane| u64::from(count(lane) >> plane & 1) * u64::MAX);
-        Self { planes: std::array::from_fn(plane) }
+    /// The count of each lane, the same in some switches; zero in all others.
+    pub(crate) fn of_lanes(counts: &[u32], switches: u64) -> Self {
+        let mut count = Self::up_to(counts);
+        for (number, plane) in count.low.iter_mut().chain(&mut count.high).enumerate() {
+            for lane in 0..L {
+                plane[lane] = if counts[lane] >> number & 1 == 1 { switches } else { 0 };
+            }
+        }
+        count.beyond = any(&count.high);
+        count
+    }
+
+    /// Whether there are high planes. What is compiled without `DEEP` leaves them out.
+    pub(crate) fn is_deep(&self) -> bool {
+        !self.high.is_empty()
     }
 
     /// One more where `more`, one less where `less`, nothing where both.
     #[inline(always)]
-    pub(crate) fn step(&mut self, more: &[u64; L], less: &[u64; L]) {
+    pub(crate) fn step<const DEEP: bool>(&mut self, more: &[u64; L], less: &[u64; L]) {
         let (mut carry, mut down) = ([0; L], [0; L]);
         for lane in 0..L {
             carry[lane] = more[lane] ^ less[lane];
             down[lane] = less[lane] & !more[lane];
         }
-        for plane in &mut self.planes {
-            for lane in 0..L {
-                let before = plane[lane];
-                plane[lane] ^= carry[lane];
-                carry[lane] &= before ^ down[lane];
-            }
+        step(&mut self.low, &mut carry, &down);
+        if DEEP && carry != [0; L] {
+            step(&mut self.high, &mut carry, &down);
+            self.beyond = any(&self.high);
         }
         debug_assert_eq!(carry, [0; L], "no count leaves its range");
     }
 
     /// Where a count is not zero.
     #[inline(always)]
-    pub(crate) fn any(&self) -> [u64; L] {
-        let mut any = [0; L];
-        for plane in &self.planes {
+    pub(crate) fn any<const DEEP: bool>(&self) -> [u64; L] {
+        let mut any = any(&self.low);
+        if DEEP {
             for lane in 0..L {
-                any[lane] |= plane[lane];
+                any[lane] |= self.beyond[lane];
             }
         }
         any
     }
 
-    /// Where a count is that of `other`.
+    /// Where a count is that of `other`, which has as many planes.
     #[inline(always)]
-    pub(crate) fn equal(&self, other: &Self) -> [u64; L] {
+    pub(crate) fn equal<const DEEP: bool>(&self, other: &Self) -> [u64; L] {
+        debug_assert_eq!(self.high.len(), other.high.len(), "counts are of the same lanes");
         let mut equal = [u64::MAX; L];
-        for plane in 0..PLANES {
-            for lane in 0..L {
-                equal[lane] &= !(self.planes[plane][lane] ^ other.planes[plane][lane]);
-            }
+        compare(&mut equal, &self.low, &other.low);
+        if DEEP {
+            compare(&mut equal, &self.high, &other.high);
         }
         equal
     }
@@ -78,10 +95,56 @@ impl<const L: usize> Count<L> {
     #[inline]
     pub(crate) fn get(&self, lane: usize, bit: usize) -> u16 {
         let mut count = 0;
-        for plane in 0..PLANES {
-            count |= u16::from(self.planes[plane][lane] >> bit & 1 == 1) << plane;
+        for number in 0..LOW {
+            count |= u16::from(self.low[number][lane] >> bit & 1 == 1) << number;
+        }
+        if self.beyond[lane] >> bit & 1 == 1 {
+            count |= self.get_high(lane, bit);
         }
         count
+    }
+
+    /// What the high planes say of it.
+    #[inline(never)]
+    fn get_high(&self, lane: usize, bit: usize) -> u16 {
+        let planes = (LOW..).zip(&self.high);
+        planes.fold(0, |count, (number, plane)| {
+            count | u16::from(plane[lane] >> bit & 1 == 1) << number
+        })
+    }
+}
+
+/// The carry goes through some planes; what is left of it goes on.
+#[inline(always)]
+fn step<const L: usize>(planes: &mut [[u64; L]], carry: &mut [u64; L], down: &[u64; L]) {
+    for plane in planes {
+        for lane in 0..L {
+            let before = plane[lane];
+            plane[lane] ^= carry[lane];
+            carry[lane] &= before ^ down[lane];
+        }
+    }
+}
+
+/// Where one of the planes is not zero.
+#[inline(always)]
+fn any<const L: usize>(planes: &[[u64; L]]) -> [u64; L] {
+    let mut any = [0; L];
+    for plane in planes {
+        for lane in 0..L {
+            any[lane] |= plane[lane];
+        }
+    }
+    any
+}
+
+/// Leaves where planes are those of others.
+#[inline(always)]
+fn compare<const L: usize>(equal: &mut [u64; L], planes: &[[u64; L]], others: &[[u64; L]]) {
+    for (plane, other) in planes.iter().zip(others) {
+        for lane in 0..L {
+            equal[lane] &= !(plane[lane] ^ other[lane]);
+        }
     }
 }
 
@@ -90,34 +153,64 @@ mod tests {
     use super::*;
     use gingham_kernel::{Purpose, Stream};
 
-    /// A long mix of steps, beside plain numbers.
-    #[test]
-    fn counts_are_those_of_plain_numbers() {
+    /// A long mix of steps, beside plain numbers: now most of them up, now most of them down, so that
+    /// counts go through their whole range and back.
+    fn counts_are_those_of_plain_numbers_up_to(most: [u32; 2]) {
         let mut draw = Stream::new(1, "counts", Purpose::Shuffle);
-        let mut count = Count::<2>::ZERO;
-        let mut plain = [[0_u16; 64]; 2];
-        let limit = Count::<2>::of_lanes(|lane| [15, 9][lane]);
-        for _ in 0..5_000 {
+        let mut count = Count::<2>::up_to(&most);
+        let limit = Count::<2>::of_lanes(&most, u64::MAX);
+        let mut plain = [[0_u32; 64]; 2];
+        let (mut was_full, mut was_emptied) = ([0; 2], [0; 2]);
+        for step in 0..6_000 {
+            let chance_up = if step / 1_500 % 2 == 0 { 3 } else { 1 };
             let (mut more, mut less) = ([0; 2], [0; 2]);
             for lane in 0..2 {
                 for bit in 0..64 {
-                    let (up, down) = (draw.below(3) > 0, draw.below(3) > 0);
+                    let (up, down) = (draw.below(4) < chance_up, draw.below(2) > 0);
                     let now = &mut plain[lane][bit];
-                    let (up, down) = (up && (*now < 15 || down), down && (*now > 0 || up));
+                    let (up, down) = (up && (*now < most[lane] || down), down && (*now > 0 || up));
                     more[lane] |= u64::from(up) << bit;
                     less[lane] |= u64::from(down) << bit;
-                    *now = *now + u16::from(up) - u16::from(down);
+                    *now = *now + u32::from(up) - u32::from(down);
                 }
             }
-            count.step(&more, &less);
+            let (full, any) = if count.is_deep() {
+                count.step::<true>(&more, &less);
+                (count.equal::<true>(&limit), count.any::<true>())
+            } else {
+                count.step::<false>(&more, &less);
+                (count.equal::<false>(&limit), count.any::<false>())
+            };
             for lane in 0..2 {
                 for bit in 0..64 {
                     let now = plain[lane][bit];
-                    assert_eq!(count.get(lane, bit), now);
-                    assert_eq!(count.any()[lane] >> bit & 1 == 1, now > 0);
-                    assert_eq!(count.equal(&limit)[lane] >> bit & 1 == 1, now == [15, 9][lane]);
+                    assert_eq!(u32::from(count.get(lane, bit)), now);
+                    assert_eq!(any[lane] >> bit & 1 == 1, now > 0);
+                    assert_eq!(full[lane] >> bit & 1 == 1, now == most[lane]);
                 }
+                was_full[lane] |= full[lane];
+                was_emptied[lane] |= was_full[lane] & !any[lane];
             }
         }
+        assert_eq!(was_emptied, [u64::MAX; 2], "each was full, and then empty");
+    }
+
+    #[test]
+    fn counts_are_those_of_plain_numbers() {
+        for most in [[15, 9], [16, 1], [64, 32], [127, 4], [200, 200]] {
+            counts_are_those_of_plain_numbers_up_to(most);
+        }
+    }
+
+    /// As deep as a lane may be.
+    #[test]
+    fn a_carry_goes_through_all_planes() {
+        let mut count = Count::<1>::of_lanes(&[65_535], 0b10);
+        assert_eq!((count.get(0, 0), count.get(0, 1), count.any::<true>()), (0, 65_535, [0b10]));
+        count = Count::of_lanes(&[32_768], 0b10);
+        count.step::<true>(&[0], &[0b10]);
+        assert_eq!((count.get(0, 1), count.any::<true>()), (32_767, [0b10]));
+        count.step::<true>(&[0b10], &[0]);
+        assert_eq!((count.get(0, 1), count.any::<true>()), (32_768, [0b10]));
     }
 }

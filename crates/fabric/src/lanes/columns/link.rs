@@ -50,14 +50,14 @@ impl<const L: usize> Table<L> {
 
     /// All channels of switches that can send do. Returns how many.
     #[inline(always)]
-    fn traverse_columns(&mut self, tick: u64) -> u32 {
+    fn traverse_columns<const DEEP: bool>(&mut self, tick: u64) -> u32 {
         let slot = self.credits.slot(tick);
         let Self { columns, credits, arrivals, freed, ejected, rules, .. } = self;
         let mut arrivals = arrivals.at(tick);
         let mut sent = 0;
         for (number, column) in columns.iter_mut().enumerate() {
             let due = credits.take(slot, number);
-            let any = column.traverse(&due, &mut arrivals, tick);
+            let any = column.traverse::<DEEP>(&due, &mut arrivals, tick);
             if rules.counts_credits {
                 column.requests.changed |= due.iter().fold(0, |any, lane| any | lane);
             }
@@ -143,7 +143,11 @@ impl<const L: usize> WithSimd for Stage<'_, L> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> u32 {
-        self.table.traverse_columns(self.tick)
+        if self.table.is_deep {
+            self.table.traverse_columns::<true>(self.tick)
+        } else {
+            self.table.traverse_columns::<false>(self.tick)
+        }
     }
 }
 
@@ -151,7 +155,12 @@ impl<const L: usize> Column<L> {
     /// Channels take a flit where they can, of one of their lanes in turn, given the credits that
     /// come. Returns which do.
     #[inline(always)]
-    fn traverse(&mut self, due: &[u64; L], arrivals: &mut Slot<'_>, tick: u64) -> u64 {
+    fn traverse<const DEEP: bool>(
+        &mut self,
+        due: &[u64; L],
+        arrivals: &mut Slot<'_>,
+        tick: u64,
+    ) -> u64 {
         let (mut can, mut any) = ([0; L], 0);
         for lane in 0..L {
             can[lane] = self.filled[lane] & (self.credited[lane] | due[lane] | self.to_host);
@@ -167,8 +176,8 @@ impl<const L: usize> Column<L> {
             paid[lane] = can[lane] & !self.to_host;
         }
         if *due != paid {
-            self.credit.step(due, &paid);
-            self.credited = self.credit.any();
+            self.credit.step::<DEEP>(due, &paid);
+            self.credited = self.credit.any::<DEEP>();
         }
         let cables = &mut self.cables;
         for wire in &self.wires {

@@ -256,14 +256,14 @@ impl<const L: usize> Table<L> {
         let known_heads = self.known_heads();
         for (number, column) in self.columns.iter().enumerate() {
             assert_eq!(known_heads[number], column.heads, "a head is routed, or has a request");
-            assert_eq!(column.filled, column.fill.any(), "`filled` says what is so");
-            assert_eq!(column.credited, column.credit.any(), "`credited` says what is so");
-            assert_eq!(column.there, column.present.any(), "`there` says what is so");
+            assert_eq!(column.filled, column.fill.any::<true>(), "`filled` says what is so");
+            assert_eq!(column.credited, column.credit.any::<true>(), "`credited` says what is so");
+            assert_eq!(column.there, column.present.any::<true>(), "`there` says what is so");
             assert_eq!(column.released, [0; L], "what was released can be given");
             column.requests.assert_invariants();
             let is_late = self.rules.reallocation == Reallocation::AfterTail;
             assert!(is_late || column.requests.changed == 0, "what changed was looked at");
-            let mut full = column.fill.equal(&self.output_depths);
+            let mut full = column.fill.equal::<true>(&self.output_depths);
             if self.rules.pays_at_crossing {
                 full = std::array::from_fn(|lane| full[lane] | column.unpaid(lane));
             }

@@ -47,6 +47,8 @@ pub(crate) struct Table<const L: usize> {
     pub(crate) rules: Rules,
     /// Whether heads have levels of priority.
     pub(crate) has_levels: bool,
+    /// Whether lanes are so deep that counts have high planes.
+    pub(crate) is_deep: bool,
     /// What an output lane holds.
     pub(crate) output_depths: Count<L>,
     /// By host port, from the first on.
@@ -71,12 +73,13 @@ impl<const L: usize> Table<L> {
         let places = Places::new(&plan.fabric, layout, switches.ports());
         let columns = places.columns();
         let host_words = (layout.channels().len() - layout.first_host) / 64;
-        let depth = |lane: usize| {
-            u16::try_from(lanes.output_depths_flits[lane].max(1)).expect("lanes are not that deep")
-        };
+        // Where nobody stores flits at an output, one goes through it.
+        let output_depths = lanes.output_depths_flits.map(|depth| depth.max(1));
         let has_levels = lanes.arbitration.level(plan.highest_priority()) > 0;
+        let column = Column::new(has_levels, &lanes.depths_flits, &output_depths);
         let mut table = Self {
-            columns: vec![Column::new(has_levels); columns],
+            is_deep: column.fill.is_deep() || column.credit.is_deep(),
+            columns: vec![column; columns],
             groups: places.spans.iter().map(|span| Group::new(span.radix)).collect(),
             arrivals: Ring::new(columns * L, ticks_ahead),
             credits: Ring::new((columns + host_words) * L, ticks_ahead),
@@ -86,7 +89,7 @@ impl<const L: usize> Table<L> {
             has_levels,
             arch: Arch::new(),
             rules: Rules::new(lanes),
-            output_depths: Count::of_lanes(depth),
+            output_depths: Count::of_lanes(&output_depths, u64::MAX),
             hosts: vec![HostCable::default(); host_words * 64],
             first_host: layout.first_host,
             host_words,
@@ -146,17 +149,8 @@ impl<const L: usize> Table<L> {
             let exists = (0..64).filter(|bit| self.places.port_at(number, *bit).is_some());
             let exists = exists.fold(0_u64, |ports, bit| ports | 1 << bit);
             let column = &mut self.columns[number];
-            for _ in 0..lanes.depths_flits.iter().max().copied().unwrap_or(0) {
-                let credit = &column.credit;
-                let is_short: [u64; L] = std::array::from_fn(|lane| {
-                    let depth = lanes.depths_flits[lane];
-                    let short = |bit: &usize| u32::from(credit.get(lane, *bit)) < depth;
-                    (0..64).filter(short).fold(0, |ports, bit| ports | 1 << bit)
-                });
-                let more = std::array::from_fn(|lane| is_short[lane] & exists & !column.to_host);
-                column.credit.step(&more, &[0; L]);
-            }
-            column.credited = column.credit.any();
+            column.credit = Count::of_lanes(&lanes.depths_flits, exists & !column.to_host);
+            column.credited = column.credit.any::<true>();
         }
     }
 

@@ -53,7 +53,11 @@ impl<const L: usize> Table<L> {
                 }
             }
             for output in 0..radix {
-                self.fill_outputs(number, first, output);
+                if self.is_deep {
+                    self.fill_outputs::<true>(number, first, output);
+                } else {
+                    self.fill_outputs::<false>(number, first, output);
+                }
             }
         }
     }
@@ -134,17 +138,17 @@ impl<const L: usize> Table<L> {
 
     /// Flits have come to the output lanes of a column, and left them in this tick.
     #[inline(always)]
-    fn fill_outputs(&mut self, group: usize, first: usize, output: usize) {
+    fn fill_outputs<const DEEP: bool>(&mut self, group: usize, first: usize, output: usize) {
         let put = std::mem::replace(&mut self.groups[group].put[output], [0; L]);
         let column = &mut self.columns[first + output];
         if put != column.sent {
-            column.fill.step(&put, &column.sent);
-            column.filled = column.fill.any();
+            column.fill.step::<DEEP>(&put, &column.sent);
+            column.filled = column.fill.any::<DEEP>();
         }
         if put == [0; L] {
             return;
         }
-        let mut full = column.fill.equal(&self.output_depths);
+        let mut full = column.fill.equal::<DEEP>(&self.output_depths);
         if self.rules.pays_at_crossing {
             for lane in 0..L {
                 full[lane] |= column.unpaid(lane);
