@@ -8,8 +8,8 @@
 //!
 //! The lanes of a host's port are `filled` while they are in the middle of a packet.
 
-mod body;
 mod orders;
+mod sending;
 mod waiters;
 
 use crate::lanes::arbiters::Arbiters;
@@ -27,7 +27,7 @@ use gingham_model::{
     Adapter, Created, Endpoints, Injection, Next, Notice, PipelinePlan, Plan, Turn, Wanted,
 };
 use gingham_topology::{ChannelId, EndpointId, NodeId};
-use pulp::{Arch, Simd, WithSimd};
+use pulp::Arch;
 
 /// All hosts.
 #[derive(Clone, Debug)]
@@ -50,22 +50,6 @@ pub(crate) struct Hosts {
     is_to_gather: bool,
     /// What instructions the machine has.
     arch: Arch,
-}
-
-/// What all hosts send in a tick.
-struct Sending<'a> {
-    hosts: &'a mut Hosts,
-    network: &'a mut Network,
-    context: &'a mut Context,
-}
-
-impl WithSimd for Sending<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        self.hosts.send_of_all(self.network, self.context);
-    }
 }
 
 /// What a host has under way on its own channel.
@@ -232,33 +216,6 @@ impl Hosts {
     }
 
     // A tick.
-
-    /// All hosts that may have something to send do, if they can.
-    pub(crate) fn send(&mut self, network: &mut Network, context: &mut Context) {
-        self.arch.dispatch(Sending { hosts: self, network, context });
-    }
-
-    #[expect(clippy::inline_always, reason = "it is compiled for what the machine has")]
-    #[inline(always)]
-    fn send_of_all(&mut self, network: &mut Network, context: &mut Context) {
-        let tick = context.clock.tick();
-        let is_plain = self.is_plain && !network.in_transit.exists();
-        for word in self.first_port / 64..context.layout.channels().len() / 64 {
-            let mut stay = 0;
-            let mut ports = network.links.take_ready(word);
-            while ports != 0 {
-                let bit = ports.trailing_zeros() as usize;
-                ports &= ports - 1;
-                let port = word * 64 + bit;
-                let sent = if is_plain { self.send_body(port, network, tick) } else { None };
-                match sent {
-                    Some(stays) => stay |= u64::from(stays) << bit,
-                    None => self.send_flit(port, network, context),
-                }
-            }
-            network.links.ready.words[word] |= stay;
-        }
-    }
 
     fn send_flit(&mut self, port: usize, network: &mut Network, context: &mut Context) {
         let tick = context.clock.tick();

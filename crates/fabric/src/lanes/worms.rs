@@ -142,7 +142,7 @@ impl Worm {
 /// Worms by id, with the ids of delivered ones used again.
 #[derive(Clone, Debug)]
 pub(crate) struct Worms {
-    worms: Vec<Worm>,
+    by_id: Vec<Worm>,
     free: Vec<WormId>,
     /// Whether those that enter keep their path: it can be found anew, and need not be where columns
     /// have their hops.
@@ -152,7 +152,7 @@ pub(crate) struct Worms {
 impl Worms {
     /// None yet.
     pub(crate) fn new(keep_paths: bool) -> Self {
-        Self { worms: Vec::new(), free: Vec::new(), keep_paths }
+        Self { by_id: Vec::new(), free: Vec::new(), keep_paths }
     }
 
     /// A packet enters ([`Worm::new`]). Returns how many flits it has, too.
@@ -167,31 +167,31 @@ impl Worms {
     ) -> (WormId, u32) {
         let worm = Worm::new(plan, lanes, packet, first_node, began_ps, self.keep_paths);
         let id = self.free.pop().unwrap_or_else(|| self.add(worm));
-        self.worms[id.index()] = worm;
+        self.by_id[id.index()] = worm;
         (id, worm.flits)
     }
 
     /// Room for a worm more.
     #[cold]
     fn add(&mut self, worm: Worm) -> WormId {
-        self.worms.push(worm);
-        WormId::new(self.worms.len() - 1)
+        self.by_id.push(worm);
+        WormId::new(self.by_id.len() - 1)
     }
 
     /// Frees the id of a worm that has arrived; what it was can still be read until another takes
     /// it.
     pub(crate) fn remove(&mut self, id: WormId) -> &Worm {
         self.free.push(id);
-        &self.worms[id.index()]
+        &self.by_id[id.index()]
     }
 
     #[inline]
     pub(crate) fn get(&self, id: WormId) -> &Worm {
-        &self.worms[id.index()]
+        &self.by_id[id.index()]
     }
 
     #[inline]
     pub(crate) fn get_mut(&mut self, id: WormId) -> &mut Worm {
-        &mut self.worms[id.index()]
+        &mut self.by_id[id.index()]
     }
 }
