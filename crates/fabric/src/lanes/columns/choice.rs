@@ -82,6 +82,9 @@ const TICKS_AHEAD_MAX: u64 = 1_024;
 /// first flit of a packet besides. `benches/columns.py` counts these constants and those below, by
 /// valgrind, over 27 scenarios: its table says how far each is off. In 26 of them they choose what
 /// takes fewer instructions; in the other one columns take 3 % more.
+///
+/// Deep lanes have no constants of their own. With 64 flits a lane the row `lanes-mesh-8x8` of the
+/// benches takes 171 instructions a hop by columns, with 8 flits 164, and by ports 464.
 const SAVED_BY_FLIT: f64 = 271.0;
 const SAVED_BY_HEAD: f64 = 287.0;
 
