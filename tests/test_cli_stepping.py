@@ -57,23 +57,23 @@ def test_without_virtual_lanes_nothing_is_said(mesh: Path) -> None:
 
 
 def test_what_columns_do_not_step_is_refused_with_the_key(gingham: Command, mesh: Path) -> None:
-    deep = "network.lanes.depth=16"
-    refused = gingham("run", mesh, "--engine", "columns", "--set", deep, "-o", "not")
+    faster = "network.lanes.input_speedup=2"
+    refused = gingham("run", mesh, "--engine", "columns", "--set", faster, "-o", "not")
     assert refused.code == 2
-    said = "in `network.lanes.depth`: --engine columns does not step this run, because"
+    said = "in `network.lanes.input_speedup`: --engine columns does not step this run, because"
     assert said in " ".join(refused.err.split())
     assert not (mesh.parent / "not").exists()
     with pytest.raises(InputError) as caught:
-        package.Simulation(package.Scenario.load(mesh).with_(settings=[deep]), engine="columns")
-    assert caught.value.key == "network.lanes.depth"
+        package.Simulation(package.Scenario.load(mesh).with_(settings=[faster]), engine="columns")
+    assert caught.value.key == "network.lanes.input_speedup"
 
 
 @pytest.mark.parametrize(
     ("text", "key", "line"),
     [
-        ("lanes.depth = 16", "network.lanes.depth", 9),
+        ("lanes.vc_allocator = 'islip'", "network.lanes.vc_allocator", 9),
         ("lanes.allocator = 'islip'\nlanes.input_speedup = 2", "network.lanes.input_speedup", 10),
-        ('preset = "caminos-basic"', "network.preset", 8),
+        ('preset = "booksim-iq"', "network.preset", 8),
         ('preset = "myrinet-1280"', "network.preset", 8),
     ],
 )

@@ -247,9 +247,10 @@ impl Hosts {
         }
         let link = links.port(port);
         if link.is_plain() {
-            if network.launch(port, lane, tick) {
+            if network.links.spend_credit(port, lane) {
                 network.links.ready.insert(port);
             }
+            network.carry(port, lane, tick);
         } else {
             network.traverse_channel(port, lane, began, context);
         }

@@ -87,7 +87,7 @@ pub(crate) struct LinkPort {
     /// Lanes that may be sent: all, or that of the packet that is passing.
     open: u16,
     /// Lanes after the last that was served.
-    pub(crate) after: u16,
+    after: u16,
     pub(crate) held: u16,
     flags: u8,
 }
@@ -176,7 +176,7 @@ impl LinkPort {
         self.flags & flag != 0
     }
 
-    /// Whether it is like most, and ends at a switch.
+    /// Whether nothing sets it apart, and it ends at a switch.
     #[inline]
     pub(crate) const fn is_plain(&self) -> bool {
         self.flags == 0
@@ -238,11 +238,6 @@ impl Links {
     #[inline]
     pub(crate) fn port(&self, port: usize) -> &LinkPort {
         &self.ports[port]
-    }
-
-    #[inline]
-    pub(crate) fn port_mut(&mut self, port: usize) -> &mut LinkPort {
-        &mut self.ports[port]
     }
 
     #[inline]
@@ -379,6 +374,7 @@ impl Links {
     // The channel.
 
     /// The channel of a port takes a flit, which takes a credit. Returns whether it can send another.
+    #[must_use]
     #[inline]
     pub(crate) fn spend_credit(&mut self, port: usize, lane: usize) -> bool {
         let state = &mut self.ports[port];
@@ -388,6 +384,7 @@ impl Links {
 
     /// A flit that takes a credit is on its way to the input lane at the other end, and is there at
     /// a tick. Returns whether the channel can send another.
+    #[must_use]
     #[inline]
     pub(crate) fn launch(&mut self, port: usize, lane: usize, there: u64) -> bool {
         let can_send = self.spend_credit(port, lane);

@@ -78,18 +78,16 @@ impl Network {
         }
     }
 
-    /// A flit begins on the common channel of a host to a switch. Returns whether the channel can
-    /// send another.
+    /// A flit that has its credit is on its way on the common channel of a host to a switch.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every flit")]
     #[inline(always)]
-    pub(crate) fn launch(&mut self, port: usize, lane: usize, tick: u64) -> bool {
+    pub(crate) fn carry(&mut self, port: usize, lane: usize, tick: u64) {
         if self.columns.is_some() {
-            let can_send = self.links.spend_credit(port, lane);
             self.launched.push(port << SHIFT | lane);
-            can_send
         } else {
-            let latency = self.links.port(port).latency;
-            self.links.launch(port, lane, tick + u64::from(latency))
+            let link = self.links.port(port);
+            let (there, to) = (tick + u64::from(link.latency), link.peer_lane(lane));
+            self.links.arrivals.push(there, to);
         }
     }
 

@@ -144,8 +144,8 @@ impl Worm {
 pub(crate) struct Worms {
     by_id: Vec<Worm>,
     free: Vec<WormId>,
-    /// Whether those that enter keep their path: it can be found anew, and need not be where columns
-    /// have their hops.
+    /// Whether those that enter keep their path. Where columns have their hops nobody looks at it but
+    /// now and then, and it is found anew.
     keep_paths: bool,
 }
 

@@ -85,7 +85,7 @@ pub(crate) struct Cables {
 }
 
 impl Cables {
-    /// A flit is sent, which takes a credit.
+    /// A flit is sent by a switch at a tick.
     #[inline(always)]
     pub(crate) fn count_flit(&mut self, bit: usize, tick: u64) {
         self.flits[bit] += 1;

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! Most lanes do with four low planes. Deeper ones have as many high planes as the deepest takes,
-//! which are looked at only where a count comes to a multiple of 16, or goes down from one.
+//! which change only where a count comes to a multiple of 16, or goes down from one.
 //!
 //! Invariant: `beyond` says where a high plane is not zero.
 
@@ -92,7 +92,7 @@ impl<const L: usize> Count<L> {
     }
 
     /// The count of a lane of one switch.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn get(&self, lane: usize, bit: usize) -> u16 {
         let mut count = 0;
         for number in 0..LOW {

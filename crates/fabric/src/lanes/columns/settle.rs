@@ -30,7 +30,10 @@ impl<const L: usize> Table<L> {
                     self.settle_sender(network, (port, peer), place, coming, lanes);
                 } else if peer < self.first_host {
                     let cable = &mut self.hosts[port - self.first_host];
-                    let sent = std::mem::take(&mut cable.arrivals);
+                    let flits = network.links.port(port).flits;
+                    let new = flits - std::mem::replace(&mut cable.known_flits, flits);
+                    let sent = new.wrapping_mul(cable.latency.into());
+                    let sent = std::mem::take(&mut cable.starts).wrapping_add(sent);
                     let came = std::mem::replace(&mut cable.coming, coming).wrapping_add(sent);
                     network.switches.add_occupancy(peer, coming.wrapping_sub(came));
                 }
@@ -60,7 +63,7 @@ impl<const L: usize> Table<L> {
             let came = std::mem::replace(&mut sums.coming[bit], coming).wrapping_add(sent);
             network.switches.add_occupancy(peer, coming.wrapping_sub(came));
         }
-        for lane in 0..lanes {
+        for lane in (0..L).take(lanes) {
             let (fill, credit) = (column.fill.get(lane, bit), column.credit.get(lane, bit));
             network.links.write_lane(port << SHIFT | lane, fill, credit);
         }
@@ -77,7 +80,7 @@ impl<const L: usize> Table<L> {
         let column = &mut self.columns[column];
         let left = std::mem::take(&mut column.cables.departures[bit]);
         network.switches.add_occupancy(port, left);
-        for lane in 0..lanes {
+        for lane in (0..L).take(lanes) {
             network.buffers.write_present(port << SHIFT | lane, column.present.get(lane, bit));
         }
     }

@@ -21,9 +21,11 @@ pub(crate) struct HostCable {
     /// From the present slot of the ring to the word of the first lane there.
     offset: u32,
     /// Ticks that a flit takes.
-    latency: u32,
-    /// Ticks at which what was sent is there, all added; it may wrap.
-    pub(crate) arrivals: u64,
+    pub(crate) latency: u32,
+    /// Ticks at which flits were sent, all added; it may wrap.
+    pub(crate) starts: u64,
+    /// Flits that were sent when that was written down last.
+    pub(crate) known_flits: u64,
     /// Those at which is there what is on its way.
     pub(crate) coming: u64,
 }
@@ -167,7 +169,7 @@ impl<const L: usize> Table<L> {
             let (port, lane) = (lane >> SHIFT, number_of(lane));
             let cable = &mut self.hosts[port - self.first_host];
             debug_assert_ne!(cable.bit, 0, "the host is joined to a switch");
-            cable.arrivals = cable.arrivals.wrapping_add(tick + u64::from(cable.latency));
+            cable.starts = cable.starts.wrapping_add(tick);
             arrivals.put(cable.offset as usize + lane, cable.bit);
         }
     }

@@ -52,12 +52,10 @@ impl<const L: usize> Table<L> {
                     self.release(network, number, first, input, &tails);
                 }
             }
-            for output in 0..radix {
-                if self.is_deep {
-                    self.fill_outputs::<true>(number, first, output);
-                } else {
-                    self.fill_outputs::<false>(number, first, output);
-                }
+            if self.is_deep {
+                self.fill_outputs::<true>(number);
+            } else {
+                self.fill_outputs::<false>(number);
             }
         }
     }
@@ -136,9 +134,18 @@ impl<const L: usize> Table<L> {
         }
     }
 
+    /// Flits have come to the output lanes of a group, and left them in this tick.
+    #[inline(always)]
+    fn fill_outputs<const DEEP: bool>(&mut self, group: usize) {
+        let Span { first, radix } = self.places.spans[group];
+        for output in 0..radix {
+            self.fill_output::<DEEP>(group, first, output);
+        }
+    }
+
     /// Flits have come to the output lanes of a column, and left them in this tick.
     #[inline(always)]
-    fn fill_outputs<const DEEP: bool>(&mut self, group: usize, first: usize, output: usize) {
+    fn fill_output<const DEEP: bool>(&mut self, group: usize, first: usize, output: usize) {
         let put = std::mem::replace(&mut self.groups[group].put[output], [0; L]);
         let column = &mut self.columns[first + output];
         if put != column.sent {

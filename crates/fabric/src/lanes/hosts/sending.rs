@@ -4,7 +4,6 @@
 use super::{Group, Hosts};
 use crate::bits::members;
 use crate::lanes::context::Context;
-use crate::lanes::layout::round_robin;
 use crate::lanes::network::Network;
 use pulp::{Simd, WithSimd};
 
@@ -56,22 +55,20 @@ impl Hosts {
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every flit")]
     #[inline(always)]
     fn send_body(&mut self, port: usize, network: &mut Network, tick: u64) -> Option<bool> {
-        let (link, host) = (network.links.port_mut(port), &mut self.ports[port - self.first_port]);
+        let (link, host) = (network.links.port(port), &mut self.ports[port - self.first_port]);
         let could = link.can_send();
         let goes_on = host.waiting == 0
             || matches!(*host.groups, [Group { middle, .. }] if middle & could != 0);
         if could == 0 || !goes_on || !link.is_plain() {
             return None;
         }
-        let mut after = link.after;
-        let lane = round_robin(could, &mut after);
-        let sender = &mut host.lanes[lane];
-        if sender.left <= 1 {
-            return None;
-        }
-        sender.left -= 1;
-        link.after = after;
-        let can_send = network.launch(port, lane, tick);
+        let (lane, can_send) = network.links.spend_round_robin_if(port, could, |lane| {
+            let left = &mut host.lanes[lane].left;
+            let goes_on = *left > 1;
+            *left -= u32::from(goes_on);
+            goes_on
+        })?;
+        network.carry(port, lane, tick);
         Some(can_send || host.waiting != 0)
     }
 }

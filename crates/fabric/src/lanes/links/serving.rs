@@ -11,6 +11,26 @@ impl Links {
         round_robin(lanes, &mut self.ports[port].after)
     }
 
+    /// A channel takes a flit, which takes a credit, of the first lane, round robin, of some that can be
+    /// sent, if that suits. Returns which, and whether the channel can send another.
+    #[expect(clippy::inline_always, reason = "who asks has the port at hand: 2 % on trees")]
+    #[inline(always)]
+    pub(crate) fn spend_round_robin_if(
+        &mut self,
+        port: usize,
+        lanes: u16,
+        suits: impl FnOnce(usize) -> bool,
+    ) -> Option<(usize, bool)> {
+        let state = &mut self.ports[port];
+        let mut after = state.after;
+        let lane = round_robin(lanes, &mut after);
+        suits(lane).then(|| {
+            state.after = after;
+            state.spend_credit(&mut self.lanes[port << SHIFT | lane], lane);
+            (lane, state.can_send() != 0)
+        })
+    }
+
     /// The lane that an output of a switch sends on, of some that could.
     pub(crate) fn serve(&mut self, port: usize, lanes: u16) -> Option<usize> {
         if self.arbiters.are_default {
