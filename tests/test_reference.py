@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 import gingham as package
-from gingham import examples, glossary, reference
+from gingham import elsewhere, examples, glossary, reference
 from gingham.cli import _explain
 from tests.conftest import Finished
 
@@ -128,13 +128,13 @@ def test_sources_of_words_are_listed_and_used() -> None:
 SEARCHED = {
     "escape": "escape lane",
     "escape lane": "escape lane",
-    "Duato": "escape lane",
+    "Duato": "Duato's protocol",
     "datelines": "datelines",
     "iSLIP": "islip",
     "credit delay": "network.lanes.credit_delay",
     "turnaround": "credit round trip",
     "speedup": "speedup",
-    "atomic": "reallocation",
+    "atomic": "atomic VC allocation",
     "nca": "routing.adaptive",
     "nearest common ancestor": "nearest common ancestor",
     "Bernoulli": "bernoulli",
@@ -148,11 +148,13 @@ SEARCHED = {
     "warmup": "stop.warm_up",
     "zero load latency": "zero-load latency",
     "k-ary n-cube": "k-ary n-cube",
+    "k-ary n-mesh": "k-ary n-mesh",
+    "cube": "k-ary n-cube",
     "anynet": "topology.file",
     "switch allocator": "switch allocation",
     "age-based": "oldest-first",
     "sl2vl": "SL",
-    "dfsssp": "lash, dfsssp, nue, ftree, torus-2QoS",
+    "dfsssp": "dfsssp",
     "packet size": "traffic.0.length",
     "islands": "island",
 }
@@ -172,3 +174,43 @@ def test_what_has_a_word_in_its_name_alone_is_shown_as_such(gingham: Command) ->
     assert gingham("explain", "bitcomp").out.startswith("bitcomp is called bit-complement\n\n")
     with pytest.raises(package.InputError, match='nothing is called "escape hatch"'):
         _explain.find("escape hatch")
+
+
+def test_programs_can_tell_a_name_from_a_part_of_names(gingham: Command) -> None:
+    part = json.loads(gingham("explain", "escape", "--json").out)
+    assert (part["within"], part["nearest"]) == (True, "escape VC")
+    assert [one["word"] for one in part["words"]] == ["escape lane"]
+    whole = json.loads(gingham("explain", "escape lanes", "--json").out)
+    assert (whole["within"], whole["nearest"]) == (False, None)
+
+
+@pytest.mark.parametrize("name", ["wavefronts", "valiants", "bubbles", "Wavefront"])
+def test_why_nothing_here_is_called_so_is_told_of_a_plural_too(gingham: Command, name: str) -> None:
+    told = gingham("explain", name).out
+    there = elsewhere.named(name.lower().removesuffix("s"))
+    assert told == f"{there}\n\n"
+    assert " has no key here: " in told
+
+
+def test_what_only_scenarios_of_fabrics_have_is_not_found_among_those_of_striping(
+    gingham: Command,
+) -> None:
+    for asked in (["bitcomp"], ["bitcomp", "--json"]):
+        refused = gingham("explain", "--stripe", *asked)
+        assert (refused.code, refused.out) == (2, "")
+        assert "bitcomp" in refused.err
+
+
+@pytest.mark.parametrize("name", ["*", "-", "_", "/", " ", "s", "-s", "x y"])
+def test_signs_and_single_letters_are_in_no_name(name: str) -> None:
+    with pytest.raises(package.InputError, match="nothing is called"):
+        _explain.find(name)
+
+
+def test_no_word_of_the_glossary_is_a_name_of_two_things_by_its_parts() -> None:
+    # What is not a name by itself is found in the names that have it.
+    for part in ("Duato", "atomic", "cube"):
+        assert _explain.asked(part, stripe=False).is_within, part
+    engines = {"lash", "dfsssp", "nue", "ftree", "torus-2QoS"}
+    assert engines <= {one.word for one in glossary.every_word()}
+    assert [one.word for one in _explain.find("k-ary n-mesh")["words"]] == ["k-ary n-mesh"]

@@ -11,6 +11,7 @@ import click
 from gingham import elsewhere, glossary, meanings, mechanisms, pairs, reference, schemas
 from gingham._native import other_names
 from gingham.cli import _completion, _explained, _pairs
+from gingham.cli._explained import Answer, Found
 from gingham.cli._output import json_option, line_width, page, print_json
 from gingham.errors import InputError, meant, nearest
 from gingham.glossary import plain
@@ -83,13 +84,29 @@ def explain(name: str, stripe: bool, depth: int, of_pairs: bool, as_json: bool) 
     if of_pairs:
         tell_pairs(name, stripe, as_json)
         return
-    now, found = asked(name, stripe) if name else ("", everything(stripe))
+    if not name:
+        tell_everything(stripe, depth, as_json)
+        return
+    answer = asked(name, stripe)
     if as_json:
-        print_json({what: [asdict(one) for one in some] for what, some in found.items()})
-    elif name:
-        page(_explained.answer(name, now, found, depth, line_width()))
+        near = {"within": answer.is_within, "nearest": answer.nearest}
+        print_json({**for_programs(answer.found), **near})
+    else:
+        page(_explained.answer(answer, depth, line_width()))
+
+
+def tell_everything(stripe: bool, depth: int, as_json: bool) -> None:
+    """List all that can be asked for."""
+    found = everything(stripe)
+    if as_json:
+        print_json(for_programs(found))
     else:
         page(_explained.everything(found, depth, line_width()))
+
+
+def for_programs(found: Found) -> dict[str, list[dict[str, Any]]]:
+    """Return what was found as JSON has it."""
+    return {what: [asdict(one) for one in some] for what, some in found.items()}
 
 
 def tell_pairs(name: str, stripe: bool, as_json: bool) -> None:
@@ -110,7 +127,7 @@ def tell_pairs(name: str, stripe: bool, as_json: bool) -> None:
 
 
 @cache
-def everything(stripe: bool) -> dict[str, list[Any]]:
+def everything(stripe: bool) -> Found:
     """Return all that can be asked for, by what it is."""
     return {
         "words": glossary.every_word(),
@@ -120,34 +137,40 @@ def everything(stripe: bool) -> dict[str, list[Any]]:
     }
 
 
-def find(name: str, stripe: bool = False) -> dict[str, list[Any]]:
+def find(name: str, stripe: bool = False) -> Found:
     """Return all that a name means, by what it is; `InputError` with the nearest if nothing."""
-    return asked(name, stripe)[1]
+    return asked(name, stripe).found
 
 
-def asked(name: str, stripe: bool) -> tuple[str, dict[str, list[Any]]]:
-    """Return what a name is here, and all that it means.
+def asked(name: str, stripe: bool) -> Answer:
+    """Return what a name means; `InputError` with the nearest if nothing.
 
-    Where nothing is called so, one of several is meant, or what has the name in its own.
+    It may be a plural, or what others call a thing. Where nothing is called so, the answer is
+    all that has the name as a part of its own.
     """
-    for each in (name, name.removesuffix("s")):
+    for each in filter(plain, (name, name.removesuffix("s"))):
         there = elsewhere.named(each)
         now = glossary.name_now(each) or (there and there.key) or each
         if any((found := called(each, now, stripe)).values()):
-            return now, found
-        if other := dict(other_names()).get(plain(each, "-")):
-            return other, called(other, other, stripe)
+            return Answer(name, now, found)
+        other = dict(other_names()).get(plain(each, "-"))
+        if other and any((found := called(other, other, stripe)).values()):
+            return Answer(name, other, found)
+    near = nearest(name, every_name(stripe))
     if any((found := within(name, stripe)).values()):
-        return "", found
-    known = everything(stripe)
-    names = [each for one in known["words"] for each in one.names()]
-    names += [each for key in known["keys"] for each in (reference.last(key.path), key.path)]
-    names += [one.name for one in (*known["mechanisms"], *known["numbers"])]
-    near = nearest(name, names)
+        return Answer(name, "", found, near)
     raise InputError(f'nothing is called "{name}"{meant(near)}', key=name, nearest=near)
 
 
-def called(name: str, now: str, stripe: bool) -> dict[str, list[Any]]:
+def every_name(stripe: bool) -> list[str]:
+    """Return every name that can be asked for."""
+    known = everything(stripe)
+    names = [each for one in known["words"] for each in one.names()]
+    names += [each for key in known["keys"] for each in (reference.last(key.path), key.path)]
+    return names + [one.name for one in (*known["mechanisms"], *known["numbers"])]
+
+
+def called(name: str, now: str, stripe: bool) -> Found:
     """Return all that is called by a name, or by what that is here."""
     known = everything(stripe)
     either = {plain(name), plain(now)}
@@ -167,9 +190,14 @@ def called(name: str, now: str, stripe: bool) -> dict[str, list[Any]]:
     return found
 
 
-def within(name: str, stripe: bool) -> dict[str, list[Any]]:
-    """Return what has all words of a name in its own: `escape` is in `escape lane`."""
+def within(name: str, stripe: bool) -> Found:
+    """Return what has all words of a name in its own: `escape` is in `escape lane`.
+
+    Single letters are in too many names to mean any.
+    """
     known, parts = everything(stripe), words_of(name)
+    if all(len(part) == 1 for part in parts):
+        return {}
     return {
         "words": [
             one for one in known["words"] if any(parts <= words_of(each) for each in one.names())
@@ -181,5 +209,9 @@ def within(name: str, stripe: bool) -> dict[str, list[Any]]:
 
 
 def words_of(name: str) -> set[str]:
-    """Return the words of which a name is made."""
-    return set(plain(name, " ").split())
+    """Return the words of which a name is made, of a possessive the name alone.
+
+    >>> sorted(words_of("Duato's protocol"))
+    ['duato', 'protocol']
+    """
+    return {word.removesuffix("'s") for word in plain(name, " ").split()}

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from gingham import elsewhere, glossary, mechanisms, reference
+from gingham import mechanisms, reference
 from gingham.cli._layout import INDENT, entry, facts, paragraph, text
 from gingham.glossary import plain
 
@@ -14,20 +15,35 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType as Part
 
+    from gingham.glossary import Word
     from gingham.meanings import Number
 
 Found = dict[str, list[Any]]
 
 
-def answer(name: str, now: str, found: Found, depth: int, width: int) -> Iterator[Part]:
-    """Yield what a name means that is `now` here; keys as deep below it as asked for.
+@dataclass(frozen=True)
+class Answer:
+    """What a name means."""
 
-    With nothing as `now` no thing is called so, and `found` has the word in its names.
-    """
-    there = elsewhere.named(name)
-    if there:
-        yield from (text(str(there)), text(""))
-    elif not now:
+    name: str
+    # What it is called here; nothing where the name is only a part of names.
+    now: str
+    found: Found
+    # The nearest name, where nothing is called so.
+    nearest: str | None = None
+
+    @property
+    def is_within(self) -> bool:
+        """Whether nothing is called so, and what was found has the name as a part of its own."""
+        return not self.now
+
+
+def answer(told_of: Answer, depth: int, width: int) -> Iterator[Part]:
+    """Yield what a name means; keys as deep below it as asked for."""
+    name, now, found = told_of.name, told_of.now, told_of.found
+    if there := found.get("elsewhere"):
+        yield from (text(str(there[0])), text(""))
+    elif told_of.is_within:
         yield from (
             text(f'nothing is called "{name}" alone; these have it in their names'),
             text(""),
@@ -109,7 +125,7 @@ def sentence(words: str) -> str:
     return words if "." in first else words[:1].upper() + words[1:]
 
 
-def facts_of_word(one: glossary.Word) -> Iterator[tuple[str, str]]:
+def facts_of_word(one: Word) -> Iterator[tuple[str, str]]:
     """Yield all about one word."""
     known = [
         ("word", one.word),
