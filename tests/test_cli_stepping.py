@@ -90,12 +90,27 @@ def test_what_is_not_stepped_is_told_to_programs_with_its_line(
 
 
 @pytest.mark.parametrize("option", ["--threads", "--jobs", "-j"])
+@pytest.mark.parametrize("number", [["2"], []])
 def test_who_asks_for_threads_of_a_run_is_told_what_takes_all_cores(
-    gingham: Command, mesh: Path, option: str
+    gingham: Command, mesh: Path, option: str, number: list[str]
 ) -> None:
-    refused = gingham("run", mesh, option, "2")
+    refused = gingham("run", mesh, option, *number)
     assert refused.code == 2
     said = " ".join(refused.err.split())
-    assert f"{option}: a run takes one core" in said.replace("-j/--jobs", option)
+    assert f"'{option}': a run takes one core" in said
     assert "gingham curve" in said
     assert "gingham sweep" in said
+    # The name of the scenario is taken for the number: it is the option that is refused.
+    told = json.loads(gingham("run", "--json", option, *number, mesh).err)
+    assert (told["key"], told["exit_code"]) == (option, 2)
+
+
+@pytest.mark.parametrize("option", ["--threads", "--jobs"])
+@pytest.mark.parametrize("command", ["curve", "sweep", "saturation"])
+def test_who_asks_runs_for_threads_is_told_how_many_go_at_a_time(
+    gingham: Command, command: str, option: str
+) -> None:
+    told = json.loads(gingham(command, "some.toml", option, "4", "--json").err)
+    assert (told["key"], told["exit_code"]) == (option, 2)
+    assert "a run takes one core. How many at a time is said by -j or --workers" in told["message"]
+    assert option not in gingham(command, "--help").out

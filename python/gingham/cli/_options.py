@@ -48,3 +48,26 @@ def output_option(*, required: bool = False, help: str = "File to write.") -> Ca
     """Return the option that names a file or folder to write."""
     kind = click.Path(path_type=Path)
     return click.option("-o", "--output", type=kind, required=required, help=help)
+
+
+def no_threads(advice: str, *names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return hidden options by which users of others ask for threads; each is refused."""
+
+    def refuse(_context: click.Context, option: click.Parameter, given: str | None) -> None:
+        if given is not None:
+            raise click.BadParameter(f"a run takes one core. {advice}", param=option)
+
+    def with_them(command: Callable[..., Any]) -> Callable[..., Any]:
+        for name in names:
+            # Refused with a value and without one.
+            command = click.option(
+                name,
+                hidden=True,
+                expose_value=False,
+                is_flag=False,
+                flag_value="",
+                callback=refuse,
+            )(command)
+        return command
+
+    return with_them

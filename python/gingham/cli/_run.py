@@ -20,6 +20,7 @@ from gingham.cli._options import (
     allow_deadlock_option,
     fabric_scenario_argument,
     force_option,
+    no_threads,
     output_option,
     seed_option,
     settings_option,
@@ -63,22 +64,16 @@ class EngineChoice(click.Choice[str]):
         return super().convert(value, param, ctx)
 
 
-def refuse_threads(_context: click.Context, option: click.Parameter, given: str | None) -> None:
-    """Say what takes more cores than one, to whoever asks for them."""
-    if given is not None:
-        name = "/".join(option.opts)
-        raise click.UsageError(
-            f"{name}: a run takes one core. Several at once take all: `gingham curve` for loads, "
-            "`gingham sweep` for whatever varies, seeds too (-j there)"
-        )
+# What takes more cores than one.
+SEVERAL_RUNS = (
+    "Several at once take all: `gingham curve` for loads, `gingham sweep` for whatever varies, "
+    "seeds too (-j there)"
+)
 
 
 @click.command(epilog=exit_code_help(0, 2, 3, 4, 6, 130))
 @fabric_scenario_argument
-@click.option(
-    "--threads", hidden=True, expose_value=False, callback=refuse_threads, metavar="NUMBER"
-)
-@click.option("-j", "--jobs", hidden=True, expose_value=False, callback=refuse_threads)
+@no_threads(SEVERAL_RUNS, "--threads", "--jobs", "-j")
 @click.option("--topology", type=FABRIC_FILE, help="Fabric file instead of the scenario's.")
 @settings_option
 @seed_option

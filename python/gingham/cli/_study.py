@@ -75,7 +75,7 @@ def common(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command what all take that run something of a study."""
-    options = [
+    options: list[Callable[..., Any]] = [
         click.option(
             "--folder",
             type=click.Path(path_type=Path, file_okay=False),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gingham.cli._options import no_threads
 from gingham.cli._output import Interrupted, command_given, warn
 from gingham.cli._sweep_progress import numbers, sweep_shown
 
@@ -21,14 +22,6 @@ if TYPE_CHECKING:
 # Damaged files of a folder that are named.
 DAMAGED_SHOWN = 20
 
-workers_option = click.option(
-    "-j",
-    "--workers",
-    type=click.IntRange(1, 1024),
-    default=2,
-    show_default=True,
-    help="Runs at a time on this machine.",
-)
 on_option = click.option(
     "--on",
     metavar="PLACE",
@@ -37,6 +30,20 @@ on_option = click.option(
 resume_option = click.option(
     "--resume", is_flag=True, help="Make only the runs that the folder lacks."
 )
+
+
+def workers_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the number of its runs at a time."""
+    number: Callable[..., Callable[..., Any]] = click.option(
+        "-j",
+        "--workers",
+        type=click.IntRange(1, 1024),
+        default=2,
+        show_default=True,
+        help="Runs at a time on this machine.",
+    )
+    refused = no_threads("How many at a time is said by -j or --workers", "--threads", "--jobs")
+    return number(refused(command))
 
 
 def session_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -57,7 +64,8 @@ def session_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="Seed of all replications.",
         ),
     ]
-    for option in reversed([*chance, workers_option, on_option, resume_option]):
+    options: list[Callable[..., Any]] = [*chance, workers_option, on_option, resume_option]
+    for option in reversed(options):
         command = option(command)
     return command
 
