@@ -176,6 +176,45 @@ def test_another_fabric_may_stand_in(gingham: Command, lone: Path) -> None:
     assert json.loads(finished.out)["about"]["endpoints"] == 7
 
 
+RING = """
+topology.generate.ring = { switches = 40, hosts_per_switch = 1 }
+routing.algorithm = "shortest-path"
+network.preset = "yum-1600"
+stop.time = "1 us"
+traffic = [{ load = 0.1, length = { fixed = "64 B" } }]
+"""
+
+
+def test_people_are_shown_beginning_and_end_of_a_long_cycle_and_programs_all_of_it(
+    gingham: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "ring.toml").write_text(RING)
+    refused = gingham("run", "ring.toml")
+    assert refused.code == 3
+    # The summary, ten channels, how many are left out, the one that closes the cycle, and the cure.
+    lines = refused.err.splitlines()
+    assert len(lines) == 1 + 10 + 1 + 1 + 1
+    assert lines[11] == "  ... and 30 more; all of them with --json"
+    assert lines[12].endswith("closes the cycle")
+    assert lines[13].endswith("or allow it (--allow-deadlock)")
+    told = json.loads(gingham("run", "ring.toml", "--json").err)
+    assert len(told["cycle"]) == 40
+    assert len(told["message"].splitlines()) == 1 + 40 + 1 + 1
+    assert "more; " not in told["message"]
+
+
+def test_a_failed_run_of_a_sweep_keeps_all_of_a_long_cycle(
+    gingham: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "ring.toml").write_text(RING)
+    curve = ["ring.toml", "--load", "0.1", "--replications", "1", "-o", "curve"]
+    assert gingham("curve", *curve).code == 5
+    kept = json.loads(gingham("query", "curve", "select error from runs", "--json").out)
+    (row,) = kept["rows"] if isinstance(kept, dict) else kept
+    assert row["error"].count("then the next, from") == 40
+    assert "--json" not in row["error"]
+
+
 def test_routes_that_can_deadlock_are_refused_with_the_cycle(
     gingham: Command, tmp_path: Path
 ) -> None:

@@ -27,9 +27,6 @@ impl LabError {
     }
 }
 
-/// Of a longer cycle the beginning and the end are shown.
-const CYCLE_LINES_MAX: usize = 11;
-
 /// Where each path set has its algorithm.
 const KEYS: [&str; 2] = ["routing.algorithm", "routing.alternative.algorithm"];
 
@@ -68,8 +65,7 @@ pub struct DeadlockReport {
     /// The channels of the cycle in order, such as `s0[2] -> s1[1]`, with the lane where there are
     /// several.
     pub channels: Vec<String>,
-    /// One line a dependency: the cycle with an example of a route for each step, of a long one
-    /// the beginning and the end.
+    /// One line a dependency: the cycle with an example of a route for each step.
     pub lines: Vec<String>,
     /// The key of the scenario that decides on it, where it is one: `traffic[0].window.answer.lanes`.
     pub key: Option<String>,
@@ -94,7 +90,8 @@ impl DeadlockReport {
             "these routes can deadlock: packets that fill the {what} of this cycle would wait for each other \
              for ever"
         );
-        let mut lines = shortened(&describe_cycle(fabric, routes, cycle), "`DeadlockError.cycle`");
+        let mut lines: Vec<String> =
+            describe_cycle(fabric, routes, cycle).lines().map(str::to_owned).collect();
         lines.push(cure.text);
         let channels = names(fabric, cycle, routes.lane_count());
         Self { summary, channels, lines, key: cure.key }
@@ -175,17 +172,6 @@ fn is_free_with_datelines(fabric: &Fabric, routes: RouteSet<'_>) -> bool {
     let Ok(datelines) = Datelines::new(fabric, DatelineRule::ByHop) else { return false };
     let lanes = Lanes::by_datelines(datelines, &[LaneSet::first_n(2)]);
     prove_between_hosts(fabric, RouteSet { lanes: Some(&lanes), ..routes }).is_free()
-}
-
-/// The beginning and the end of a cycle of more lines than people read, with where all of it is.
-pub(crate) fn shortened(cycle: &str, all: &str) -> Vec<String> {
-    let mut lines: Vec<String> = cycle.lines().map(str::to_owned).collect();
-    if let Some(left) = lines.len().checked_sub(CYCLE_LINES_MAX).filter(|left| *left > 0) {
-        // The last closes the cycle.
-        let left_out = CYCLE_LINES_MAX - 1..lines.len() - 1;
-        lines.splice(left_out, [format!("... and {left} more; all of them: {all}")]);
-    }
-    lines
 }
 
 fn names(fabric: &Fabric, buffers: &[Buffer], lane_count: usize) -> Vec<String> {

@@ -8,7 +8,6 @@
 //!
 //! A name that the fabric does not have is an error that says which one is near.
 
-use crate::error::shortened;
 use gingham_input::InputError;
 use gingham_topology::routing::{
     self, Choice, DatelineRule, Ejection, LaneRule, LaneSet, Lanes, Proof, RouteSet, Routes,
@@ -16,6 +15,9 @@ use gingham_topology::routing::{
 };
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
 use std::sync::Arc;
+
+/// Of a longer cycle the beginning and the end are shown.
+const CYCLE_LINES_MAX: usize = 11;
 
 /// The routes of a fabric, proved or refuted.
 #[derive(Debug)]
@@ -148,11 +150,7 @@ impl ProvedRoutes {
                 "can deadlock: packets that hold the {} {} of this cycle wait for each other\n{}",
                 buffers.len(),
                 if self.set().lane_count() > 1 { "lanes" } else { "channels" },
-                shortened(
-                    &routing::describe_cycle(&self.fabric, self.set(), buffers),
-                    "`Routes.cycle`"
-                )
-                .join("\n")
+                shortened(routing::describe_cycle(&self.fabric, self.set(), buffers).trim_end())
             ),
         }
     }
@@ -269,6 +267,18 @@ fn unknown(
     let message = format!("in `{key}`: \"{name}\" is no {what} of this fabric");
     let error = InputError::from_parts(of, None, None, Some(key.to_owned()), message, [], None);
     error.suggesting(name, heading, known)
+}
+
+/// The beginning and the end of a cycle of more lines than people read.
+fn shortened(cycle: &str) -> String {
+    let lines: Vec<&str> = cycle.lines().collect();
+    let Some(left) = lines.len().checked_sub(CYCLE_LINES_MAX).filter(|left| *left > 0) else {
+        return cycle.to_owned();
+    };
+    // The last closes the cycle.
+    let [begin, end] = [&lines[..CYCLE_LINES_MAX - 1], &lines[lines.len() - 1..]];
+    let more = format!("... and {left} more; all of them: `Routes.cycle`");
+    [begin, &[more.as_str()], end].concat().join("\n")
 }
 
 #[cfg(test)]

@@ -16,7 +16,8 @@ from gingham._native import __version__
 from gingham._signals import left_behind
 from gingham.cli._commands import PLACES, LateGroup, Later
 from gingham.cli._output import INTERRUPTED, Interrupted, command_given, echo, for_programs, say
-from gingham.errors import GinghamError
+from gingham.cli._words import in_short
+from gingham.errors import DeadlockError, GinghamError
 
 INTERNAL_FAULT, BAD_INPUT, ENVIRONMENT = 1, 2, 6
 # Whoever read the output stopped; so a shell calls a program that SIGPIPE ended.
@@ -118,6 +119,9 @@ def explain(error: BaseException) -> int:
             code = error.exit_code
         case click.ClickException():
             code = explain_usage(error)
+        case DeadlockError():
+            said = str(error) if for_programs.get() else in_short(error)
+            code = say_error(said, error.exit_code, **vars(error))
         case GinghamError():
             code = say_error(translated(str(error)), error.exit_code, **vars(error))
         case KeyboardInterrupt() | click.Abort():
