@@ -77,6 +77,19 @@ def test_every_test_of_a_crate_is_built() -> None:
         assert files - {"main"} <= modules, path
 
 
+def test_every_story_of_lanes_is_told_of_the_engine() -> None:
+    """Engine and oracle run the same files, which the engine's tests name one by one."""
+    stories = ROOT / "crates/oracle/tests/lanes"
+    main = ROOT / "crates/lab/tests/lane_stories/main.rs"
+    named = re.findall(r'^#\[path = "(.+)"\]\nmod (\w+);', main.read_text(), re.MULTILINE)
+    told = {(main.parent / path).resolve(): module for path, module in named}
+    # Random plans have no story: `crates/lab/tests/differential` has those of the engine.
+    files = {path for path in stories.glob("*.rs") if path.stem not in {"main", "random"}}
+    assert len(files) > 10
+    missing = {path.stem for path in files if told.get(path.resolve()) != path.stem}
+    assert not missing, sorted(missing)
+
+
 def test_the_version_is_the_same_everywhere() -> None:
     version = toml("Cargo.toml")["workspace"]["package"]["version"]
     assert gingham.__version__ == version

@@ -78,26 +78,80 @@ fn packets_of_one_lane_follow_each_other_as_told() {
 /// their credits as they cross.
 #[test]
 fn a_lane_carries_its_depth_a_turnaround() {
-    for (keys, turnaround) in [
-        ("", 5),
-        (", credit_delay = 0", 4),
-        (", credit_delay = 12", 1 + 12 + 3),
-        (", credit_delay = 12, pipeline_cycles = 5", 1 + 5 + 12 + 3),
-        (", credit_delay = 12, output_depth = 0", 1 + 12 + 4),
+    for (keys, turnaround, share) in [
+        ("", 5, "(at most 80 %)"),
+        (", credit_delay = 0", 4, ""),
+        (", credit_delay = 12", 1 + 12 + 3, "(at most 25 %)"),
+        // 4 / 21 = .1905.
+        (", credit_delay = 12, pipeline_cycles = 5", 1 + 5 + 12 + 3, "(at most 19.1 %)"),
+        // 4 / 17 = .2353 between switches, 4 / 16 from hosts.
+        (
+            ", credit_delay = 12, output_depth = 0",
+            1 + 12 + 4,
+            "(at most 25 %, on 2 of these channels at most 23.6 %, such as s0",
+        ),
     ] {
         // Packets that are longer than the run would not be delivered: 800 flits are 200 turnarounds.
         let text = two_hosts(2, 800, &format!("count = 1, depth = 4{keys}"));
         let text = text.replace("400 us", "2 ms");
-        let share = format!("at most {} % of the full rate", 400u64.div_ceil(turnaround));
         let enough = format!("network.lanes.depth = {turnaround}");
         let notes = compiled(&text).notes;
-        let is_noted = |note: &String| note.contains(&share) && note.contains(&enough);
+        let is_noted = |note: &String| note.contains(share) && note.contains(&enough);
         assert_eq!(notes.iter().any(is_noted), turnaround > 4, "{keys}: {notes:?}");
         assert_eq!(notes.is_empty(), turnaround == 4, "{keys}: {notes:?}");
         let found = deliveries(&text);
         let first = found[0].delivered.as_ps() - found[0].head_arrived.as_ps();
         assert_eq!(first, (turnaround * 199 + 3) * 80_000, "{keys}");
     }
+}
+
+/// A cable of 1 km among cables of 10 m, 62 cycles and one: round trips of 127 and 5 flits.
+#[test]
+fn a_note_tells_what_lanes_carry_of_short_cables_and_of_long_ones() {
+    let notes_of = |lanes: &str| {
+        let text = format!(
+            r#"
+            topology.inline = """
+            switch = [{{ name = "s0" }}, {{ name = "s1" }}]
+            host = [{{ name = "h0" }}, {{ name = "h1" }}, {{ name = "h2" }}]
+            cable = [
+                {{ ends = ["s0", "h0"], length = "10 m" }},
+                {{ ends = ["s0", "h1"], length = "10 m" }},
+                {{ ends = ["s0", "s1"], length = "1000 m" }},
+                {{ ends = ["s1", "h2"], length = "10 m" }},
+            ]
+            """
+            network = {{ preset = "yum-1600", lanes = {{ {lanes} }} }}
+            stop = {{ time = "400 us", warm_up = "0 ps" }}
+            traffic = [{{ load = 0.1, length.fixed = "64 B" }}]
+            "#
+        );
+        compiled(&text).notes.join("\n")
+    };
+    let told = |lanes: &str, of: &str| {
+        let found = notes_of(lanes);
+        assert!(found.contains(of), "{lanes}: {found}");
+    };
+    // 4 / 127 = .0315; 5 / 127 = .0394.
+    told("count = 1, depth = 4", "on 5 of 5 channels a lane of 4 flits is shallower");
+    told("count = 1, depth = 4", "(at most 80 %, on 2 of these channels at most 3.2 %, such as s0");
+    told("count = 1, depth = 5", "on 2 of 5 channels a lane of 5 flits is shallower");
+    told("count = 1, depth = 5", "less than the full rate (at most 4 %): ");
+    // 8 / 127 = .0630.
+    let two = "2 lanes together may carry all of it, on 2 of these channels at most 6.3 %";
+    told("count = 2, depth = 4", two);
+    // 126 / 127 = .9921.
+    told("count = 1, depth = 126", "less than the full rate (at most 99.3 %): ");
+    told("count = 2, depth = 63", "(at most 49.7 %; 2 lanes together may carry at most 99.3 %)");
+    told("count = 2, depth = 64", "(at most 50.4 %; 2 lanes together may carry all of it)");
+    assert_eq!(notes_of("count = 1, depth = 127"), "");
+    // A packet needs room beside the round trip, and no share is told.
+    let cut = "forwarding = \"virtual-cut-through\"";
+    told(
+        &format!("count = 1, depth = 127, {cut}"),
+        "on 2 of 5 channels a lane of 127 flits with virtual cut-through has no room for a packet of 4 beside its round \
+         trip, and by itself carries less than the full rate: a lane carries it within a packet with network.lanes.depth = 132",
+    );
 }
 
 /// A tail crosses in a tick in which nothing is sent, and no credit comes in the next: the lane is
