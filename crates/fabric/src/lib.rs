@@ -26,13 +26,25 @@ pub fn start(plan: Arc<Plan>) -> Box<dyn Simulation> {
     }
 }
 
+/// Why switches of a run are not stepped so.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Refusal {
+    /// Keys of a scenario of which one stands against it, what it is most likely first.
+    pub keys: &'static [&'static str],
+    /// What does, in words.
+    pub because: &'static str,
+}
+
 /// A run over virtual lanes whose switches are stepped so, whatever is faster. An error says why
 /// they cannot be.
-pub fn start_by(plan: Arc<Plan>, by: SteppedBy) -> Result<Box<dyn Simulation>, &'static str> {
+pub fn start_by(plan: Arc<Plan>, by: SteppedBy) -> Result<Box<dyn Simulation>, Refusal> {
     match plan.switching.clone() {
         Switching::VirtualLanes(pipeline) => {
             Ok(Box::new(lanes::Simulation::stepped_by(plan, pipeline, by)?))
         }
-        _ => Err("network.preset is one without virtual lanes"),
+        _ => Err(Refusal {
+            keys: &["network.switching", "network.preset"],
+            because: "network.preset is one without virtual lanes",
+        }),
     }
 }

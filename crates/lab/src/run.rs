@@ -3,6 +3,7 @@
 use crate::compile::{Compiled, first_written};
 use crate::record::{Names, Record, Table, estimate_of, message_table};
 use crate::scenario::ScenarioSource;
+use gingham_fabric::Refusal;
 use gingham_input::InputError;
 use gingham_model::measure::ChannelCount;
 use gingham_model::{ClassId, KeptMessages, Plan, Simulation, Status, SteppedBy, Stepping};
@@ -29,14 +30,13 @@ pub enum Engine {
 pub struct NotStepped {
     by: SteppedBy,
     because: &'static str,
+    keys: &'static [&'static str],
 }
 
 impl NotStepped {
-    /// The same at the key that stands against it, or what that is a part of.
+    /// The same at the key that stands against it.
     pub fn at(&self, source: &ScenarioSource) -> InputError {
-        let is_key = |word: &&str| word.contains('.') || *word == "topology";
-        let key = self.because.split(' ').find(is_key).unwrap_or_default();
-        source.refuse(first_written(source, &[key]), self)
+        source.refuse(first_written(source, self.keys), self)
     }
 }
 
@@ -89,7 +89,7 @@ impl Run {
     /// The same by the fast engine, its switches of virtual lanes stepped so, whatever is faster.
     pub fn stepped_by(compiled: Compiled, by: SteppedBy) -> Result<Self, NotStepped> {
         let simulation = gingham_fabric::start_by(Arc::clone(&compiled.plan), by)
-            .map_err(|because| NotStepped { by, because })?;
+            .map_err(|Refusal { keys, because }| NotStepped { by, because, keys })?;
         let names = Names::of(&compiled.plan);
         Ok(Self { compiled, simulation, names })
     }

@@ -1,5 +1,6 @@
 //! The simulation: events between ticks, and the stages of a tick.
 
+use crate::Refusal;
 use crate::bits::Bits;
 use crate::lanes::clock::Clock;
 use crate::lanes::columns;
@@ -89,7 +90,7 @@ impl Simulation {
         plan: Arc<Plan>,
         lanes: Arc<PipelinePlan>,
         by: SteppedBy,
-    ) -> Result<Self, &'static str> {
+    ) -> Result<Self, Refusal> {
         let endpoints = Endpoints::new(Arc::clone(&plan));
         let refusal = columns::refusal(&plan, &lanes, &endpoints);
         match refusal.filter(|_| by == SteppedBy::Columns) {

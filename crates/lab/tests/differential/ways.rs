@@ -28,7 +28,8 @@ fn engine_and_oracle_agree_on_plain_virtual_lanes_by_all_ways() {
         let way = gingham_fabric::start(Arc::clone(&plan)).stepping().expect("it is stepped");
         let by_columns = gingham_fabric::start_by(Arc::clone(&plan), SteppedBy::Columns);
         *taken.entry(format!("chosen: {:?}, {}", way.by, way.because)).or_insert(0_u64) += 1;
-        let refusal = by_columns.err().map_or("can be stepped by columns", |refusal| refusal);
+        let refusal =
+            by_columns.err().map_or("can be stepped by columns", |refusal| refusal.because);
         *taken.entry(format!("columns: {refusal}")).or_insert(0) += 1;
     }
     for (way, count) in &taken {

@@ -50,11 +50,13 @@ fn columns_are_chosen_where_many_flits_move() {
     let four = format!("[{}]", ["a", "b", "c", "d"].map(class).join(", "));
     assert_eq!(chosen(&[("traffic", &four)]), few);
     assert_eq!(chosen(&[("topology.generate.mesh.dimensions", "[2, 2]")]), few);
-    let far =
-        "network.lanes.credit_delay or a channel of the topology takes more than 1,024 cycles";
-    let delay = |cycles| [("network.lanes.credit_delay", cycles)];
-    assert_eq!(chosen(&delay("1000")), many);
-    assert_eq!(chosen(&delay("2000")), (SteppedBy::Ports, far));
+    let delay = |cycles| ("network.lanes.credit_delay", cycles);
+    assert_eq!(chosen(&[delay("1000")]), many);
+    let late = "network.lanes.credit_delay is of more than 1,024 cycles";
+    assert_eq!(chosen(&[delay("2000")]), (SteppedBy::Ports, late));
+    let far = "a channel of the topology takes more than 1,024 cycles";
+    let cable = ("network.cable_length", "20000 m");
+    assert_eq!(chosen(&[cable, delay("1000")]), (SteppedBy::Ports, far));
 }
 
 /// What is sent as answers counts, and what a file or a stream says.

@@ -2,67 +2,112 @@
 
 use super::expected::{Moves, moves};
 use super::group::RADIX_MAX;
+use crate::Refusal;
 use crate::lanes::network::ticks_ahead;
 use gingham_model::{
     Endpoints, PipelinePlan, Plan, Scheduler, SteppedBy, Stepping, VcAllocator, WhenFull,
 };
 
-/// Why a run is not stepped by columns, if it is not: the key that keeps it from that, and what of
-/// it.
-pub(crate) fn refusal(
-    plan: &Plan,
-    lanes: &PipelinePlan,
-    endpoints: &Endpoints,
-) -> Option<&'static str> {
+/// Whether something stands against columns, the keys of which one does, and what it is.
+type Row = (bool, &'static [&'static str], &'static str);
+
+/// Why a run is not stepped by columns, if it is not.
+pub(crate) fn refusal(plan: &Plan, lanes: &PipelinePlan, endpoints: &Endpoints) -> Option<Refusal> {
+    let (routers, beside) = (of_routers(plan, lanes), of_what_is_beside(plan, lanes, endpoints));
+    let stands = routers.into_iter().chain(beside).find(|(stands, ..)| *stands);
+    stands.map(|(_, keys, because)| Refusal { keys, because })
+}
+
+/// What of routers stands against columns.
+fn of_routers(plan: &Plan, lanes: &PipelinePlan) -> [Row; 7] {
     let round_robin = Scheduler::default();
-    let radix = |node| plan.fabric.channels_from(node).count();
-    let refusals = [
-        (lanes.select.is_some(), "routing.adaptive has packets choose at every switch"),
+    [
+        (
+            lanes.select.is_some(),
+            &["routing.adaptive"],
+            "routing.adaptive has packets choose at every switch",
+        ),
         (
             // Over one lane all are alike.
             plan.lanes.count > 1 && lanes.vc_allocator != VcAllocator::Maximal,
+            &["network.lanes.vc_allocator"],
             "network.lanes.vc_allocator is other than maximal",
         ),
-        (lanes.input_speedup > 1, "network.lanes.input_speedup is more than 1"),
-        (lanes.output_speedup > 1, "network.lanes.output_speedup is more than 1"),
-        (lanes.crossbar_output.is_some(), "network.lanes.crossbar_output chooses by lane"),
+        (
+            lanes.input_speedup > 1,
+            &["network.lanes.input_speedup"],
+            "network.lanes.input_speedup is more than 1",
+        ),
+        (
+            lanes.output_speedup > 1,
+            &["network.lanes.output_speedup"],
+            "network.lanes.output_speedup is more than 1",
+        ),
+        (
+            lanes.crossbar_output.is_some(),
+            &["network.lanes.crossbar_output"],
+            "network.lanes.crossbar_output chooses by lane",
+        ),
         (
             lanes.crossbar_input != round_robin,
+            &["network.lanes.crossbar_input"],
             "network.lanes.crossbar_input is other than round robin by the flit",
         ),
         (
             plan.lanes.link_output != round_robin,
+            &["network.lanes.link_output"],
             "network.lanes.link_output is other than round robin by the flit",
         ),
+    ]
+}
+
+/// What of channels, hosts and what is asked of them does.
+fn of_what_is_beside(plan: &Plan, lanes: &PipelinePlan, endpoints: &Endpoints) -> [Row; 7] {
+    let radix = |node| plan.fabric.channels_from(node).count();
+    let is_late = |cycles: u64| cycles > TICKS_AHEAD_MAX;
+    [
         (
             plan.in_transit.when_full == WhenFull::Stop,
+            &["network.in_transit.when_full"],
             "network.in_transit.when_full lets hosts stop their senders",
         ),
         (
             plan.channels.iter().any(|channel| channel.flit != lanes.cycle),
+            &["topology"],
             "the channels of the topology differ in their rates",
         ),
         (
-            ticks_ahead(plan, lanes) > TICKS_AHEAD_MAX,
-            "network.lanes.credit_delay or a channel of the topology takes more than 1,024 cycles",
+            lanes.credit_delay_cycles.is_some_and(|cycles| is_late(1 + u64::from(cycles))),
+            &["network.lanes.credit_delay"],
+            "network.lanes.credit_delay is of more than 1,024 cycles",
+        ),
+        (
+            is_late(ticks_ahead(plan, lanes)),
+            &["network.cable_length", "network.lanes.pipeline_cycles", "topology"],
+            "a channel of the topology takes more than 1,024 cycles",
         ),
         (
             plan.fabric.switches().any(|node| radix(node) > RADIX_MAX),
+            &["topology"],
             "a switch of the topology has more than 16 ports",
         ),
-        (endpoints.wanted().read, "network.admission has packets read in switches"),
+        (
+            endpoints.wanted().read,
+            &["network.admission"],
+            "network.admission has packets read in switches",
+        ),
         (
             !plan.gathered_channels().is_empty(),
+            &["network.adapters.congestion_control"],
             "network.adapters.congestion_control counts buffers that are full",
         ),
-    ];
-    refusals.into_iter().find_map(|(is_so, why)| is_so.then_some(why))
+    ]
 }
 
 /// How a run is stepped: by columns, if they take it and what is expected to move in a tick saves
 /// more instructions than columns cost whatever moves.
 pub(crate) fn choose(plan: &Plan, lanes: &PipelinePlan, endpoints: &Endpoints) -> Stepping {
-    if let Some(because) = refusal(plan, lanes, endpoints) {
+    if let Some(Refusal { because, .. }) = refusal(plan, lanes, endpoints) {
         return Stepping { by: SteppedBy::Ports, because };
     }
     let Moves { flits, heads } = moves(plan, lanes);

@@ -127,8 +127,9 @@ def disorder_after_loss(bench: Bench) -> Measurement:
     lost = misplaced = looked_at = 0
     for begins, ends in spans:
         held = [number for number in came if begins <= number <= ends]
-        looked_at += max(0, ends + 1 - begins)
-        lost += max(0, ends + 1 - begins) - len(held)
+        expected = max(0, ends + 1 - begins)
+        looked_at += expected
+        lost += expected - len(held)
         misplaced += sum(one != other for one, other in zip(held, sorted(held), strict=True))
     note = (
         f"{bursts} times: {lost} lost, {misplaced} misplaced of {looked_at}; "
