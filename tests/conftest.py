@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 import time
@@ -16,12 +15,13 @@ from zlib import crc32
 import pytest
 from hypothesis import settings
 
+from tests.optional_programs import GUARD, SEARCH, require_programs
+
+__all__ = ["SEARCH", "TIMEOUT_S", "Finished", "require_programs", "wait_until"]
+
 # Far longer than any command here takes, also beside busy neighbours; a test that reaches it has
 # hung.
 TIMEOUT_S = 600
-
-# Programs of system administration are installed where not every user looks.
-SEARCH = f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin"
 
 # No test has a deadline of its own: neighbours may be busy.
 settings.register_profile("house", deadline=None)
@@ -37,6 +37,11 @@ for name in ("COLUMNS", "LINES"):
 OVER_LINES = ("tests/system/test_linkemu", "tests/system/test_stripe")
 # So many of them at once, lest they ask more of two cores than their rates allow.
 OVER_LINES_AT_ONCE = 2
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Refuse programs that a test has not declared."""
+    config.pluginmanager.register(GUARD, "optional-programs")
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -96,14 +101,3 @@ def wait_until(holds: Callable[[], object], what: str = "it never came to pass")
     while not holds():
         assert time.monotonic() < end, what
         time.sleep(0.01)
-
-
-def require_programs(package: str, *programs: str) -> None:
-    """Skip the test, or fail it where that was asked for, if a program is missing."""
-    missing = [program for program in programs if shutil.which(program, path=SEARCH) is None]
-    if not missing:
-        return
-    message = f"{', '.join(missing)} missing; to run this test: apt-get install {package}"
-    if os.environ.get("GINGHAM_REQUIRE_SYSTEM_TESTS") == "1":
-        pytest.fail(message)
-    pytest.skip(message)

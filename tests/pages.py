@@ -128,7 +128,7 @@ def run_block(page: Page, block: Block) -> bool:
         return False
     if packages := block.marks.get("needs"):
         wanted = packages.split()
-        require_programs(packages, *(name for name, held in PACKAGES.items() if held in wanted))
+        require_programs(*(name for name, held in PACKAGES.items() if held in wanted))
     if block.file:
         Path(block.file).write_text(block.text, encoding="utf-8")
     match block.language:

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from gingham.studies._namespaces import ENDS, SEARCH, TIMEOUT_S
-from tests.conftest import wait_until
+from tests.conftest import require_programs, wait_until
 from tests.system import programs
 from tests.system.flows import connection
 from tests.system.pipes import Line, first_priority
@@ -220,6 +220,7 @@ def daemons(
 
 def command(program: Path, namespace: str, *paths: Path) -> list[str]:
     """Return how an end is run."""
+    require_programs("ip")
     runtime = str(runtime_of(paths[0]))
     inside = ["ip", "netns", "exec", namespace]
     return [*inside, str(program), "up", "--runtime-directory", runtime, *map(str, paths)]
@@ -300,6 +301,7 @@ def ask(
     program: Path, namespace: str, command: str, *options: str, of: Path
 ) -> subprocess.CompletedProcess[str]:
     """Ask the daemon of a configuration, as a user does."""
+    require_programs("ip")
     return subprocess.run(
         ["ip", "netns", "exec", namespace, program, command, *options],
         capture_output=True,

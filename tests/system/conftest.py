@@ -18,7 +18,7 @@ LINES = [Line(10), Line(20)]
 @pytest.fixture(scope="module")
 def program() -> Path:
     """Build the daemon, where it can run."""
-    require_programs("iproute2", "ip", "tc")
+    require_programs("ip", "tc")
     require_root()
     return built()
 

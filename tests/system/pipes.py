@@ -28,6 +28,7 @@ from gingham.studies._namespaces import (
     namespaces,
 )
 from gingham.studies._namespaces import address as hardware_of
+from tests.conftest import require_programs
 from tests.system import programs
 
 ROUTER = "router"
@@ -220,6 +221,9 @@ def network(
     programs: Programs, lines: list[Line]
 ) -> Iterator[tuple[dict[str, str], list[subprocess.Popen[str]]]]:
     """Make both namespaces and what joins them, and remove all of it."""
+    require_programs("ip", "tc")
+    if any(line.is_routed or line.is_v6 for line in lines):
+        require_programs("sysctl")
     places = (*ENDS, ROUTER) if any(line.is_routed for line in lines) else ENDS
     with namespaces(places) as names, ExitStack() as stack:
         emulators = []

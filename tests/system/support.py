@@ -36,8 +36,7 @@ def dumped(name: str) -> Fabric:
 
 def require_opensm() -> None:
     """Skip the test, or fail it where that was asked for, without the programs of a cluster."""
-    packages = "opensm ibsim-utils infiniband-diags"
-    require_programs(packages, "opensm", "ibsim", "ibsim-run", "ibnetdiscover", "smpquery")
+    require_programs("opensm", "ibsim", "ibsim-run", "ibnetdiscover", "smpquery")
 
 
 def processes(scratch: Path) -> dict[int, str]:

@@ -42,13 +42,14 @@ def spoken(program: str, *words: object) -> str:
 @pytest.fixture(scope="session")
 def program() -> Path:
     """The program, built as the tests of the crates build it."""
+    require_programs("ip")
     return programs.checked()["gingham-linkemu"]
 
 
 @pytest.fixture
 def names() -> Iterator[dict[str, str]]:
     """Two namespaces, by the names of their ends."""
-    require_programs("iproute2 iputils-ping", "ip", "ping")
+    require_programs("ip", "ping")
     require_root()
     named = {end: f"gingham-{os.getpid()}-{end}" for end in ADDRESSES}
     try:
@@ -98,6 +99,7 @@ class Link:
 
     def ping(self, count: int, *options: object) -> str:
         """Ping from left to right and return what was told, whether or not all came back."""
+        require_programs("ping")
         command = ["ip", "netns", "exec", self.names["left"], "ping", "-c", str(count)]
         done = subprocess.run(
             [*command, "-i", "0.005", "-W", "1", *map(str, options), ADDRESSES["right"]],

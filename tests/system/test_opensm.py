@@ -18,6 +18,7 @@ from gingham.opensm import path_records
 from gingham.opensm.manager import ENGINES, Manager, Request, manage
 from gingham.opensm.simulator import Simulator, simulated
 from gingham.opensm.torus import torus_configuration
+from tests.conftest import require_programs
 from tests.system.support import (
     FABRICS,
     made,
@@ -131,6 +132,7 @@ def read_rows(path: Path) -> dict[tuple[int, int], int]:
 
 
 def test_the_files_tell_what_is_in_the_switches(tmp_path: Path) -> None:
+    require_programs("dump_fts")
     fabric = made("torus")
     with simulated(fabric) as simulator:
         manager = manage(simulator, request(fabric, "torus-2QoS", tmp_path))

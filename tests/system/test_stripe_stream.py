@@ -20,7 +20,7 @@ FILE_BYTES = 12_000_000
 
 @pytest.fixture(scope="module")
 def program() -> Path:
-    require_programs("iproute2", "ip", "tc")
+    require_programs("ip", "ss", "tc")
     require_root()
     return programs.checked()["striped_copy"]
 

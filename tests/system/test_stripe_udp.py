@@ -29,7 +29,7 @@ LESS_MAX = 0.04
 
 @pytest.fixture(scope="module")
 def programs() -> Programs:
-    require_programs("iproute2", "ip", "tc")
+    require_programs("ip", "tc")
     require_root()
     return Programs.built()
 

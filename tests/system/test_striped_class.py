@@ -26,6 +26,7 @@ ECT = 0b10
 
 def over_v6(names: dict[str, str], folder: Path, **changes: Any) -> dict[str, Path]:
     """Write configurations of channels over IPv6, and give both ends addresses for them."""
+    require_programs("sysctl")
     paths = written(folder, len(LINES), mtu=1_400, **changes)
     for line in range(len(LINES)):
         for number, end in enumerate(ENDS, 1):
@@ -41,6 +42,7 @@ def over_v6(names: dict[str, str], folder: Path, **changes: Any) -> dict[str, Pa
 
 def marked(namespace: str, which: str) -> None:
     """Mark the datagrams that come to channels and have one of these fields."""
+    require_programs("nft")
     fields = [f"{family} ecn {which} {family} ecn set ce" for family in ("ip", "ip6")]
     rules = "\n".join(f"udp dport {UDP_PORT} {field}" for field in fields)
     hook = "type filter hook prerouting priority mangle;"
@@ -59,7 +61,7 @@ def delivered_ce(namespace: str) -> int:
 def test_a_mark_of_the_way_is_heard_by_the_tcp_inside(
     program: Path, names: dict[str, str], tmp_path: Path, family: int
 ) -> None:
-    require_programs("nftables", "nft")
+    require_programs("nft", "sysctl")
     paths = over_v6(names, tmp_path) if family == 6 else written(tmp_path, len(LINES))
     for name in names.values():
         ip("netns", "exec", name, "sysctl", "-qw", "net.ipv4.tcp_ecn=1")
@@ -82,8 +84,7 @@ def test_a_mark_of_the_way_is_heard_by_the_tcp_inside(
 def test_what_was_marked_and_reads_no_marks_is_dropped_and_counted(
     program: Path, names: dict[str, str], tmp_path: Path
 ) -> None:
-    require_programs("nftables", "nft")
-    require_programs("iputils-ping", "ping")
+    require_programs("nft", "ping")
     with daemons(program, names, written(tmp_path, len(LINES))) as running:
         wait_until(running["left"].is_carrying, "one line never came in")
         marked(names["right"], "not-ect")
@@ -98,6 +99,7 @@ def test_what_was_marked_and_reads_no_marks_is_dropped_and_counted(
 
 def pinged(namespace: str, address: str, tos: str) -> bool:
     """Tell whether anything comes back of three packets with this traffic class."""
+    require_programs("ping")
     command = ["ip", "netns", "exec", namespace, "ping", "-Q", tos, "-c", "3", "-i", "0.2"]
     done = subprocess.run([*command, "-W", "1", address], capture_output=True, check=False)
     return done.returncode == 0
@@ -153,7 +155,7 @@ def test_all_that_goes_has_the_dscp(
     dscp: int | str,
     expected: set[int],
 ) -> None:
-    require_programs("iputils-ping", "ping")
+    require_programs("ping")
     paths = {
         "udp": lambda: written(tmp_path, len(LINES), dscp=dscp),
         "udp6": lambda: over_v6(names, tmp_path, dscp=dscp),

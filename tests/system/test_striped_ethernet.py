@@ -14,7 +14,7 @@ from gingham.studies._namespaces import ENDS, SEARCH, ip
 from gingham.studies.adiseshu1996.real.ends import ADDRESSES, written
 from gingham.studies.adiseshu1996.real.measures import Bench, disorder_after_loss
 from gingham.studies.adiseshu1996.real.relay import PACKETS
-from tests.conftest import require_programs, wait_until
+from tests.conftest import wait_until
 from tests.system.bundles import Daemon, command, daemons, refusal, started, transfer
 from tests.system.flows import connection
 from tests.system.pipes import Line, Programs, interfaces, network
@@ -204,7 +204,6 @@ def test_without_permission_nothing_is_touched(
 ) -> None:
     path = written(tmp_path, names, 2, QUANTA)["left"]
     drop = ["setpriv", "--bounding-set", "-net_raw", "--inh-caps", "-net_raw"]
-    require_programs("util-linux", "setpriv")
     inner = command(program, names["left"], path)
     done = subprocess.run(
         [*inner[:4], *drop, *inner[4:]],

@@ -41,7 +41,7 @@ def files() -> list[str]:
 @pytest.fixture(scope="module")
 def machine() -> Iterator[str]:
     """A namespace that has what they name."""
-    require_programs("iproute2", "ip")
+    require_programs("ip")
     require_root()
     name = f"gingham-{os.getpid()}-files"
     ip("netns", "add", name)

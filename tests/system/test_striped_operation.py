@@ -267,6 +267,7 @@ def test_a_reload_adds_moves_and_takes_away_channels_under_a_connection(
 def test_a_reload_changes_who_is_allowed_and_what_is_routed(
     program: Path, names: dict[str, str], tmp_path: Path
 ) -> None:
+    require_programs("ping")
     paths = written(tmp_path, 2, routes=["10.91.0.0/16"])
     left, path = names["left"], paths["left"]
 
@@ -382,7 +383,7 @@ def test_systemd_hears_of_readiness_reloads_life_and_the_end(
 
 
 def test_systemd_takes_the_unit(program: Path, tmp_path: Path) -> None:
-    require_programs("systemd", "systemd-analyze")
+    require_programs("systemd-analyze")
     unit = tmp_path / "striped@bundle0.service"
     unit.write_text(UNIT.read_text().replace("/usr/bin/striped", str(program)))
     done = subprocess.run(

@@ -48,7 +48,7 @@ def events(printed: str) -> list[dict[str, Any]]:
 
 
 def test_the_laboratory_of_the_page_carries_over_both_links(tmp_path: Path) -> None:
-    require_programs("iperf3 iproute2 iputils-ping", "ip", "iperf3", "ping", "tc")
+    require_programs("ip", "iperf3", "ping", "tc")
     require_root()
     environment = {
         **os.environ,

@@ -25,7 +25,7 @@ from typing import Any
 import pytest
 
 from gingham.studies._namespaces import ip, limit, made_in, namespaces
-from tests.conftest import wait_until
+from tests.conftest import require_programs, wait_until
 from tests.system.bundles import Daemon, ask, key_file, refusal, up
 from tests.system.memory import knows
 
@@ -138,6 +138,7 @@ def all_are_carrying(server: Daemon, count: int) -> bool:
 
 def ping(names: dict[str, str], end: str, to: str, *options: str) -> bool:
     """Whether an answer comes to one of three."""
+    require_programs("ping")
     sent = ["ip", "netns", "exec", names[end], "ping", "-c", "3", "-W", "2", *options, to]
     return subprocess.run(sent, capture_output=True, check=False).returncode == 0
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from gingham.studies._namespaces import ip
-from tests.conftest import wait_until
+from tests.conftest import require_programs, wait_until
 from tests.system.bundles import ADDRESSES, Daemon, config, daemons, refusal, up, written
 from tests.system.conftest import LINES
 from tests.system.flows import datagrams
@@ -61,6 +61,7 @@ def test_a_line_that_dies_costs_a_redundant_flow_nothing(
 def test_a_quota_ends_and_survives_a_kill(
     program: Path, names: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    require_programs("sysctl")
     monkeypatch.setenv("STATE_DIRECTORY", str(tmp_path / "state"))
     paths = written(tmp_path, len(LINES))
     text = paths["left"].read_text().replace("[[channel]]", "[[channel]]\npriority = 2", 1)

@@ -49,7 +49,7 @@ CAP_NET_ADMIN, CAP_SYS_ADMIN = 12, 21
 
 @pytest.fixture
 def names(program: Path) -> Iterator[dict[str, str]]:
-    require_programs("procps", "sysctl")
+    require_programs("sysctl")
     with network(Programs(program, program), LINES) as (names, _):
         for name in names.values():
             # Both, since loopback is older than what the default is for.
@@ -66,6 +66,7 @@ def names(program: Path) -> Iterator[dict[str, str]]:
 
 def set_sysctl(name: str, setting: str) -> None:
     """Set a parameter of a namespace."""
+    require_programs("sysctl")
     subprocess.run(["ip", "netns", "exec", name, "sysctl", "-qw", setting], check=True)
 
 
@@ -277,7 +278,7 @@ def test_who_may_make_no_interface_is_told_before_anything_is_made(
     path = written(tmp_path, {"routes": ["0.0.0.0/0"]})["left"]
     inner = command(program, names["left"], path)
     without = ["capsh", "--drop=cap_net_admin", "--", "-c", 'exec "$@"', "sh"]
-    require_programs("libcap2-bin", "capsh")
+    require_programs("capsh")
     done = subprocess.run(
         [*inner[:4], *without, *inner[4:]],
         capture_output=True,
@@ -349,7 +350,7 @@ def test_an_uplink_that_was_away_is_used_again(
 def test_what_is_longer_than_the_bundle_takes_is_answered(
     program: Path, names: dict[str, str], tmp_path: Path
 ) -> None:
-    require_programs("iputils-ping", "ping")
+    require_programs("ping")
     left = names["left"]
     with daemons(program, names, written(tmp_path, {"routes": ["0.0.0.0/0", "::/0"]})) as running:
         # Somebody has made the interface longer than what the bundle takes.

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from gingham.studies._namespaces import ENDS, ip
-from tests.conftest import wait_until
+from tests.conftest import require_programs, wait_until
 from tests.system.bundles import (
     Transfer,
     config,
@@ -47,6 +47,7 @@ def written(folder: Path, udp: int = 0, **changes: Any) -> dict[str, Path]:
 
 def connections(namespace: str, option: str, source: str = "0.0.0.0/0") -> list[str]:
     """Return what `ss` tells of each connection of channels that is there."""
+    require_programs("ss")
     port = ["(", "dport", "=", f":{PORT}", "or", "sport", "=", f":{PORT}", ")"]
     command = ["ss", "-tnHO", option, "state", "established", "src", source, *port]
     return ip("netns", "exec", namespace, *command).splitlines()
