@@ -18,9 +18,12 @@ import gingham
 from gingham import examples, glossary
 from gingham.cli import _commands
 from gingham.opensm import programs
+from tests import optional_programs
 from tests.conftest import TIMEOUT_S
 
 ROOT = Path(__file__).parent.parent
+# What a test of the harness requires in vain.
+NOT_IN_THE_TABLE = {"tcpdump"}
 
 
 def toml(name: str) -> dict[str, Any]:
@@ -179,22 +182,36 @@ def test_every_theorem_of_fair_queueing_names_tests_that_are_there() -> None:
             assert f"fn {test}(" in text, f"{test} is not in {path}"
 
 
-def asked_for() -> set[tuple[str, str]]:
-    """Return every program that a test or a command asks for, with the packages it may be in."""
-    asked = set(programs.PACKAGES.items())
+def required_programs() -> set[str]:
+    """Return every program that a call of `require_programs` names."""
+    required = set()
     for path in (ROOT / "tests").rglob("*.py"):
         for call in ast.walk(ast.parse(path.read_text())):
             if isinstance(call, ast.Call) and ast.unparse(call.func) == "require_programs":
-                within, *names = map(ast.unparse, call.args)
-                if within.startswith("'"):
-                    asked |= {(name.strip("'"), within.strip("'")) for name in names}
-    return asked
+                required |= {arg.value for arg in call.args if isinstance(arg, ast.Constant)}
+    return {str(name) for name in required} - NOT_IN_THE_TABLE
 
 
-def test_what_tests_ask_for_is_installed_before_them() -> None:
-    table = re.findall(r"^  \[(.+)\]=(.+)$", (ROOT / ".ci/run").read_text(), re.MULTILINE)
-    installed = dict(table)
-    asked = asked_for()
-    assert len(asked) > 10
-    wrong = {(name, within) for name, within in asked if installed.get(name) not in within.split()}
-    assert not wrong, sorted(wrong)
+def test_the_table_of_optional_programs_has_what_tests_and_commands_require() -> None:
+    table = optional_programs.TABLE
+    parts = [
+        set(table["base"]),
+        *(set(table[part]) for part in ("tests", "benchmarks", "packaging")),
+    ]
+    assert sum(map(len, parts)) == len(set().union(*parts)), "a program is listed twice"
+    # Every program of the table is required somewhere, and every required one is in the table.
+    assert required_programs() == set(table["tests"])
+    # Users and tests are given the same packages.
+    assert programs.PACKAGES.items() <= table["tests"].items()
+
+
+def test_ci_installs_every_program_of_the_table() -> None:
+    text = (ROOT / ".ci/run").read_text()
+    script = re.search(r"<<'END'\n(.*?)^END$", text, re.DOTALL | re.MULTILINE)
+    assert script is not None
+    command = [sys.executable, "-c", script[1]]
+    printed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    listed = dict(line.split() for line in printed.splitlines())
+    table = optional_programs.TABLE
+    assert listed == table["tests"] | table["benchmarks"] | table["packaging"]
+    assert "python -m tests.without_programs" in text
