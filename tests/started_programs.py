@@ -9,6 +9,7 @@ found. Words behind the script of `sh -c` are taken for a command, as `exec "$@"
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
@@ -36,6 +37,7 @@ BUILTINS = words_of("""
 BEFORE_COMMANDS = words_of("! do elif else exec if then time until while {")
 # No command begins with these words, and none follows before the next separator.
 NO_COMMANDS = words_of("case done esac fi for function }")
+ARITHMETIC = re.compile(r"\$\(\(.*?\)\)")
 SEPARATORS = "();<>|&\n"
 
 
@@ -74,7 +76,7 @@ def started_by_shell(words: Sequence[str], is_program: IsProgram) -> Iterator[st
         return
     script, *arguments = words[words.index("-c") + 1 :] or [""]
     for command in commands(script):
-        if command[0] not in BUILTINS and "$" not in command[0]:
+        if command[0] not in BUILTINS and is_program(command[0]):
             yield from started(command, is_program)
     # The first argument is the script's own name.
     yield from wrapped(arguments[1:], is_program)
@@ -82,7 +84,8 @@ def started_by_shell(words: Sequence[str], is_program: IsProgram) -> Iterator[st
 
 def commands(script: str) -> Iterator[list[str]]:
     """Yield the simple commands of a shell script as words; none if it cannot be read."""
-    lexer = shlex.shlex(script.replace("\\\n", " "), posix=True, punctuation_chars=SEPARATORS)
+    plain = ARITHMETIC.sub("0", script.replace("\\\n", " "))
+    lexer = shlex.shlex(plain, posix=True, punctuation_chars=SEPARATORS)
     lexer.whitespace_split, lexer.whitespace, lexer.commenters = True, " \t\r", ""
     try:
         tokens = list(lexer)

@@ -30,6 +30,7 @@ KNOWN = {*BASE, *PACKAGES, "tcpdump"}
         (["bash", "-o", "pipefail", "-c", "cat a | nft -f - >ip"], ["bash", "cat", "nft"]),
         (["sh", "-c", "mount /x && exec", "sh", "ip", "link"], ["sh", "mount", "ip"]),
         (["sh", "-c", "# ping\nA=1 tcpdump 2>&1 # ss\n(ip rule)"], ["sh", "tcpdump", "ip"]),
+        (["sh", "-c", "for a in 0 1; do tc $((10 * a)) ip $a; done"], ["sh", "tc"]),
         (["sh", "-c", 'if ss; then echo "$(ip)"; fi; x=$(tc)'], ["sh", "ss", "tc"]),
     ],
 )

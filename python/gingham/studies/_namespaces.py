@@ -47,7 +47,13 @@ def require_machine() -> None:
 def said(program: str, *words: str) -> str:
     """Run a program and return what it says."""
     command = [str(shutil.which(program, path=SEARCH)), *words]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=TIMEOUT_S, check=False
+        )
+    except subprocess.TimeoutExpired as error:
+        message = f"{' '.join(command)}: had not ended after {TIMEOUT_S:g} s"
+        raise EnvironmentProblem(message) from error
     if done.returncode != 0:
         raise EnvironmentProblem(f"{' '.join(command)}: {done.stderr.strip()}")
     return done.stdout

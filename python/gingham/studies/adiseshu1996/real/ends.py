@@ -107,7 +107,11 @@ class End:
     def ended(self) -> dict[str, Any]:
         """End it as `kill` does, and return what it tells."""
         self.process.send_signal(signal.SIGTERM)
-        out, _ = self.process.communicate(timeout=TIMEOUT_S)
+        try:
+            out, _ = self.process.communicate(timeout=TIMEOUT_S)
+        except subprocess.TimeoutExpired as error:
+            message = f"striped: had not ended {TIMEOUT_S:g} s after SIGTERM"
+            raise EnvironmentProblem(message) from error
         return dict(json.loads(out.splitlines()[-1]))
 
 
