@@ -97,7 +97,12 @@ class Guard:
     def declare(self, programs: Iterable[str]) -> None:
         """Allow programs for the running test, or for the scope of the fixture in set-up."""
         if self._nodes:
-            self._nodes[-1].stash.setdefault(DECLARED, set()).update(programs)
+            node = self._nodes[-1]
+            # A wider scope would allow them in tests that have nothing to do with the fixture.
+            assert not isinstance(node, pytest.Session | pytest.Dir), (
+                "a fixture that declares programs has at most the scope of a module"
+            )
+            node.stash.setdefault(DECLARED, set()).update(programs)
 
     def declared(self) -> set[str]:
         """Return the programs that the running test and the scopes around it have declared."""

@@ -215,3 +215,15 @@ def test_ci_installs_every_program_of_the_table() -> None:
     table = optional_programs.TABLE
     assert listed == table["tests"] | table["benchmarks"] | table["packaging"]
     assert "python -m tests.without_programs" in text
+
+
+def test_a_fresh_root_has_the_packages_that_the_readme_names() -> None:
+    """`.ci/fresh-root` reads them from the README, as this expression does."""
+    script = (ROOT / ".ci/fresh-root").read_text()
+    expression = re.search(r"grep -om1 '([^']+)' README\.md", script)
+    assert expression is not None
+    named = re.search(expression[1], (ROOT / "README.md").read_text())
+    assert named is not None
+    # pip's environments and the linker of Rust come from these.
+    assert named[0].split()[2:] == ["build-essential", "python3-venv"]
+    assert "apt-get install python3-venv" in (ROOT / "Makefile").read_text()

@@ -86,6 +86,11 @@ from tests.conftest import require_programs
 def of_module():
     require_programs("made-a")
 
+@pytest.fixture(scope="session")
+def of_session():
+    with pytest.raises(AssertionError, match="scope of a module"):
+        require_programs("made-b")
+
 @pytest.fixture
 def of_test():
     require_programs("made-b")
@@ -93,7 +98,7 @@ def of_test():
 def test_1_declares_and_starts(of_test):
     assert subprocess.run(["made-b"]).returncode == 0
 
-def test_2_does_not_inherit_it():
+def test_2_does_not_inherit_it(of_session):
     subprocess.run(["made-b"])
 
 def test_3_declares_for_the_module(of_module):

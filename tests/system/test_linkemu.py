@@ -39,7 +39,7 @@ def spoken(program: str, *words: object) -> str:
     return done.stdout
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def program() -> Path:
     """The program, built as the tests of the crates build it."""
     require_programs("ip")
