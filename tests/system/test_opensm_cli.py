@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from gingham import Fabric
-from tests.conftest import Finished, wait_until
+from tests.conftest import TIMEOUT_S, Finished, wait_until
 from tests.fragments import SECOND_PORT, with_aggregation
 from tests.system.support import made, nothing_is_left, processes, require_opensm
 
@@ -263,7 +263,7 @@ def test_an_interrupt_at_any_moment_leaves_nothing_behind(
     try:
         wait_until(lambda: is_running(moment, scratch) or running.poll() is not None)
         running.send_signal(signal_number)
-        out, err = running.communicate(timeout=60)
+        out, err = running.communicate(timeout=TIMEOUT_S)
     finally:
         running.kill()
         running.wait()
