@@ -83,6 +83,8 @@ impl Run {
     pub fn new(compiled: Compiled, engine: Engine) -> Self {
         let simulation = engine.start(Arc::clone(&compiled.plan));
         let names = Names::of(&compiled.plan);
+        let mut compiled = compiled;
+        compiled.notes.extend(simulation.stepping().and_then(|stepping| stepping.note()));
         Self { compiled, simulation, names }
     }
 

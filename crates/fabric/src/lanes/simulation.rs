@@ -96,7 +96,7 @@ impl Simulation {
         match refusal.filter(|_| by == SteppedBy::Columns) {
             Some(refusal) => Err(refusal),
             None => {
-                Ok(Self::of(plan, lanes, endpoints, Stepping { by, because: "it was asked for" }))
+                Ok(Self::of(plan, lanes, endpoints, Stepping::new(by, "it was asked for")))
             }
         }
     }
