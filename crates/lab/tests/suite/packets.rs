@@ -398,7 +398,8 @@ fn an_output_that_holds_all_that_waits_for_it_holds_up_nobody() {
 /// Utilisation of the channel of h0, and the share of time for which it waited for credits.
 fn busy_and_waiting(network: &str) -> [f64; 2] {
     let text = format!(
-        "{TWO}[[traffic]]\nhosts = [\"h0\"]\narrivals = \"backlogged\"\nlength.fixed = \"2048 B\"\n[network]\n{network}"
+        "{}[[traffic]]\nhosts = [\"h0\"]\narrivals = \"backlogged\"\nlength.fixed = \"2048 B\"\n[network]\n{network}",
+        TWO.replace("network.preset = \"santos-4x\"\n", "")
     );
     let mut run = Run::new(compiled(&text), Engine::Fast);
     run.advance(u64::MAX);
