@@ -313,9 +313,12 @@ fn refusal(network: &str, traffic: &str) -> serde_json::Value {
 #[test]
 fn packets_are_no_longer_than_the_technology_allows() {
     let long = "load = 0.1, length.fixed = \"64000 B\"";
-    for (preset, max) in
-        [("infiniband-sdr", 4_096), ("infiniband-ndr", 4_096), ("roce-25", 1_024), ("roce-400", 4_096)]
-    {
+    for (preset, max) in [
+        ("infiniband-sdr", 4_096),
+        ("infiniband-ndr", 4_096),
+        ("roce-25", 1_024),
+        ("roce-400", 4_096),
+    ] {
         let network = format!("preset = \"{preset}\"");
         let with = |segmentation: &str| format!("{long}, segmentation = {segmentation}");
         let fixed = |bytes: u32| with(&format!("{{ fixed = \"{bytes} B\" }}"));
@@ -333,7 +336,9 @@ fn packets_are_no_longer_than_the_technology_allows() {
         let short = format!("load = 0.1, length.fixed = \"{max} B\", segmentation = \"none\"");
         compiled(&chain(2, &network, &short)).unwrap();
     }
-    let limited = format!("{long}, policing = {{ rate = 0.5, burst = \"4 KiB\", longest = \"1 KiB\" }}");
+    let limited = format!(
+        "{long}, segmentation = \"none\", policing = {{ rate = 0.5, burst = \"4 KiB\", longest = \"1 KiB\" }}"
+    );
     compiled(&chain(2, "preset = \"infiniband-ndr\"", &limited)).unwrap();
 }
 
@@ -367,7 +372,8 @@ fn a_network_may_name_its_longest_packet() {
     let raw = "preset = \"myrinet-1280\", packet_max = \"2 KiB\"";
     let found = refusal(raw, "load = 0.1, length.fixed = \"4 KiB\"");
     assert_eq!(found["key"], "traffic[0].segmentation");
-    let answer = "load = 0.1, length.fixed = \"64 B\", window = { packets = 1, answer.length = \"4 KiB\" }";
+    let answer =
+        "load = 0.1, length.fixed = \"64 B\", window = { packets = 1, answer.length = \"4 KiB\" }";
     assert_eq!(refusal(raw, answer)["key"], "traffic[0].window.answer.length");
 }
 

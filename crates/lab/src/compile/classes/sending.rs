@@ -106,6 +106,8 @@ fn bounded(per_switch: u32, max: Option<Bytes>) -> SegmentationPlan {
     let Some(max) = max.and_then(|max| u32::try_from(max.0).ok()) else {
         return SegmentationPlan::PerSwitch(per_switch);
     };
+    // A limit of 0 B is refused with the plan.
+    let max = max.max(1);
     if per_switch >= max {
         return SegmentationPlan::Fixed(max);
     }
@@ -122,8 +124,12 @@ fn packet_max_message(source: &ScenarioSource, bytes: Bytes, max: Bytes) -> Stri
         Some(_) => "network.packet_max allows".to_owned(),
         None => format!("{} has", network.preset().name()),
     };
+    let carries = match bytes {
+        Bytes(bytes) if bytes >= u32::MAX.into() => "may be of any length".to_owned(),
+        bytes => format!("carries {bytes}"),
+    };
     format!(
-        "a packet carries {bytes}, and {whose} packets of at most {max} of payload: cut messages with segmentation = \
+        "a packet {carries}, and {whose} packets of at most {max} of payload: cut messages with segmentation = \
          {{ fixed = \"{max}\" }}, or raise network.packet_max"
     )
 }
