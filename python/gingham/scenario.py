@@ -262,7 +262,7 @@ class Scenario(AnyScenario):
         """Return the network that is simulated: preset and switching kind. Reads the fabric.
 
         >>> Scenario.example("torus").network()
-        'myrinet-1280 (wormhole)'
+        'myrinet-1280 (wormhole, round-robin)'
         """
         return network_said(self._core)
 

@@ -80,9 +80,10 @@ pub struct Run {
 
 impl Run {
     /// A run at time zero.
-    pub fn new(compiled: Compiled, engine: Engine) -> Self {
+    pub fn new(mut compiled: Compiled, engine: Engine) -> Self {
         let simulation = engine.start(Arc::clone(&compiled.plan));
         let names = Names::of(&compiled.plan);
+        compiled.notes.extend(simulation.stepping().and_then(|stepping| stepping.note()));
         Self { compiled, simulation, names }
     }
 

@@ -2,7 +2,7 @@
 
 ::
 
-    utilisation            stopped share, or fill of lane buffers where there are credits
+    utilisation            stopped share; over virtual lanes fill of lane buffers
     │╲  between switches   │╲                all channels, from the busiest on, by their kind:
     │ ╲___ from hosts      │ ╲___            from hosts, between switches, to hosts
     └──────────────        └────────

@@ -95,9 +95,7 @@ impl Simulation {
         let refusal = columns::refusal(&plan, &lanes, &endpoints);
         match refusal.filter(|_| by == SteppedBy::Columns) {
             Some(refusal) => Err(refusal),
-            None => {
-                Ok(Self::of(plan, lanes, endpoints, Stepping { by, because: "it was asked for" }))
-            }
+            None => Ok(Self::of(plan, lanes, endpoints, Stepping::new(by, "it was asked for"))),
         }
     }
 

@@ -47,7 +47,8 @@ impl Network {
         let left = self.credits.occupancy(channel).cast_signed();
         let area = left + present[channel.index()];
         let pauses = self.pauses.as_ref();
-        let (stops, stopped_ps) = pauses.map_or((0, 0), |of| of.heard(channel, end_ps));
+        let credit_wait = || (0, self.links.credit_wait_ps(channel, end_ps));
+        let (stops, stopped_ps) = pauses.map_or_else(credit_wait, |of| of.heard(channel, end_ps));
         ChannelCount {
             stops,
             stopped_ps,

@@ -190,18 +190,21 @@ impl Network {
     fn choose_crossed(&mut self, output: ChannelId) {
         let mut heads = [Head::default(); LANES];
         let mut eligible = 0_u16;
+        let mut is_any_ready = false;
         for lane in 0..self.plan.lanes.count {
             let buffers = self.output_buffers.as_ref().expect("outputs have buffers");
             let first = buffers.first_place(output, lane, &self.packets);
             let Some(first) = first.map(|place| buffers.line(output, lane)[place]) else {
                 continue;
             };
+            is_any_ready = true;
             if self.has_space(output, lane, first.id) {
                 let length_bytes = self.packets.get(first.id).wire_bytes;
                 heads[usize::from(lane)] = Head { length_bytes, arrival_ps: first.crossed_ps };
                 eligible |= 1 << lane;
             }
         }
+        self.set_credit_wait(output, is_any_ready && eligible == 0);
         if let Some(lane) = self.serve(output, eligible, &heads) {
             self.start_crossed(output, lane);
         }

@@ -40,6 +40,8 @@ struct Host {
 #[derive(Clone, Copy, Debug)]
 struct Offers {
     eligible: u16,
+    /// Whether any packet is ready, whatever credits there are.
+    is_any_ready: bool,
     /// By lane: the group whose packet it would take.
     groups: [u8; LANES],
     heads: [Head; LANES],
@@ -149,14 +151,15 @@ impl Hosts {
         match network.endpoints.next(host.endpoint, 0, network.clock.time()) {
             Next::Packet { payload_bytes, .. } => {
                 let blocks = blocks_of(network.wire_bytes(payload_bytes));
-                network.has_blocks(channel, 0, blocks)
+                let has_blocks = network.has_blocks(channel, 0, blocks);
+                network.set_credit_wait(channel, !has_blocks);
+                return has_blocks;
             }
-            Next::At(time) => {
-                host.hold_until(time, channel, &mut network.clock);
-                false
-            }
-            Next::Nothing => false,
+            Next::At(time) => host.hold_until(time, channel, &mut network.clock),
+            Next::Nothing => {}
         }
+        network.set_credit_wait(channel, false);
+        false
     }
 
     /// The lane that a host serves now, and the group whose packet it takes.
@@ -167,14 +170,19 @@ impl Hosts {
         network: &mut Network,
     ) -> Option<(u8, usize)> {
         let offers = self.offers(number, channel, network);
+        network.set_credit_wait(channel, offers.is_any_ready && offers.eligible == 0);
         let lane = network.serve(channel, offers.eligible, &offers.heads)?;
         Some((lane, offers.groups[usize::from(lane)].into()))
     }
 
     /// What each lane of a host could start now.
     fn offers(&mut self, number: usize, channel: ChannelId, network: &mut Network) -> Offers {
-        let mut offers =
-            Offers { eligible: 0, groups: [0; LANES], heads: [Head::default(); LANES] };
+        let mut offers = Offers {
+            eligible: 0,
+            is_any_ready: false,
+            groups: [0; LANES],
+            heads: [Head::default(); LANES],
+        };
         let host = &mut self.hosts[number];
         let now = network.clock.time();
         let mut waiting = network.endpoints.adapters[host.endpoint.index()].waiting_groups();
@@ -183,6 +191,7 @@ impl Hosts {
             waiting &= waiting - 1;
             match network.endpoints.next(host.endpoint, group, now) {
                 Next::Packet { payload_bytes, created } => {
+                    offers.is_any_ready = true;
                     let length_bytes = network.wire_bytes(payload_bytes);
                     let head = Head { length_bytes, arrival_ps: created.as_ps() };
                     let blocks = blocks_of(length_bytes);

@@ -38,12 +38,26 @@ struct Sender {
     is_awaited: bool,
 }
 
+/// The time for which an idle channel had a packet ready and no credits for it.
+#[derive(Clone, Copy, Debug)]
+struct CreditWait {
+    /// Start of the wait that lasts; `NOT_WAITING` if none does.
+    since_ps: u64,
+    /// Picoseconds of all earlier waits.
+    past_ps: u64,
+}
+
+/// No wait lasts.
+const NOT_WAITING: u64 = u64::MAX;
+
 const _: () = assert!(size_of::<Sender>() == 64, "what a start needs to know is a cache line");
 
 /// The starts of all channels.
 #[derive(Clone, Debug)]
 pub(crate) struct Links {
     senders: Vec<Sender>,
+    /// By channel.
+    credit_waits: Vec<CreditWait>,
     /// Whether all channels have the same rate.
     is_of_one_rate: bool,
 }
@@ -68,7 +82,27 @@ impl Links {
         let senders: Vec<_> = ChannelId::first(plan.channels.len()).map(sender).collect();
         let is_of_one_rate =
             senders.windows(2).all(|pair| pair[0].line.bytes == pair[1].line.bytes);
-        Self { senders, is_of_one_rate }
+        let credit_wait = CreditWait { since_ps: NOT_WAITING, past_ps: 0 };
+        Self { credit_waits: vec![credit_wait; senders.len()], senders, is_of_one_rate }
+    }
+
+    /// Records whether a channel has a packet ready and no credits for it from `now` on.
+    #[inline]
+    pub(crate) fn set_credit_wait(&mut self, channel: ChannelId, waits: bool, now: u64) {
+        let wait = &mut self.credit_waits[channel.index()];
+        let waited = wait.since_ps != NOT_WAITING;
+        if waits && !waited {
+            wait.since_ps = now;
+        } else if waited && !waits {
+            wait.past_ps += now - wait.since_ps;
+            wait.since_ps = NOT_WAITING;
+        }
+    }
+
+    /// Picoseconds up to an instant for which a channel had a packet ready and no credits for it.
+    pub(crate) fn credit_wait_ps(&self, channel: ChannelId, end_ps: u64) -> u64 {
+        let CreditWait { since_ps, past_ps } = self.credit_waits[channel.index()];
+        past_ps + end_ps.saturating_sub(since_ps)
     }
 
     /// What stays as it is of a channel.

@@ -94,7 +94,9 @@ impl Switches {
     pub(crate) fn try_start(&mut self, output: ChannelId, network: &mut Network) {
         let chosen = if self.is_in_line {
             let first = network.waiting.first(output);
-            first.filter(|id| network.has_space(output, 0, *id)).map(|id| (0, id))
+            let chosen = first.filter(|id| network.has_space(output, 0, *id)).map(|id| (0, id));
+            network.set_credit_wait(output, first.is_some() && chosen.is_none());
+            chosen
         } else if network.output_buffers.is_some() {
             return self.cross_and_start(output, network);
         } else {
@@ -152,8 +154,15 @@ impl Network {
                 eligible |= 1 << lane;
             }
         }
+        self.set_credit_wait(output, eligible == 0 && candidates.iter().any(Option::is_some));
         let lane = self.serve(output, eligible, &heads)?;
         Some((lane, candidates[usize::from(lane)].expect("only candidates are eligible")))
+    }
+
+    /// Records whether an idle channel has a packet ready and no credits for it.
+    #[inline]
+    pub(crate) fn set_credit_wait(&mut self, channel: ChannelId, waits: bool) {
+        self.links.set_credit_wait(channel, waits, self.clock.now());
     }
 
     /// What reads the same inputs as an output may start something, too.

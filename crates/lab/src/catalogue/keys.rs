@@ -186,13 +186,14 @@ mod tests {
     use crate::catalogue::scenario_schema;
 
     /// Keys that every network has.
-    const SHARED: [&str; 13] = [
+    const SHARED: [&str; 14] = [
         "network.preset",
         "network.switching",
         "network.link_rate",
         "network.cable_length",
         "network.delay_per_metre",
         "network.fec_delay",
+        "network.packet_max",
         "network.adapters",
         "network.admission",
         "network.crashes",

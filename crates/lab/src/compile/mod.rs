@@ -127,6 +127,7 @@ pub fn compile_observed(
         adapters,
         admission,
     };
+    classes::check_packet_max(source, &plan, parameters.packet_max)?;
     check(source, &plan, &mut gathered)?;
     network::settle(source, &parameters, &mut plan)?;
     plan.follow = follow::plan(source, &plan)?;

@@ -2,7 +2,7 @@
 
 use super::view::RunView;
 use gingham_model::measure::{ChannelReport, Estimate, LinkSeries, LinkStep};
-use gingham_model::{ChannelPlan, Ends, FlowControl, Plan};
+use gingham_model::{ChannelPlan, Ends, FlowControl, Plan, Switching};
 use gingham_results::{Builder, Table};
 use gingham_topology::ChannelId;
 use schemars::JsonSchema;
@@ -14,7 +14,8 @@ pub(super) struct Link {
     channel: ChannelId,
     plan: ChannelPlan,
     flit_bytes: u32,
-    flow_control: FlowControl,
+    /// Whether the time for which flow control holds its sender is counted.
+    counts_stops: bool,
     /// What the buffer at its end holds, that of all lanes together; none where a host consumes.
     buffer_flits: u32,
     measured: Option<ChannelReport>,
@@ -40,7 +41,10 @@ pub(super) fn rows(view: &RunView<'_>) -> Vec<Link> {
         channel,
         plan: *plan.channel(channel),
         flit_bytes: plan.switching.flit_bytes(),
-        flow_control: plan.switching.flow_control(),
+        counts_stops: match plan.switching.flow_control() {
+            FlowControl::StopAndGo | FlowControl::Pauses => true,
+            FlowControl::Credits => matches!(plan.switching, Switching::Packets(_)),
+        },
         buffer_flits: plan.buffer_flits(channel),
         measured,
     };
@@ -67,12 +71,8 @@ impl Link {
         Some(self.measured?.utilisation)
     }
 
-    /// Nobody is stopped where senders have credits.
     fn stopped_share(&self) -> Option<Estimate> {
-        match self.flow_control {
-            FlowControl::StopAndGo | FlowControl::Pauses => Some(self.measured?.stopped_share),
-            FlowControl::Credits => None,
-        }
+        self.measured.filter(|_| self.counts_stops).map(|of| of.stopped_share)
     }
 
     fn occupancy(&self) -> Option<Estimate> {
@@ -115,6 +115,9 @@ pub(super) fn columns(
     ends: impl Fn(ChannelId) -> Ends,
 ) -> Table {
     let interval = "half-width of its 95 % interval";
+    let stopped = "share of the window for which flow control held its sender: STOP was in force, or a lane was paused; with \
+                   credits of whole packets, a packet was ready and none of them had credits (PortXmitWait); NaN over \
+                   virtual lanes, where waits for credits are not counted";
     let carries = "what one flit carries; 1 B where packets are not cut into flits";
     of_channels(nodes, rows, |row| ends(row.channel))
         .integers(("flit_ps", "ps"), "time of one flit", |r| r.plan.flit.as_ps())
@@ -131,9 +134,7 @@ pub(super) fn columns(
             mean(r.utilisation())
         })
         .known(("utilisation_half_width", "1"), interval, |r| half_width(r.utilisation()))
-        .known(("stopped_share", "1"), "share of the window for which it was stopped; NaN where senders have credits", |r| {
-            mean(r.stopped_share())
-        })
+        .known(("stopped_share", "1"), stopped, |r| mean(r.stopped_share()))
         .known(("stopped_share_half_width", "1"), interval, |r| half_width(r.stopped_share()))
         .integers(
             ("buffer_flits", "flits"),

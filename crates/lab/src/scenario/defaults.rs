@@ -23,6 +23,7 @@ pub(crate) fn completed(
     let preset = preset(source, origin)?;
     completed.scenario.network.preset = Some(preset);
     if let Some(packet) = preset.figures().packet {
+        let packet = completed.scenario.network.packet_max.map_or(packet, |most| packet.min(most));
         for class in &mut completed.scenario.traffic {
             if !matches!(class.arrivals, Arrivals::Schedule(_)) && class.streams.is_none() {
                 class.length.get_or_insert(Lengths::Fixed(packet));

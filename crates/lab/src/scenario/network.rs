@@ -34,6 +34,9 @@ pub struct Network {
     pub slack: Option<SlackBuffer>,
     /// Bytes beside the payload. Default: the preset's.
     pub header: Option<Header>,
+    /// The most payload of a packet, which `segmentation` may not exceed. Default: 4 KiB under presets
+    /// of InfiniBand, what a packet carries under those of RoCE; no limit under others.
+    pub packet_max: Option<Bytes>,
     /// How a switch chooses among packets for the same output. Default: the preset's.
     pub arbitration: Option<Arbitration>,
     /// Which packets switches mark as they read their heads. None by default.
@@ -97,11 +100,6 @@ impl Network {
         let figures = preset.figures();
         let header = self.header.unwrap_or_default();
         let kind = self.kind();
-        let arbitration = if kind == SwitchingName::Packets {
-            Arbitration::OldestFirst
-        } else {
-            Arbitration::RoundRobin
-        };
         Parameters {
             link_rate: self.link_rate.unwrap_or(figures.link_rate),
             cable_length: self.cable_length.unwrap_or(figures.cable_length),
@@ -109,7 +107,8 @@ impl Network {
             fec_delay: self.fec_delay.unwrap_or(figures.fec_delay),
             type_bytes: header.type_bytes.unwrap_or(figures.type_bytes),
             trailer_bytes: header.trailer_bytes.unwrap_or(figures.trailer_bytes),
-            arbitration: self.arbitration.unwrap_or(arbitration),
+            packet_max: self.packet_max.or(figures.packet_max),
+            arbitration: self.arbitration(),
             in_transit: self.in_transit.over(&InTransitParameters::default()),
             switching: preset.switching(kind, self).under(self),
         }
@@ -120,8 +119,8 @@ impl Network {
         self.preset.unwrap_or(Preset::DEFAULT)
     }
 
-    /// What is simulated, for titles: `infiniband-ndr (whole packets)`, and that the preset was
-    /// changed where it was.
+    /// What is simulated, for titles: `infiniband-ndr (whole packets, oldest-first)`, with the rule by
+    /// which switches choose among packets, and that the preset was changed where it was.
     pub fn said(&self) -> String {
         let kind = match self.kind() {
             SwitchingName::Wormhole => "wormhole",
@@ -130,7 +129,21 @@ impl Network {
         };
         let unchanged = Self { preset: self.preset, switching: self.switching, ..Self::default() };
         let changed = if *self == unchanged { "" } else { ", changed" };
-        format!("{} ({kind}{changed})", self.preset().name())
+        let arbiter = match self.arbitration() {
+            Arbitration::OldestFirst => "oldest-first",
+            Arbitration::RoundRobin => "round-robin",
+            Arbitration::StrictPriority => "strict-priority",
+        };
+        format!("{} ({kind}, {arbiter}{changed})", self.preset().name())
+    }
+
+    /// How a switch chooses among packets for the same output: as named, or the default of the
+    /// switching kind.
+    fn arbitration(&self) -> Arbitration {
+        self.arbitration.unwrap_or(match self.kind() {
+            SwitchingName::Packets => Arbitration::OldestFirst,
+            SwitchingName::Wormhole | SwitchingName::VirtualLanes => Arbitration::RoundRobin,
+        })
     }
 
     /// The switching kind that is named, or the preset's own.

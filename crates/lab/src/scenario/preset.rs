@@ -178,6 +178,7 @@ const fn of_a_paper(bytes_per_second: u64, metres: u64) -> Figures {
         flit: Bytes(16),
         lanes: 1,
         packet: None,
+        packet_max: None,
     }
 }
 
@@ -217,6 +218,7 @@ fn infiniband(generation: Generation, switch_ns: u64, port_buffer: u64) -> Figur
         lane_buffer_max: Some(Bytes(GRANT_MAX)),
         flit: Bytes(64),
         packet: Some(Bytes(if is_coded_by_the_byte { 2_048 } else { 4_096 })),
+        packet_max: Some(Bytes(INFINIBAND_PACKET_MAX)),
         ..of_a_paper(1, 10)
     }
 }
@@ -234,6 +236,7 @@ fn roce(
 ) -> Figures {
     let link_rate = Rate::from_bytes_per_second(megabytes_per_second * 1_000_000);
     let is_narrow = megabytes_per_second == 3_125;
+    let packet = Some(Bytes(if is_narrow { 1_024 } else { 4_096 }));
     Figures {
         link_rate,
         delay_per_metre: Span::from_ps(5_000),
@@ -244,7 +247,8 @@ fn roce(
         port_buffer: Bytes(port_buffer),
         pause_answer: Some(link_rate.flit_time(quanta * 64).span),
         flit: Bytes(64),
-        packet: Some(Bytes(if is_narrow { 1_024 } else { 4_096 })),
+        packet,
+        packet_max: packet,
         ..of_a_paper(1, 10)
     }
 }
@@ -252,6 +256,10 @@ fn roce(
 /// InfiniBand grants at most 2,048 blocks of 64 B at a time (InfiniBand Architecture
 /// Specification, Volume 1, section 7.9.4.2).
 const GRANT_MAX: u64 = 2_048 * 64;
+
+/// The longest path MTU of InfiniBand (InfiniBand Architecture Specification, Volume 1, section
+/// 7.7.8): a packet carries at most so many bytes of payload.
+const INFINIBAND_PACKET_MAX: u64 = 4_096;
 
 /// Presets of InfiniBand, by generation; FDR10 has the switches of FDR.
 const GENERATIONS: [(Generation, Preset); 9] = [

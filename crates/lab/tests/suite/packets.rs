@@ -6,11 +6,12 @@
 use crate::imported::{RING, result};
 use gingham_kernel::Span;
 use gingham_lab::scenario::{Overrides, Preset, ScenarioSource};
-use gingham_lab::{Compiled, DeadlockReport, LabError, compile};
+use gingham_lab::{ColumnData, Compiled, DeadlockReport, Engine, LabError, Run, compile};
 use gingham_model::{
     Among, Arbitration, Delivery, Granularity, OvertakingPlan, PacketsPlan, Plan, Read, Status,
     Switching,
 };
+use gingham_topology::EndpointId;
 use gingham_topology::routing::LaneSet;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -393,4 +394,41 @@ fn an_output_that_holds_all_that_waits_for_it_holds_up_nobody() {
     // One that holds a packet is no better than none.
     let [local, remote, victim] = delivered(1);
     assert!(local > 2 * remote && remote > 6 * victim, "{local} {remote} {victim}");
+}
+
+/// Utilisation of the channel of h0, and the share of time for which it waited for credits.
+fn busy_and_waiting(network: &str) -> [f64; 2] {
+    let text = format!(
+        "{}[[traffic]]\nhosts = [\"h0\"]\narrivals = \"backlogged\"\nlength.fixed = \"2048 B\"\n[network]\n{network}",
+        TWO.replace("network.preset = \"santos-4x\"\n", "")
+    );
+    let mut run = Run::new(compiled(&text), Engine::Fast);
+    run.advance(u64::MAX);
+    let channel = run.compiled().plan.fabric.endpoint_channel(EndpointId::new(0));
+    let record = run.record();
+    let links = record.tables.iter().find(|table| table.name == "links").unwrap();
+    let first = |name: &str| {
+        let column = links.columns.iter().find(|column| column.name == name).unwrap();
+        let ColumnData::Reals(values) = &column.data else {
+            panic!("{name} holds no real numbers")
+        };
+        values[channel.index()]
+    };
+    [first("utilisation"), first("stopped_share")]
+}
+
+/// A packet of 2,068 B takes 2,068 ns. One of h0's is in the buffer for d + F + t(W), and its credits are
+/// back d later, with 49.2 ns of cable and 40 ns of switch.
+#[test]
+fn the_links_table_says_how_long_packets_waited_for_credits() {
+    let preset = "preset = \"santos-4x\"";
+    let period = 2.0 * 49.2 + 40.0 + 2_068.0;
+    let [busy, waiting] = busy_and_waiting(&format!("{preset}\npackets.buffer = \"2112 B\""));
+    assert!((busy - 2_068.0 / period).abs() < 1e-3, "{busy}");
+    assert!((waiting - (1.0 - 2_068.0 / period)).abs() < 1e-3, "{waiting}");
+    // Four packets are more than the way takes.
+    assert!(busy_and_waiting(preset)[1].abs() < 1e-12);
+    // Over virtual lanes waits for credits are not counted.
+    let lanes = busy_and_waiting(&format!("{preset}\nswitching = \"virtual-lanes\""));
+    assert!(lanes[0] > 0.0 && lanes[1].is_nan(), "{lanes:?}");
 }

@@ -300,3 +300,144 @@ fn accepted_by_mesh(lanes: &str, flits: u64, seed: u64) -> f64 {
     // Of 64 hosts, flits of 16 B and cycles of 1,000 ps.
     accepted.unwrap().mean * 1_000.0 / 16.0 / 64.0
 }
+
+/// What compiling a chain refuses, as a program reads it.
+fn refusal(network: &str, traffic: &str) -> serde_json::Value {
+    match compiled(&chain(2, network, traffic)) {
+        Err(LabError::Input(error)) => error.to_json(),
+        other => panic!("{network}; {traffic}: {other:?}"),
+    }
+}
+
+/// The path MTU of InfiniBand is at most 4,096 B, whatever a preset's own packets carry.
+#[test]
+fn packets_are_no_longer_than_the_technology_allows() {
+    let long = "load = 0.1, length.fixed = \"64000 B\"";
+    for (preset, max) in [
+        ("infiniband-sdr", 4_096),
+        ("infiniband-ndr", 4_096),
+        ("roce-25", 1_024),
+        ("roce-400", 4_096),
+    ] {
+        let network = format!("preset = \"{preset}\"");
+        let with = |segmentation: &str| format!("{long}, segmentation = {segmentation}");
+        let fixed = |bytes: u32| with(&format!("{{ fixed = \"{bytes} B\" }}"));
+        compiled(&chain(2, &network, &fixed(max))).unwrap();
+        for (traffic, key) in [
+            (fixed(max + 1), "traffic[0].segmentation.fixed"),
+            (with("\"none\""), "traffic[0].segmentation"),
+            (with("{ by-hops = [\"1 KiB\", \"9000 B\"] }"), "traffic[0].segmentation.by-hops[1]"),
+        ] {
+            let found = refusal(&network, &traffic);
+            assert_eq!(found["key"], key, "{found}");
+            assert!(found.to_string().contains(preset), "{found}");
+        }
+        // A message that is one packet is not cut.
+        let short = format!("load = 0.1, length.fixed = \"{max} B\", segmentation = \"none\"");
+        compiled(&chain(2, &network, &short)).unwrap();
+    }
+    let limited = format!(
+        "{long}, segmentation = \"none\", policing = {{ rate = 0.5, burst = \"4 KiB\", longest = \"1 KiB\" }}"
+    );
+    compiled(&chain(2, "preset = \"infiniband-ndr\"", &limited)).unwrap();
+}
+
+#[test]
+fn adaptive_segments_count_up_to_the_longest_packet() {
+    let plan_of = |network: &str, segmentation: &str| {
+        let traffic =
+            format!("load = 0.1, length.fixed = \"64000 B\", segmentation = {segmentation}");
+        let plan = compiled(&chain(2, network, &traffic)).unwrap().plan;
+        let of = |switches: usize| plan.classes[0].segmentation.longest_bytes(|| switches);
+        [of(1), of(2), of(3), of(9)]
+    };
+    let ndr = "preset = \"infiniband-ndr\"";
+    // 128 KiB a switch.
+    assert_eq!(plan_of(ndr, "\"adaptive\""), [4_096; 4]);
+    assert_eq!(plan_of(ndr, "{ adaptive = \"1500 B\" }"), [1_500, 3_000, 4_096, 4_096]);
+    let jumbo = "preset = \"roce-400\", packet_max = \"8 KiB\"";
+    assert_eq!(plan_of(jumbo, "{ adaptive = \"3000 B\" }"), [3_000, 6_000, 8_192, 8_192]);
+    // No technology, no limit.
+    assert_eq!(plan_of("preset = \"santos-4x\"", "{ adaptive = \"2 KiB\" }")[1], 4_096);
+    assert_eq!(plan_of("preset = \"myrinet-1280\"", "{ adaptive = \"5000 B\" }")[3], 45_000);
+    let none = "load = 0.1, length.fixed = \"64000 B\", segmentation = \"none\"";
+    compiled(&chain(2, "preset = \"myrinet-1280\"", none)).unwrap();
+}
+
+#[test]
+fn a_network_may_name_its_longest_packet() {
+    let network = "preset = \"infiniband-ndr\", packet_max = \"2 KiB\"";
+    let plan = compiled(&chain(2, network, "load = 0.1")).unwrap().plan;
+    assert_eq!(plan.classes[0].segmentation, SegmentationPlan::Fixed(2_048));
+    let raw = "preset = \"myrinet-1280\", packet_max = \"2 KiB\"";
+    let found = refusal(raw, "load = 0.1, length.fixed = \"4 KiB\"");
+    assert_eq!(found["key"], "traffic[0].segmentation");
+    let answer =
+        "load = 0.1, length.fixed = \"64 B\", window = { packets = 1, answer.length = \"4 KiB\" }";
+    assert_eq!(refusal(raw, answer)["key"], "traffic[0].window.answer.length");
+}
+
+/// Payload of h0, whose packets carry 4,096 B, as a share of the link into h5, to which h1 to h4 send
+/// packets of 512 B as fast as they can.
+#[expect(clippy::cast_precision_loss, reason = "far fewer than 2^52 bytes")]
+fn share_of_long_packets(arbitration: &str) -> f64 {
+    let text = format!(
+        r#"
+        topology.generate.star.hosts = 6
+        network = {{ preset = "infiniband-ndr"{arbitration} }}
+        measure.messages = "all"
+        stop = {{ time = "150 us", warm_up = "0 ps", follow = "0 ps" }}
+        [[traffic]]
+        name = "long"
+        hosts = ["h0"]
+        arrivals = "backlogged"
+        destinations.host = "h5"
+        [[traffic]]
+        name = "short"
+        hosts = ["h1", "h2", "h3", "h4"]
+        arrivals = "backlogged"
+        destinations.host = "h5"
+        length.fixed = "512 B"
+        "#
+    );
+    let mut run = gingham_fabric::start(Arc::clone(&compiled(&text).unwrap().plan));
+    run.advance(u64::MAX);
+    // Buffers of 128 KiB are full by then: they take 5 x 2.6 us.
+    let from = 50_000_000..150_000_000;
+    let messages = run.take_messages();
+    let of_long = messages.iter().filter(|found| found.message.class == ClassId::new(0));
+    let late = of_long.filter(|found| from.contains(&found.delivered.as_ps()));
+    let bytes: u64 = late.map(|found| u64::from(found.message.payload_bytes)).sum();
+    // 50 GB/s is 20 ps a byte.
+    bytes as f64 * 20.0 / 100e6
+}
+
+/// Packets have 26 B beside their payload. One of each host a turn takes 4,122 + 4 x 538 B. With
+/// oldest first each gets what its buffer holds, and that is full: a packet of 4,122 B takes 65
+/// blocks, and one of 538 B takes 9.
+#[test]
+fn the_arbiter_of_an_output_decides_what_long_packets_get() {
+    let in_turn = 4_096.0 / (4_122.0 + 4.0 * 538.0);
+    let by_age = (4_096.0 / 65.0) / (4_122.0 / 65.0 + 4.0 * 538.0 / 9.0);
+    assert!(in_turn > 0.65 && by_age < 0.21, "{in_turn} {by_age}");
+    let found = share_of_long_packets("");
+    assert!((found - by_age).abs() < 0.02, "oldest first: {found}, not {by_age}");
+    let found = share_of_long_packets(", arbitration = \"round-robin\"");
+    assert!((found - in_turn).abs() < 0.02, "round robin: {found}, not {in_turn}");
+}
+
+#[test]
+fn titles_name_the_arbiter() {
+    for (network, title) in [
+        ("preset = \"infiniband-ndr\"", "infiniband-ndr (whole packets, oldest-first)"),
+        ("preset = \"myrinet-1280\"", "myrinet-1280 (wormhole, round-robin)"),
+        ("preset = \"yum-1600\"", "yum-1600 (virtual lanes, round-robin)"),
+        (
+            "preset = \"infiniband-ndr\", arbitration = \"strict-priority\"",
+            "infiniband-ndr (whole packets, strict-priority, changed)",
+        ),
+    ] {
+        let text = chain(2, network, "load = 0.1, length.fixed = \"64 B\"");
+        assert_eq!(compiled(&text).unwrap().network, title);
+    }
+}

@@ -35,11 +35,13 @@ impl Simulation {
         if self.outputs[channel.index()].sending.is_some() {
             return;
         }
-        match self.hosts[channel.index()] {
+        let waits = match self.hosts[channel.index()] {
             Some(endpoint) => self.choose_at_host(endpoint, channel),
             None if has_buffer => self.start_crossed(channel),
             None => self.choose_at_switch(channel),
-        }
+        };
+        let now = self.timeline.now;
+        self.outputs[channel.index()].wait.set(waits, now);
     }
 
     /// A packet starts on the channel of its path to which its journey has come.

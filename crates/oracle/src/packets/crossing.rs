@@ -157,8 +157,9 @@ impl Simulation {
         self.keep_turn(output, lane, input);
     }
 
-    /// An idle output starts what crossed first to a lane that can be chosen.
-    pub(crate) fn start_crossed(&mut self, output: ChannelId) {
+    /// An idle output starts what crossed first to a lane that can be chosen. Returns whether a packet
+    /// is ready and none has credits.
+    pub(crate) fn start_crossed(&mut self, output: ChannelId) -> bool {
         let head = |lane: u8| {
             let crossed = self.first_crossed(output, lane)?;
             let length = u32::try_from(crossed.wire_bytes).expect("a packet is below 4 GiB");
@@ -166,11 +167,15 @@ impl Simulation {
             self.outputs[output.index()].has_space(lane, crossed.blocks).then_some(head)
         };
         let heads: Vec<_> = (0..self.plan.lanes.count).map(head).collect();
-        let Some(lane) = self.choose_lane(output, &heads) else { return };
+        let mut lanes = 0..self.plan.lanes.count;
+        let is_any_ready = lanes.any(|lane| self.first_crossed(output, lane).is_some());
+        let waits = is_any_ready && heads.iter().all(Option::is_none);
+        let Some(lane) = self.choose_lane(output, &heads) else { return waits };
         let first = self.first_crossed(output, lane).expect("a lane that can be chosen has one");
         let Crossed { packet, dateline_class, .. } = *first;
         let mut packets = self.output_lane_mut(output, lane).packets.iter_mut();
         packets.find(|crossed| crossed.packet == packet).expect("it is here").has_started = true;
         self.go_on(packet, lane, dateline_class, Leaves::Output { lane });
+        false
     }
 }

@@ -90,8 +90,10 @@ impl Simulation {
 
     // Phase 6: start.
 
-    pub(crate) fn choose_at_host(&mut self, endpoint: EndpointId, channel: ChannelId) {
-        let candidates = self.candidates_at_host(endpoint, channel);
+    /// A host whose channel is idle begins a packet, if it can. Returns whether one is ready and none
+    /// has credits.
+    pub(crate) fn choose_at_host(&mut self, endpoint: EndpointId, channel: ChannelId) -> bool {
+        let (candidates, is_any_ready) = self.candidates_at_host(endpoint, channel);
         let head = |candidate: &Candidate| Head {
             length_bytes: u32::try_from(candidate.wire_bytes).expect("a packet is below 4 GiB"),
             arrival_ps: candidate.created.as_ps(),
@@ -101,19 +103,22 @@ impl Simulation {
             let chosen = candidates[usize::from(lane)].expect("a lane that can be chosen was");
             self.begin(endpoint, lane, chosen.group);
         }
+        is_any_ready && candidates.iter().all(Option::is_none)
     }
 
-    /// By lane: what it could begin. Every queue in which something waits is asked, whatever space
-    /// there is.
+    /// By lane: what it could begin; and whether any packet is ready. Every queue in which something
+    /// waits is asked, whatever space there is.
     fn candidates_at_host(
         &mut self,
         endpoint: EndpointId,
         channel: ChannelId,
-    ) -> Vec<Option<Candidate>> {
+    ) -> (Vec<Option<Candidate>>, bool) {
         let mut candidates = vec![None; self.plan.lanes.count.into()];
+        let mut is_any_ready = false;
         // Groups are in the order of their lanes, so that the one of the lowest takes a lane.
         for (group, lanes) in self.waiting_groups(endpoint) {
             let Some(next) = self.next_of(endpoint, channel, group) else { continue };
+            is_any_ready = true;
             let blocks = PacketsPlan::blocks(next.wire_bytes);
             for lane in lanes.lanes() {
                 let candidate: &mut Option<Candidate> = &mut candidates[usize::from(lane)];
@@ -127,7 +132,7 @@ impl Simulation {
                 }
             }
         }
-        candidates
+        (candidates, is_any_ready)
     }
 
     /// The groups of queues in which something waits, and their lanes, in ascending order.

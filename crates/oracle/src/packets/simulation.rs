@@ -4,7 +4,7 @@ use crate::packets::buffer::Input;
 use crate::packets::crossing::OutputLane;
 use crate::packets::event::Event;
 use crate::packets::journey::Journeys;
-use crate::packets::output::{Credits, Output};
+use crate::packets::output::{CreditWait, Credits, Output};
 use crate::packets::pausing::Pausing;
 use crate::run::Network;
 use crate::timeline::Timeline;
@@ -127,11 +127,11 @@ impl Simulation {
     /// Counts by channel, with what stands in buffers counted up to `end`.
     fn counts(&self, end: Time, bytes: impl Fn(ChannelId) -> u64) -> Vec<ChannelCount> {
         let count = |(channel, input): (ChannelId, &Option<Input>)| {
-            let pausing = self.outputs[channel.index()].pausing.as_ref();
+            let output = &self.outputs[channel.index()];
             ChannelCount {
                 data_flits: bytes(channel),
-                stops: pausing.map_or(0, |of| of.pauses),
-                stopped_ps: pausing.map_or(0, |of| of.paused_ps(end)),
+                stops: output.pausing.as_ref().map_or(0, |of| of.pauses),
+                stopped_ps: output.stopped_ps(end),
                 occupancy_flit_ps: input.as_ref().map_or(0, |input| input.occupancy_byte_ps(end)),
                 ..ChannelCount::default()
             }
@@ -194,5 +194,6 @@ fn output(plan: &Plan, packets: &PacketsPlan, channel: ChannelId) -> Output {
         credits: (has_buffer && !pauses).then(credits),
         pausing: (has_buffer && pauses).then(|| Pausing::new(lanes.count)),
         sent_bytes: 0,
+        wait: CreditWait::default(),
     }
 }

@@ -97,7 +97,8 @@ impl Simulation {
         }
     }
 
-    pub(crate) fn choose_at_switch(&mut self, channel: ChannelId) {
+    /// An idle output starts a packet, if it can. Returns whether one is ready and none has credits.
+    pub(crate) fn choose_at_switch(&mut self, channel: ChannelId) -> bool {
         let lanes = 0..self.plan.lanes.count;
         let candidates: Vec<_> = lanes.map(|lane| self.candidate(channel, lane)).collect();
         let head = |(lane, candidate): (u8, &Option<Waiting>)| {
@@ -111,6 +112,7 @@ impl Simulation {
             let chosen = candidates[usize::from(lane)].expect("a lane that can be chosen was");
             self.start_at_switch(channel, lane, chosen);
         }
+        candidates.iter().any(Option::is_some) && heads.iter().all(Option::is_none)
     }
 
     /// The packet that would go on a lane of an output, whether there is space for it or not.

@@ -1,11 +1,15 @@
 //! Space and credits: what a lane holds decides on what its channel carries.
 
+use crate::common::lanes::on_lanes;
 use crate::common::packets::{packets, packets_plan, sends};
-use crate::common::{backlogged, chain, channel, deliveries, row, story};
+use crate::common::{backlogged, chain, channel, deliveries, row, stop_at, story};
 use crate::last_starts;
 use gingham_kernel::{Span, Time};
-use gingham_model::Plan;
+use gingham_model::{Plan, Status};
+use gingham_oracle::start;
+use gingham_topology::routing::LaneSet;
 use proptest::prelude::*;
+use std::sync::Arc;
 
 /// h0 sends packets of 64 bytes over s0, whose buffer holds so many: they take 640 ps each.
 fn backlog(held: u32, credit_delay: u64) -> Plan {
@@ -98,4 +102,60 @@ fn what_leaves_and_what_comes_take_space_at_once() {
     let found = deliveries(plan, 2);
     assert_eq!(story(&found[1]).1, 790);
     assert_eq!(found[1].delivered, Time::from_ps(790 + 3 * 25 + 2 * 100 + 640));
+}
+
+/// Picoseconds for which each of some channels waited for credits, at the end of a run.
+fn waits<const N: usize>(mut plan: Plan, ps: u64, ends: [(&str, &str); N]) -> [u64; N] {
+    plan.stop = stop_at(ps);
+    let ways = ends.map(|(from, to)| channel(&plan.fabric, from, to));
+    let mut simulation = start(Arc::new(plan));
+    while *simulation.advance(1) == Status::Running {}
+    assert_eq!(simulation.now(), Time::from_ps(ps));
+    let counts = simulation.channel_counts();
+    ways.map(|channel| counts[channel.index()].stopped_ps)
+}
+
+#[test]
+fn a_channel_waits_while_it_is_idle_and_what_is_ready_has_no_credits() {
+    // The host sends from 0 to 640 and from 2,690 to 3,330, and again from 5,380 on: it waits for 2,050
+    // in between. The channel into h1 needs no credits.
+    let both = [("h0", "s0"), ("s0", "h1")];
+    assert_eq!(waits(backlog(1, 0), 640, both), [0, 0]);
+    assert_eq!(waits(backlog(1, 0), 641, both), [1, 0]);
+    assert_eq!(waits(backlog(1, 0), 5_000, both), [2_050 + 5_000 - 3_330, 0]);
+    assert_eq!(waits(backlog(1, 0), 6_000, both), [2 * 2_050, 0]);
+    // Two packets at a time: from 1,280 to 2,690.
+    assert_eq!(waits(backlog(2, 0), 3_000, both), [2_690 - 1_280, 0]);
+    // A host whose packets have all left waits for nothing.
+    let mut plan = backlog(1, 0);
+    plan.classes.clear();
+    sends(&mut plan, 0, 0, &[(0, 1, 64)]);
+    assert_eq!(waits(plan, 6_000, both), [0, 0]);
+}
+
+#[test]
+fn a_switch_waits_for_credits_of_the_next() {
+    // As in `a_candidate_without_space_keeps_its_lane`: A leaves s0 from 125 to 1,405. B and C are ready
+    // by then, and B starts at 1,555. C follows it without a gap.
+    let mut plan = packets_plan(row(2, &[0, 0, 0, 1]), 1);
+    packets(&mut plan, |packets| packets.buffer_blocks = [3; 16]);
+    sends(&mut plan, 0, 0, &[(0, 3, 128)]);
+    sends(&mut plan, 1, 0, &[(5, 3, 128)]);
+    sends(&mut plan, 2, 0, &[(10, 3, 64)]);
+    assert_eq!(waits(plan, 6_000, [("s0", "s1"), ("s1", "h3")]), [150, 0]);
+}
+
+#[test]
+fn a_channel_does_not_wait_while_another_lane_sends() {
+    // Lane 0 has a packet to send from 640 on, and credits again at 2,690. Lane 1 sends from 1,000 to
+    // 1,640.
+    let mut two = packets_plan(chain(1), 2);
+    packets(&mut two, |packets| {
+        packets.buffer_blocks = [1; 16];
+        packets.forwarding_delay = Span::from_ps(2_000);
+    });
+    sends(&mut two, 0, 0, &[(0, 1, 64), (0, 1, 64)]);
+    sends(&mut two, 0, 0, &[(1_000, 1, 64)]);
+    on_lanes(&mut two, &[LaneSet::one(0), LaneSet::one(1)]);
+    assert_eq!(waits(two, 6_000, [("h0", "s0")]), [1_000 - 640 + 2_690 - 1_640]);
 }

@@ -107,16 +107,49 @@ fn of_what_is_beside(plan: &Plan, lanes: &PipelinePlan, endpoints: &Endpoints) -
 /// How a run is stepped: by columns, if they take it and what is expected to move in a tick saves
 /// more instructions than columns cost whatever moves.
 pub(crate) fn choose(plan: &Plan, lanes: &PipelinePlan, endpoints: &Endpoints) -> Stepping {
-    if let Some(Refusal { because, .. }) = refusal(plan, lanes, endpoints) {
-        return Stepping { by: SteppedBy::Ports, because };
+    let moves = moves(plan, lanes);
+    if let Some(Refusal { because, keys }) = refusal(plan, lanes, endpoints) {
+        let columns_faster = columns_faster(plan, lanes, moves);
+        return Stepping { by: SteppedBy::Ports, because, keys, columns_faster };
     }
-    let Moves { flits, heads } = moves(plan, lanes);
-    if flits * SAVED_BY_FLIT + heads * SAVED_BY_HEAD > cost_of_columns(plan) {
+    if saved_by_columns(plan, moves) > 0.0 {
         let because = "every flit goes in turn, and many move in a tick";
-        return Stepping { by: SteppedBy::Columns, because };
+        return Stepping::new(SteppedBy::Columns, because);
     }
-    Stepping { by: SteppedBy::Ports, because: "columns cost more in a tick than they save here" }
+    Stepping::new(SteppedBy::Ports, "columns cost more in a tick than they save here")
 }
+
+/// Instructions of a tick that columns are expected to save.
+fn saved_by_columns(plan: &Plan, Moves { flits, heads }: Moves) -> f64 {
+    flits * SAVED_BY_FLIT + heads * SAVED_BY_HEAD - cost_of_columns(plan)
+}
+
+/// How many times fewer instructions a run is expected to take by columns than by ports, to the next
+/// whole number: only from `FASTER_MIN` times and `LONG_RUN` instructions on.
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "an estimate needs few digits, and is small and positive"
+)]
+fn columns_faster(plan: &Plan, lanes: &PipelinePlan, moves: Moves) -> Option<u32> {
+    let by_ports = moves.flits * COST_OF_FLIT + moves.heads * COST_OF_HEAD;
+    let ticks = plan.stop.time.as_ps() as f64 / lanes.cycle.as_ps() as f64;
+    let factor = by_ports / (by_ports - saved_by_columns(plan, moves));
+    let is_told = by_ports * ticks >= LONG_RUN && factor >= FASTER_MIN;
+    is_told.then_some(factor.round() as u32)
+}
+
+/// A run by ports is told to be slow if columns are expected to take so many times fewer
+/// instructions, and the run takes so many: some seconds.
+const FASTER_MIN: f64 = 1.5;
+const LONG_RUN: f64 = 1e10;
+
+/// Instructions of a flit that leaves a switch by ports, and of the first flit of a packet besides. The
+/// row `lanes-mesh-8x8` of the benches takes 464 a hop. A mesh of packets of one flit takes 1,368: 110,842
+/// instructions in a tick in which 81 of them leave switches.
+const COST_OF_FLIT: f64 = 464.0;
+const COST_OF_HEAD: f64 = 1_368.0 - COST_OF_FLIT;
 
 /// How far ahead rings of columns look at the most: they are looked at whole wherever a section
 /// ends. With 5,000 cycles a mesh of 256 switches and 16 lanes took 1.3 s by columns and 0.9 s by

@@ -33,6 +33,7 @@ mod window;
 pub(super) use hosts::{Hosts, matching};
 pub(super) use lengths::payload;
 pub(super) use policing::check_packets;
+pub(super) use sending::check_packet_max;
 pub(super) use sending::priority_of;
 pub(super) use window::check_paces;
 

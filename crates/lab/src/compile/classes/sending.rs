@@ -3,9 +3,11 @@
 use super::context::ClassContext;
 use super::lengths::payload;
 use crate::compile::gathered::Gathered;
+use crate::compile::longest::sent_as;
 use crate::error::LabError;
+use crate::scenario::ScenarioSource;
 use gingham_kernel::Bytes;
-use gingham_model::{Priority, Segmentation, SegmentationPlan};
+use gingham_model::{Plan, Priority, Segmentation, SegmentationPlan};
 
 /// A priority, or why it is none.
 pub(in crate::compile) fn priority_of(written: i64) -> Result<Priority, String> {
@@ -31,14 +33,17 @@ impl ClassContext<'_> {
         match segmentation {
             Segmentation::None => Ok(SegmentationPlan::None),
             Segmentation::Fixed(bytes) => {
-                Ok(SegmentationPlan::Fixed(self.segment("segmentation.fixed", *bytes)?))
+                let key = "segmentation.fixed";
+                self.check_packet_max(key, *bytes)?;
+                Ok(SegmentationPlan::Fixed(self.segment(key, *bytes)?))
             }
             Segmentation::Adaptive(adaptive) => {
                 let bytes = match adaptive.per_switch {
                     Some(bytes) => bytes,
                     None => self.buffer(gathered),
                 };
-                Ok(SegmentationPlan::PerSwitch(self.segment("segmentation.adaptive", bytes)?))
+                let bytes = self.segment("segmentation.adaptive", bytes)?;
+                Ok(bounded(bytes, self.links.parameters.packet_max))
             }
             Segmentation::ByHops(list) => self.segments_by_hops(list),
         }
@@ -72,10 +77,19 @@ impl ClassContext<'_> {
             return Err(self.error("segmentation.by-hops", message).into());
         }
         let segment = |(index, bytes): (usize, &Bytes)| {
-            self.segment(&format!("segmentation.by-hops.{index}"), *bytes)
+            let key = format!("segmentation.by-hops.{index}");
+            self.check_packet_max(&key, *bytes)?;
+            self.segment(&key, *bytes)
         };
         let list = list.iter().enumerate().map(segment).collect::<Result<_, _>>()?;
         Ok(SegmentationPlan::ByHops(list))
+    }
+
+    /// Refuses packets that may carry more than the network allows.
+    pub(super) fn check_packet_max(&self, key: &str, bytes: Bytes) -> Result<(), LabError> {
+        let max = self.links.parameters.packet_max;
+        let Some(max) = max.filter(|max| bytes > *max) else { return Ok(()) };
+        Err(self.error(key, packet_max_message(self.source, bytes, max)).into())
     }
 
     fn segment(&self, key: &str, bytes: Bytes) -> Result<u32, LabError> {
@@ -84,4 +98,58 @@ impl ClassContext<'_> {
             self.error(key, message).into()
         })
     }
+}
+
+/// The segmentation that gives each switch on the route so many bytes, up to the longest packet of
+/// the network.
+fn bounded(per_switch: u32, max: Option<Bytes>) -> SegmentationPlan {
+    let Some(max) = max.and_then(|max| u32::try_from(max.0).ok()) else {
+        return SegmentationPlan::PerSwitch(per_switch);
+    };
+    // A limit of 0 B is refused with the plan.
+    let max = max.max(1);
+    if per_switch >= max {
+        return SegmentationPlan::Fixed(max);
+    }
+    let lengths = (1..=max.div_ceil(per_switch)).map(|switches| {
+        let length = u64::from(per_switch) * u64::from(switches);
+        u32::try_from(length).map_or(max, |length| length.min(max))
+    });
+    SegmentationPlan::ByHops(lengths.collect())
+}
+
+fn packet_max_message(source: &ScenarioSource, bytes: Bytes, max: Bytes) -> String {
+    let network = &source.scenario.network;
+    let whose = match network.packet_max {
+        Some(_) => "network.packet_max allows".to_owned(),
+        None => format!("{} has", network.preset().name()),
+    };
+    let carries = match bytes {
+        Bytes(bytes) if bytes >= u32::MAX.into() => "may be of any length".to_owned(),
+        bytes => format!("carries {bytes}"),
+    };
+    format!(
+        "a packet {carries}, and {whose} packets of at most {max} of payload: cut messages with segmentation = \
+         {{ fixed = \"{max}\" }}, or raise network.packet_max"
+    )
+}
+
+/// Refuses classes whose messages are not cut into packets that the network allows.
+pub(in crate::compile) fn check_packet_max(
+    source: &ScenarioSource,
+    plan: &Plan,
+    max: Option<Bytes>,
+) -> Result<(), LabError> {
+    let Some(max) = max else { return Ok(()) };
+    for (index, class) in plan.classes.iter().enumerate() {
+        let messages = class.sources.iter().map(|source| *source.payload_bytes().end());
+        let Some(message) = messages.max() else { continue };
+        let packets = sent_as(plan, class).map(|other| other.longest_anywhere_bytes(message));
+        let packet = Bytes(packets.max().unwrap_or(0).into());
+        if packet > max {
+            let key = format!("traffic.{index}.segmentation");
+            return Err(source.refuse(&key, packet_max_message(source, packet, max)).into());
+        }
+    }
+    Ok(())
 }

@@ -99,6 +99,7 @@ impl ClassContext<'_> {
                 format!("an answer has from 1 B to 64 KiB of payload, not {}", answer.length);
             self.error("window.answer.length", message)
         })?;
+        self.check_packet_max("window.answer.length", answer.length)?;
         let priority = match answer.priority {
             Some(written) => self.level("window.answer.priority", written)?,
             None => of_class,
