@@ -52,7 +52,9 @@ PART_COLUMNS = {
     "packets_lost": "lost",
     "utilisation": "utilisation",
     "latency_mean_ns": "mean latency",
+    "latency_p99_ns": "p99",
     "delay_mean_ns": "mean delay",
+    "delay_p99_ns": "p99 delay",
     "verdict": "verdict",
 }
 
@@ -239,9 +241,21 @@ def of_result(result: AnyResult, parts: Mapping[str, Sequence[Mapping[str, Any]]
 
 def part_table(name: str, parts: Sequence[Mapping[str, Any]]) -> str:
     """Return a row a class, a source or a channel."""
-    there = [key for key in PART_COLUMNS if parts and parts[0].get(key) is not None]
-    rows = [(one["name"], *(part_cell(one, key) for key in there)) for one in parts]
+    known = [{**with_p99(one), **one} for one in parts]
+    there = [key for key in PART_COLUMNS if known and known[0].get(key) is not None]
+    rows = [(one["name"], *(part_cell(one, key) for key in there)) for one in known]
     return table([name, *(PART_COLUMNS[key] for key in there)], rows)
+
+
+def with_p99(part: Mapping[str, Any]) -> dict[str, float]:
+    """Return the 99th percentile of a part by the name of its column, if it was measured.
+
+    >>> with_p99({"percentiles": [{"percentile": 99.0, "latency_ns": 7.0}]})
+    {'latency_p99_ns': 7.0}
+    """
+    rows = [row for row in part.get("percentiles", []) if row["percentile"] == 99.0]  # noqa: PLR2004
+    names = [(row, name) for row in rows for name in ("latency", "delay") if f"{name}_ns" in row]
+    return {f"{name}_p99_ns": row[f"{name}_ns"] for row, name in names}
 
 
 def part_cell(part: Mapping[str, Any], key: str) -> str:
@@ -249,6 +263,8 @@ def part_cell(part: Mapping[str, Any], key: str) -> str:
     value, half = part[key], part.get(half_width_of(key))
     if value is None or isinstance(value, str):
         return shown(value)
+    if key.endswith("_p99_ns"):
+        return time_text(value)
     if key.endswith("_ns"):
         return time_with_interval(value, half)
     if key.endswith("_bits_per_s"):

@@ -16,6 +16,7 @@ mod other_names;
 mod proved;
 mod record;
 mod run;
+mod safe_routes;
 pub mod scenario;
 mod sending;
 mod subnet_files;

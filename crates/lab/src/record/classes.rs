@@ -276,7 +276,7 @@ pub(super) fn half_width(estimate: Option<Estimate>) -> Option<f64> {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a latency needs few digits")]
-fn span_ns(span: Span) -> f64 {
+pub(super) fn span_ns(span: Span) -> f64 {
     span.as_ps() as f64 / PS_PER_NS
 }
 

@@ -6,7 +6,8 @@ use super::advice::{self, percent};
 use super::limit::Limit;
 use super::shortage::shortage;
 use super::view::RunView;
-use crate::error::{DeadlockReport, safe_algorithm};
+use crate::error::DeadlockReport;
+use crate::safe_routes;
 use gingham_kernel::Time;
 use gingham_model::measure::{ClassReport, Estimate};
 use gingham_model::{ClassId, ClassPlan, Excess, Plan, Status};
@@ -177,11 +178,11 @@ fn deadlocked(view: &RunView<'_>, channels: &[String]) -> String {
     let rest = if channels.len() > CHANNELS_NAMED { ", ..." } else { "" };
     format!(
         "{} {} wait for each other in a cycle ({named}{rest}){}: choose routes that are proven \
-         free of deadlock, such as routing.algorithm = {}",
+         free of deadlock, such as {}",
         channels.len(),
         view.plan().switching.packets(),
         unanswered(view),
-        safe_algorithm(&view.plan().fabric)
+        safe_routes::advice(&view.plan().fabric, &view.plan().path_sets[0])
     )
 }
 
