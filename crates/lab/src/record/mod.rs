@@ -22,6 +22,7 @@ mod load;
 mod messages;
 mod nodes;
 mod posting;
+mod served;
 mod shortage;
 mod streams;
 mod trees;
@@ -37,6 +38,7 @@ pub use in_transit::InTransitTotals;
 pub use links::LinkTotals;
 pub(crate) use messages::Names;
 pub use posting::PostingSummary;
+pub use served::ServedSummary;
 pub use trees::TreeTotals;
 pub use verdict::Verdict;
 

@@ -7,6 +7,7 @@ use super::grid::SLICES_PER_SECTION;
 use super::latencies::{Latencies, Merged};
 use super::percentile::percentile;
 use super::samples::Samples;
+use super::served::ServedCollector;
 use super::slices::Slice;
 use super::window::Beginnings;
 use super::{
@@ -361,6 +362,11 @@ impl<'a> RunReport<'a> {
     fn ratios(&self, class: ClassId, of: impl Fn(usize, &Slice) -> Ratio) -> Vec<Ratio> {
         let section = |section| of(section, &self.sum(class, section, section + 1));
         self.class_sections(class).map(section).collect()
+    }
+
+    /// Payload of a class by endpoint.
+    pub(super) fn served_of(&self, class: ClassId) -> &'a ServedCollector {
+        &self.collector.classes[class.index()].served
     }
 
     /// The counts of flows.
