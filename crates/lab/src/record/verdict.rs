@@ -29,7 +29,8 @@ pub enum Verdict {
     /// may grow by a twentieth of what is created without the run showing it.
     NotConverged,
     /// A class was offered more than the network took, and its source queues grew. Its accepted load
-    /// says what the network takes; its latencies say only how long the run was.
+    /// is that of this offered load, and a lower one may be accepted better; its latencies say only how
+    /// long the run was.
     Saturated,
     /// The run was ended early, as by Ctrl-C. The numbers hold for what was simulated.
     Interrupted,
