@@ -21,7 +21,7 @@ from gingham._texts import half_width_of, percent, time_text, time_with_interval
 from gingham.errors import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
     from matplotlib.figure import Figure
 
@@ -41,6 +41,8 @@ PICTURE_WIDTH = 560
 # Pictures within a text are small, and so are their bytes.
 DPI = 100
 PLURALS = {"switch": "switches", "aggregation": "aggregation nodes"}
+# Columns of runs that stand beside the mean of one.
+BESIDE = {"latency_mean_ns": ("latency_p99_ns",)}
 # What is shown of a class, a channel or a source, where it has it, and under which heading.
 PART_COLUMNS = {
     "offered_load": "offered",
@@ -281,20 +283,41 @@ def of_results(results: Results, mean: str) -> str:
     title = f"Sweep: {results.title}"
     if not counts:
         return card(title, sentence("No run is finished yet."))
-    means = results.means(mean).to_pylist()
+    columns = [name for name in (mean, *BESIDE.get(mean, ())) if name in results.columns["runs"]]
+    left_out = set(results.without_latency()) if mean in BESIDE else set()
+    found = {name: means_of(results, name, left_out) for name in columns}
+    means = list(found[mean].values())
     rows = [
-        (*(one[axis] for axis in results.axes), with_interval(one["mean"], one["half_width"]))
-        for one in means
+        (
+            *point,
+            *(with_interval(one["mean"], one["half_width"]) if one else "-" for one in beside),
+        )
+        for point in found[mean]
+        for beside in [[found[name].get(point) for name in columns]]
     ]
     runs = counted(sum(one["runs"] for one in counts), "run")
-    below = f"Means of {mean}, with 95 % intervals over replications."
+    below = f"Means of {' and '.join(columns)}, with 95 % intervals over replications."
+    without = (
+        f"{counted(len(left_out), 'point')} without latency: a replication is saturated, "
+        "deadlocked or censored."
+    )
     return card(
         title,
         sentence(f"{runs}: {told}."),
-        table([*results.axes, mean], rows),
+        table([*results.axes, *columns], rows),
         sentence(below if rows else ""),
+        sentence(without if left_out else ""),
         means_picture(results.axes, means, mean),
     )
+
+
+def means_of(
+    results: Results, column: str, left_out: Container[tuple[Any, ...]]
+) -> dict[tuple[Any, ...], dict[str, Any]]:
+    """Return the mean of a column by point, except for the points that are left out."""
+    rows = results.means(column).to_pylist()
+    by_point = {tuple(one[axis] for axis in results.axes): one for one in rows}
+    return {point: one for point, one in by_point.items() if point not in left_out}
 
 
 def means_picture(axes: Sequence[str], means: Sequence[Mapping[str, Any]], of: str) -> str:

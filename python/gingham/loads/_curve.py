@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 from gingham.loads._axis import load_axis
 from gingham.loads._former import former_curve, together, values_of
+from gingham.results import WITHOUT_LATENCY
 from gingham.sweeps import Sweep, run_sweep
 
 if TYPE_CHECKING:
@@ -45,18 +46,12 @@ MEANS = {
     "latency_p99_ns": "latency_p99_half_width_ns",
 }
 LATENCIES = ("latency_mean_ns", "latency_p99_ns")
-# Conditions of runs, by the column that counts them. The verdict of a run is the worst of its
-# classes', which may hide a saturated class. Beyond one per cent of censored messages the 99th
-# percentile is not known.
+# Conditions of runs, by the column that counts them.
 CONDITIONS = {
     "not_converged": "verdict = 'not-converged'",
-    "censored": "messages_censored > 0.01 * messages_created",
-    "saturated": "key in (select key from classes where verdict = 'saturated')",
-    "deadlocked": "verdict = 'deadlocked'",
+    **WITHOUT_LATENCY,
     "failed": "verdict = 'failed'",
 }
-# Those that leave a point without latency.
-WITHOUT_LATENCY = ("censored", "saturated", "deadlocked")
 
 
 def curve_sweep(
