@@ -70,7 +70,7 @@ class Fabrics(LaboratoryKind[Scenario, Result]):
         for load in ("offered_load", "accepted_load"):
             row[load] = load_of_all(result.classes, load, result.summary["hosts"])
         row["least_served_load"] = least_served(result.classes, result.summary["hosts"])
-        row["bound_load"] = (result.summary.get("bound") or {}).get("load")
+        row["bound_load"] = bound_of_all(result.classes, row["offered_load"])
         for name in result.classes[0]:
             if name.startswith("messages_"):
                 row[name] = sum(one[name] for one in result.classes)
@@ -113,6 +113,17 @@ def least_served(classes: Sequence[Mapping[str, Any]], hosts: int) -> float | No
         return float(classes[0]["least_served_load"])
     total = load_of_all(classes, "generated_load", hosts)
     return None if total is None else round(min(shares) * total, 12)
+
+
+def bound_of_all(classes: Sequence[Mapping[str, Any]], offered: float | None) -> float | None:
+    """Return the load of all classes together at which the fullest channel of any is full.
+
+    >>> one = {"bound_share": 0.8}
+    >>> bound_of_all([one, {"bound_share": 0.5}, {}], 0.2)
+    0.25
+    """
+    shares = [one["bound_share"] for one in classes if one.get("bound_share")]
+    return offered / max(shares) if offered and shares else None
 
 
 def mean_of_all(classes: Sequence[Mapping[str, Any]], name: str) -> float | None:

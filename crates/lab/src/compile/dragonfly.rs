@@ -15,8 +15,8 @@ use gingham_topology::Fabric;
 use gingham_topology::generate::{Dragonfly, Generator};
 use gingham_topology::routing::{Algorithm, Routes, Statistics};
 
-/// Code of the note, at the end of its text.
-const CODE: &str = "[dragonfly-shortest-path]";
+/// Code of the note, at the beginning of its text.
+const CODE: &str = "dragonfly-shortest-path";
 /// Pairs of hosts up to which the bound of the routes is computed for the note.
 const HOST_PAIRS_MAX: usize = 1 << 21;
 
@@ -54,9 +54,9 @@ fn text(key: &str, shape: &Dragonfly, fabric: &Fabric, routes: &Routes) -> Strin
         known(Statistics::new(fabric, routes).all_to_all.map(|bound| bound.fraction))
     };
     format!(
-        "{key} = \"shortest-path\" is not the minimal routing of a dragonfly (local-global-local, one global channel a path): \
+        "{CODE}: {key} = \"shortest-path\" is not the minimal routing of a dragonfly (local-global-local, one global channel a path): \
          shortest paths may take two global channels. Bound on all-to-all load: {of_routes} for these routes, {} for \
-         local-global-local, which is not available {CODE}",
+         local-global-local, which is not available",
         known(shape.minimal_routing_bound())
     )
 }
