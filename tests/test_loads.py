@@ -200,7 +200,7 @@ def test_a_curve_or_search_without_runs_by_our_fault_ends_with_1(
     assert run(["curve", place, "--load", "0.1,0.2", "-o", str(tmp_path / "curve")]) == 1
     assert "all runs died of a fault of gingham itself" in capsys.readouterr().err
     assert run(["saturation", place, "-o", str(tmp_path / "saturation")]) == 1
-    assert "this is a fault of gingham itself: load 1: ZeroDiv" in capsys.readouterr().err
+    assert "this is a fault of gingham itself: load 0.125: ZeroDiv" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("faulty")

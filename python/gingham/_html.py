@@ -285,16 +285,12 @@ def of_results(results: Results, mean: str) -> str:
         return card(title, sentence("No run is finished yet."))
     columns = [name for name in (mean, *BESIDE.get(mean, ())) if name in results.columns["runs"]]
     left_out = set(results.without_latency()) if mean in BESIDE else set()
-    found = {name: means_of(results, name, left_out) for name in columns}
-    means = list(found[mean].values())
+    found = {name: means_of(results, name) for name in columns}
     rows = [
-        (
-            *point,
-            *(with_interval(one["mean"], one["half_width"]) if one else "-" for one in beside),
-        )
+        (*point, *(mean_cell(found[name], point, left_out) for name in columns))
         for point in found[mean]
-        for beside in [[found[name].get(point) for name in columns]]
     ]
+    means = [one for point, one in found[mean].items() if point not in left_out]
     runs = counted(sum(one["runs"] for one in counts), "run")
     below = f"Means of {' and '.join(columns)}, with 95 % intervals over replications."
     without = (
@@ -311,13 +307,21 @@ def of_results(results: Results, mean: str) -> str:
     )
 
 
-def means_of(
-    results: Results, column: str, left_out: Container[tuple[Any, ...]]
-) -> dict[tuple[Any, ...], dict[str, Any]]:
-    """Return the mean of a column by point, except for the points that are left out."""
+def means_of(results: Results, column: str) -> dict[tuple[Any, ...], dict[str, Any]]:
+    """Return the mean of a column by point."""
     rows = results.means(column).to_pylist()
-    by_point = {tuple(one[axis] for axis in results.axes): one for one in rows}
-    return {point: one for point, one in by_point.items() if point not in left_out}
+    return {tuple(one[axis] for axis in results.axes): one for one in rows}
+
+
+def mean_cell(
+    means: Mapping[tuple[Any, ...], Mapping[str, Any]],
+    point: tuple[Any, ...],
+    left_out: Container[tuple[Any, ...]],
+) -> str:
+    """Return the mean of a point with its interval, unless it is left out or unknown."""
+    if point in left_out or point not in means:
+        return "-"
+    return with_interval(means[point]["mean"], means[point]["half_width"])
 
 
 def means_picture(axes: Sequence[str], means: Sequence[Mapping[str, Any]], of: str) -> str:
