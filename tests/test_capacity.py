@@ -10,13 +10,17 @@ column. So at most .25 is accepted; overhead and blocking leave a little less.
 from __future__ import annotations
 
 import json
+import math
+from bisect import bisect_left
 from collections.abc import Callable
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from gingham import Scenario
+from gingham import run as run_scenario
 from gingham.cli._saturation import facts
 from gingham.kinds._fabric import least_served
 from gingham.loads import curve, saturation
@@ -216,3 +220,29 @@ def test_a_search_tells_its_interval_and_its_brackets(tmp_path: Path) -> None:
     assert "capacity" in rows
     # The highest load stands beside the capacity, under either name.
     assert ("collapse" in rows) != ("at the highest load" in rows)
+
+
+def test_the_p99_of_a_run_is_that_of_the_messages_of_all_classes() -> None:
+    more = """
+[[traffic]]
+name = "long"
+load = 0.02
+length = { fixed = "4 KiB" }
+"""
+    result = run_scenario(Scenario.parse(COMPLEMENT + more))
+    bars: dict[tuple[int, int], int] = {}
+    for bar in result.table("histogram").to_pylist():
+        place = (bar["from_ps"], bar["below_ps"])
+        bars[place] = bars.get(place, 0) + bar["messages"]
+    # The bar of the message of this rank, counted over both classes from short to long.
+    places = sorted(bars)
+    counts = list(accumulate(bars[place] for place in places))
+    start, end = places[bisect_left(counts, math.ceil(0.99 * counts[-1]))]
+    assert start <= 1e3 * result.summary["latency_p99_ns"] < end
+    of_classes = [
+        one["latency_ns"]
+        for of_class in result.classes
+        for one in of_class["percentiles"]
+        if one["percentile"] == 99
+    ]
+    assert min(of_classes) <= result.summary["latency_p99_ns"] <= max(of_classes)
