@@ -193,7 +193,19 @@ def test_what_others_call_or_write_otherwise_is_told_as_it_is_here(
         ({"mesh": {"dimensions": [4, 4]}}, "dimension-order"),
         ({"torus": {"dimensions": [3, 3, 3]}}, "dimension-order"),
         ({"torus": {"dimensions": [5]}}, "up-down"),
-        ({"irregular": {"switches": 8}}, "up-down"),
+        # simple-routes and smart have one bound, .554; up-down has .484.
+        ({"irregular": {"switches": 8}}, "simple-routes"),
+        # Its bound is .563, that of up-down .211.
+        (
+            {
+                "dragonfly": {
+                    "switches_per_group": 4,
+                    "hosts_per_switch": 2,
+                    "global_cables_per_switch": 2,
+                }
+            },
+            "smart",
+        ),
     ],
 )
 def test_routes_that_can_deadlock_are_told_an_algorithm_that_cannot(
@@ -202,8 +214,16 @@ def test_routes_that_can_deadlock_are_told_an_algorithm_that_cannot(
     scenario = Scenario.parse(SCENARIO).with_(
         {"topology.generate": shape, "routing.algorithm": "shortest-path"}
     )
-    with pytest.raises(DeadlockError, match=f"whose proof succeeds, such as {safe}, or allow"):
+    with pytest.raises(DeadlockError, match=f'such as routing.algorithm = "{safe}", ') as raised:
         gingham.Simulation(scenario)
+    told = float(str(raised.value).split("all-to-all load by ")[1].split(", or allow")[0])
+    [(kind, numbers)] = shape.items()
+    fabric = Fabric.make(kind, **numbers)  # type: ignore[arg-type]
+    proved = [fabric.route(name) for name in (safe, "up-down", "simple-routes")]
+    bounds = [routes.statistics()["all_to_all"]["load"] for routes in proved]
+    assert all(routes.is_deadlock_free for routes in proved)
+    assert told == pytest.approx(max(bounds), abs=5e-4)
+    assert bounds[0] == max(bounds)
     gingham.Simulation(scenario.with_({"routing.algorithm": safe}))
 
 

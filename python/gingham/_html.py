@@ -21,7 +21,7 @@ from gingham._texts import half_width_of, percent, time_text, time_with_interval
 from gingham.errors import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
     from matplotlib.figure import Figure
 
@@ -41,6 +41,8 @@ PICTURE_WIDTH = 560
 # Pictures within a text are small, and so are their bytes.
 DPI = 100
 PLURALS = {"switch": "switches", "aggregation": "aggregation nodes"}
+# Columns of runs that stand beside the mean of one.
+BESIDE = {"latency_mean_ns": ("latency_p99_ns",)}
 # What is shown of a class, a channel or a source, where it has it, and under which heading.
 PART_COLUMNS = {
     "offered_load": "offered",
@@ -52,7 +54,9 @@ PART_COLUMNS = {
     "packets_lost": "lost",
     "utilisation": "utilisation",
     "latency_mean_ns": "mean latency",
+    "latency_p99_ns": "p99",
     "delay_mean_ns": "mean delay",
+    "delay_p99_ns": "p99 delay",
     "verdict": "verdict",
 }
 
@@ -239,9 +243,21 @@ def of_result(result: AnyResult, parts: Mapping[str, Sequence[Mapping[str, Any]]
 
 def part_table(name: str, parts: Sequence[Mapping[str, Any]]) -> str:
     """Return a row a class, a source or a channel."""
-    there = [key for key in PART_COLUMNS if parts and parts[0].get(key) is not None]
-    rows = [(one["name"], *(part_cell(one, key) for key in there)) for one in parts]
+    known = [{**with_p99(one), **one} for one in parts]
+    there = [key for key in PART_COLUMNS if known and known[0].get(key) is not None]
+    rows = [(one["name"], *(part_cell(one, key) for key in there)) for one in known]
     return table([name, *(PART_COLUMNS[key] for key in there)], rows)
+
+
+def with_p99(part: Mapping[str, Any]) -> dict[str, float]:
+    """Return the 99th percentile of a part by the name of its column, if it was measured.
+
+    >>> with_p99({"percentiles": [{"percentile": 99.0, "latency_ns": 7.0}]})
+    {'latency_p99_ns': 7.0}
+    """
+    rows = [row for row in part.get("percentiles", []) if row["percentile"] == 99.0]  # noqa: PLR2004
+    names = [(row, name) for row in rows for name in ("latency", "delay") if f"{name}_ns" in row]
+    return {f"{name}_p99_ns": row[f"{name}_ns"] for row, name in names}
 
 
 def part_cell(part: Mapping[str, Any], key: str) -> str:
@@ -249,6 +265,8 @@ def part_cell(part: Mapping[str, Any], key: str) -> str:
     value, half = part[key], part.get(half_width_of(key))
     if value is None or isinstance(value, str):
         return shown(value)
+    if key.endswith("_p99_ns"):
+        return time_text(value)
     if key.endswith("_ns"):
         return time_with_interval(value, half)
     if key.endswith("_bits_per_s"):
@@ -265,20 +283,45 @@ def of_results(results: Results, mean: str) -> str:
     title = f"Sweep: {results.title}"
     if not counts:
         return card(title, sentence("No run is finished yet."))
-    means = results.means(mean).to_pylist()
+    columns = [name for name in (mean, *BESIDE.get(mean, ())) if name in results.columns["runs"]]
+    left_out = set(results.without_latency()) if mean in BESIDE else set()
+    found = {name: means_of(results, name) for name in columns}
     rows = [
-        (*(one[axis] for axis in results.axes), with_interval(one["mean"], one["half_width"]))
-        for one in means
+        (*point, *(mean_cell(found[name], point, left_out) for name in columns))
+        for point in found[mean]
     ]
+    means = [one for point, one in found[mean].items() if point not in left_out]
     runs = counted(sum(one["runs"] for one in counts), "run")
-    below = f"Means of {mean}, with 95 % intervals over replications."
+    below = f"Means of {' and '.join(columns)}, with 95 % intervals over replications."
+    without = (
+        f"{counted(len(left_out), 'point')} without latency: a replication is saturated, "
+        "deadlocked or censored."
+    )
     return card(
         title,
         sentence(f"{runs}: {told}."),
-        table([*results.axes, mean], rows),
+        table([*results.axes, *columns], rows),
         sentence(below if rows else ""),
+        sentence(without if left_out else ""),
         means_picture(results.axes, means, mean),
     )
+
+
+def means_of(results: Results, column: str) -> dict[tuple[Any, ...], dict[str, Any]]:
+    """Return the mean of a column by point."""
+    rows = results.means(column).to_pylist()
+    return {tuple(one[axis] for axis in results.axes): one for one in rows}
+
+
+def mean_cell(
+    means: Mapping[tuple[Any, ...], Mapping[str, Any]],
+    point: tuple[Any, ...],
+    left_out: Container[tuple[Any, ...]],
+) -> str:
+    """Return the mean of a point with its interval, unless it is left out or unknown."""
+    if point in left_out or point not in means:
+        return "-"
+    return with_interval(means[point]["mean"], means[point]["half_width"])
 
 
 def means_picture(axes: Sequence[str], means: Sequence[Mapping[str, Any]], of: str) -> str:

@@ -1,12 +1,13 @@
 //! What can go wrong between a scenario and its record, and is not our fault.
 
+use crate::safe_routes;
 use gingham_input::InputError;
 use gingham_model::{Plan, WaitCycle};
+use gingham_topology::Fabric;
 use gingham_topology::routing::{
     Buffer, DatelineRule, Datelines, Ejection, LaneRule, LaneSet, Lanes, RouteError, RouteSet,
     Routes, buffer_name, describe_cycle, prove_between_hosts,
 };
-use gingham_topology::{Fabric, Grid};
 use std::fmt;
 
 /// Why there is no run.
@@ -140,30 +141,20 @@ fn text_of_cure(fabric: &Fabric, routes: RouteSet<'_>) -> String {
     };
     let count = routes.routes.len();
     match (count > 1).then(|| (0..count).find(|index| !is_free_alone(*index))) {
-        None => other_algorithm(fabric),
+        None => other_algorithm(fabric, &routes.routes[0]),
         Some(None) => CURE_TOGETHER.to_owned(),
-        Some(Some(index)) => format!("{}: {}", KEYS[index], other_algorithm(fabric)),
+        Some(Some(index)) => {
+            format!("{}: {}", KEYS[index], other_algorithm(fabric, &routes.routes[index]))
+        }
     }
 }
 
-/// What to do about routes that can deadlock, whatever lanes there are.
-fn other_algorithm(fabric: &Fabric) -> String {
+/// Advice to choose another algorithm, whatever the lanes.
+fn other_algorithm(fabric: &Fabric, routes: &Routes) -> String {
     format!(
         "choose an algorithm whose proof succeeds, such as {}, or allow it (allow_deadlock=True)",
-        safe_algorithm(fabric)
+        safe_routes::advice(fabric, routes)
     )
-}
-
-/// An algorithm that is free of deadlock on a fabric without lanes: on a grid that closes to no
-/// ring of four switches dimension order, whose paths are as short as any.
-pub(crate) fn safe_algorithm(fabric: &Fabric) -> &'static str {
-    let has_ring = |grid: &Grid| {
-        grid.wraps().iter().zip(grid.dimensions()).any(|(wraps, size)| *wraps && *size > 3)
-    };
-    match Grid::recognise(fabric) {
-        Ok(grid) if !has_ring(&grid) => "dimension-order",
-        _ => "up-down",
-    }
 }
 
 /// Whether routes that run on lanes of classes would be free of deadlock with a lane for each

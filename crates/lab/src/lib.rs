@@ -16,6 +16,7 @@ mod other_names;
 mod proved;
 mod record;
 mod run;
+mod safe_routes;
 pub mod scenario;
 mod sending;
 mod subnet_files;
@@ -34,8 +35,8 @@ pub use other_names::OTHER_NAMES;
 pub use proved::{AdaptiveChoice, ProvedRoutes};
 pub use record::{
     AdmissionSummary, ClassSummary, Column, ColumnData, FrameSummary, InTransitTotals, LinkTotals,
-    PercentileSummary, PostingSummary, Record, Table, TreeTotals, Verdict, result_tables,
-    summary_schema,
+    PercentileSummary, PostingSummary, Record, ServedSummary, Table, TreeTotals, Verdict,
+    result_tables, summary_schema,
 };
 pub use run::{Engine, NotStepped, Progress, Run};
 pub use sending::{LongestPayload, Sending};

@@ -59,9 +59,15 @@ pub struct Ratio {
 impl Estimate {
     /// The ratio of all sums, from those of each section; `None` if they are over nothing.
     pub fn of_sections(sections: &[Ratio]) -> Option<Self> {
+        Self::of_sections_to(sections, student_t)
+    }
+
+    /// The same with another width: `point` gives the standard errors from the mean to the end of
+    /// the interval, by degrees of freedom.
+    pub fn of_sections_to(sections: &[Ratio], point: impl FnMut(u32) -> f64) -> Option<Self> {
         let whole = total(sections);
         let mean = (whole.over > 0.0).then(|| whole.sum / whole.over)?;
-        Some(Self { mean, half_width: half_width(sections, mean) })
+        Some(Self { mean, half_width: half_width(sections, mean, point) })
     }
 
     /// A function of sums of many parties: its value over all sections, with the interval of the
@@ -147,7 +153,7 @@ fn filled(sections: &[Ratio]) -> Vec<Ratio> {
     sums.filter(|batch| batch.over > 0.0).collect()
 }
 
-fn half_width(sections: &[Ratio], mean: f64) -> Option<f64> {
+fn half_width(sections: &[Ratio], mean: f64, mut point: impl FnMut(u32) -> f64) -> Option<f64> {
     let batches = filled(sections);
     let degrees = degrees(batches.len())?;
     let count = real(batches.len() as u128);
@@ -155,7 +161,7 @@ fn half_width(sections: &[Ratio], mean: f64) -> Option<f64> {
     let squares: f64 = residuals.iter().map(|residual| residual * residual).sum();
     let over_mean = total(&batches).over / count;
     let standard_error = (squares / (count - 1.0) / count).sqrt() / over_mean;
-    Some(student_t(degrees) * standard_error * widening(&residuals, squares))
+    Some(point(degrees) * standard_error * widening(&residuals, squares))
 }
 
 /// By how much the residuals of neighbours, as far as they go together, widen the interval.

@@ -15,6 +15,6 @@ mod table;
 mod trend;
 
 pub use estimate::{Estimate, Ratio, batch_means, real};
-pub use student::student_t;
+pub use student::{student_t, student_t_beyond};
 pub use table::{Builder, Column, ColumnData, Table, schema_of};
 pub use trend::trend;

@@ -29,9 +29,29 @@ pub fn student_t(degrees: u32) -> f64 {
     }
 }
 
+/// The point of Student's t that is exceeded with probability `chance`, above 0 and below a half;
+/// infinite without a degree of freedom.
+///
+/// Beyond a thousand degrees it is that of a thousand, which is larger by less than 1 %.
+#[must_use]
+pub fn student_t_beyond(degrees: u32, chance: f64) -> f64 {
+    debug_assert!(chance > 0.0 && chance < 0.5, "a tail of the distribution");
+    match degrees.min(SERIES_DEGREES_MAX) {
+        0 => f64::INFINITY,
+        degrees => {
+            let ends = (0.0, chance.recip().max(HIGHEST));
+            halved_between(ends, |t| within(t, degrees) < 1.0 - 2.0 * chance)
+        }
+    }
+}
+
 /// Where `is_below` stops to hold, to the last bit.
 fn halved(is_below: impl Fn(f64) -> bool) -> f64 {
-    let (mut low, mut high) = (NORMAL, HIGHEST);
+    halved_between((NORMAL, HIGHEST), is_below)
+}
+
+/// Bisects between two ends, to the last bit.
+fn halved_between((mut low, mut high): (f64, f64), is_below: impl Fn(f64) -> bool) -> f64 {
     loop {
         let middle = f64::midpoint(low, high);
         if middle <= low || middle >= high {
@@ -88,6 +108,24 @@ mod tests {
             let share = density_integral(point, n);
             assert!((share - 0.95).abs() < 1e-8, "{degrees} degrees: {share}");
         }
+    }
+
+    #[test]
+    fn a_point_of_any_tail_meets_its_closed_form() {
+        // One degree is the Cauchy distribution, whose tail beyond tan(pi (1/2 - p)) is p.
+        for chance in [0.25, 0.025, 1e-3, 1e-6] {
+            let cauchy = libm::tan(std::f64::consts::PI * (0.5 - chance));
+            let found = student_t_beyond(1, chance);
+            assert!((found / cauchy - 1.0).abs() < 1e-6, "{chance}: {found}, not {cauchy}");
+        }
+        for degrees in [2, 19, 63, 1_000] {
+            let usual = student_t(degrees);
+            assert!((student_t_beyond(degrees, 0.025) - usual).abs() < 1e-9);
+        }
+        // Two: the tail beyond t is (1 - t / sqrt(2 + t²)) / 2.
+        let t = student_t_beyond(2, 1e-4);
+        assert!(((1.0 - t / (2.0 + t * t).sqrt()) / 2.0 / 1e-4 - 1.0).abs() < 1e-6);
+        assert!(student_t_beyond(0, 0.1).is_infinite());
     }
 
     #[test]

@@ -36,12 +36,15 @@ from gingham.errors import InternalError, counted
 from gingham.loads import CONDITIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     import pyarrow as pa
 
 
 FAILED = 5
+# Columns of the table of points, and those that are left out if no point has their number.
+COLUMNS = ("load", "accepted", "least served", "mean latency", "p99", "of which")
+MAY_LACK = {"least served": "least_served_load", "p99": "latency_p99_ns"}
 
 
 @click.command(epilog=exit_code_help(0, 2, 5, 6, 130))
@@ -77,11 +80,13 @@ def curve(
 ) -> None:
     """Measure latency against accepted load of SCENARIO: a TOML file, or the name of an example.
 
-    Every load is run several times, with the same messages for every routing. Means have 95 %
-    intervals over these replications. Several classes of traffic keep their proportions, and their
-    loads sum to the one given. The folder is that of a sweep, with curve.png and curve.csv; gingham
-    query answers questions about its runs. --resume adds loads, routings and replications to the
-    curve of a folder, where all else is the same.
+    Every load is run several times, with the same messages for every routing. Means, and the 99th
+    percentile beside them, have 95 % intervals over these replications. A point with a saturated,
+    deadlocked or censored replication (over 1 % of messages not delivered) has no latency: it
+    would be that of the messages that arrived in time. Several classes of traffic keep their
+    proportions, and their loads sum to the one given. The folder is that of a sweep, with curve.png
+    and curve.csv; gingham query answers questions about its runs. --resume adds loads, routings and
+    replications to the curve of a folder, where all else is the same.
 
     With --beside, curve.png has the points of another simulator, too. Loads are shares of the
     hosts' links, latencies are nanoseconds from creation to delivery; a column routing names lines,
@@ -180,30 +185,44 @@ def routings_in(table: pa.Table) -> list[str]:
 
 def print_points(table: pa.Table, title: str, changes: str) -> None:
     """Print a row a point; ± is half of a 95 % interval."""
-    several = "routing" in table.column_names
-    columns = [*(["routing"] if several else []), "load", "accepted", "mean latency", "of which"]
+    several = ["routing"] if "routing" in table.column_names else []
+    points = table.to_pylist()
+    shown = [name for name in COLUMNS if name not in MAY_LACK or has(points, MAY_LACK[name])]
     rows = [
-        [*([point["routing"]] if several else []), *map(partial(cell, point), columns[-4:])]
-        for point in table.to_pylist()
+        [*(point[name] for name in several), *map(partial(cell, point), shown)] for point in points
     ]
-    print_table(title, columns, rows, numbers=["load"], tight=True, below=changes)
+    print_table(title, [*several, *shown], rows, numbers=["load"], tight=True, below=changes)
+
+
+def has(points: Sequence[Mapping[str, Any]], column: str) -> bool:
+    """Return whether any point has a number in a column."""
+    return any(point[column] is not None for point in points)
 
 
 def cell(point: Mapping[str, Any], column: str) -> str:
-    """Return what stands in a column of a point."""
+    """Return the text of a point in a column."""
     match column:
         case "load":
             return f"{point['load']:g}"
         case "mean latency":
             return time_with_interval(point["latency_mean_ns"], point["latency_half_width_ns"])
+        case "p99":
+            return time_with_interval(point["latency_p99_ns"], point["latency_p99_half_width_ns"])
         case "accepted":
-            if point["accepted_load"] is None:
-                return "-"
-            return with_interval(point["accepted_load"], point["accepted_load_half_width"])
+            return load_text(point, "accepted_load")
+        case "least served":
+            return load_text(point, "least_served_load")
         case _:
             counts = [(point[name], name.replace("_", " ")) for name in CONDITIONS]
             shown = [f"{count} {name}" for count, name in counts if count]
             return f"{', '.join(shown)} of {point['replications']}" if shown else ""
+
+
+def load_text(point: Mapping[str, Any], column: str) -> str:
+    """Return a load of a point with its interval."""
+    if point[column] is None:
+        return "-"
+    return with_interval(point[column], point[f"{column}_half_width"])
 
 
 def refuse_faults(folder: Path, runs: int) -> None:

@@ -50,7 +50,7 @@ def query(folder: Path, sql: str | None, output: Path | None, force: bool, as_js
 
     \b
     Tables:
-      runs        a row a run: axes, replication, verdict, loads, mean latency
+      runs        a row a run: axes, replication, verdict, loads, mean latency and p99
       classes     a row a run and class of traffic, with all its numbers
       channels, sources
                   the same of striping scenarios, which have no classes

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gingham._texts import with_interval
+from gingham._texts import percent, with_interval
 from gingham.cli._notes import notes_for_programs, tell_notes
 from gingham.cli._options import (
     allow_deadlock_option,
@@ -24,7 +24,7 @@ from gingham.cli._workers import session_options, sweep_session, workers_at
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gingham.loads import Saturation
+    from gingham.loads import Accepted, Saturation, SaturationLoad
     from gingham.results import Interval
 
 
@@ -65,10 +65,15 @@ def saturation(
 ) -> None:
     """Find the saturation load of SCENARIO: a TOML file, or the name of an example.
 
-    Bisects the range of loads, separately for each replication, down to the tolerance. The verdict
-    of a run decides: ok is below saturation, saturated is above. Runs that did not converge are
-    ignored, and leave the answer wider. The 95 % interval over replications includes what is left
-    open. Several classes of traffic keep their proportions, and their loads sum to the one found.
+    The search begins at low load, goes on around the bound of the traffic on its routes, and then
+    bisects, separately for each replication, down to the tolerance. The verdict of a run decides:
+    ok is below saturation, saturated is above. Runs that did not converge are not used, and leave
+    the interval wider. The 95 % interval over replications includes what is left open, and is
+    clipped to the union of the brackets of all replications. Several classes of traffic keep their
+    proportions, and their loads sum to the one found.
+
+    The capacity is the most that was accepted at any load. At the highest load a network may accept
+    less: it collapses if the difference is beyond the intervals.
 
     \b
     Examples:
@@ -114,11 +119,46 @@ def facts(found: Saturation, folder: Path, tolerance: float) -> list[tuple[str, 
         rows.append(("saturation load", f"above {min(one.low for one in found.brackets):g}"))
         rows.extend(("", line) for line in open_brackets(found))
     else:
-        rows.append(("saturation load", interval_text(found.load)))
+        rows.append(("saturation load", load_text(found.load)))
         rows.append(("replications", brackets_text(found, tolerance)))
+    if found.bound_load is not None:
+        rows.append(("bound of the routes", f"{found.bound_load:.4g}"))
     if found.accepted_load is not None:
         rows.append(("accepted just above", interval_text(found.accepted_load)))
+    rows.extend(capacity_rows(found))
     return [*rows, ("runs", found.runs), ("written", folder)]
+
+
+def capacity_rows(found: Saturation) -> Iterator[tuple[str, str]]:
+    """Yield the capacity, and what is left of it at the highest load."""
+    if found.capacity is None or found.highest is None:
+        return
+    yield "capacity", accepted_text(found.capacity)
+    if found.highest.load > found.capacity.load:
+        yield (
+            ("collapse" if found.collapse else "at the highest load"),
+            accepted_text(found.highest),
+        )
+    if found.collapse:
+        share = percent(found.collapse.accepted_load.mean / found.capacity.accepted_load.mean)
+        at = f"{found.collapse.load:g}"
+        yield "", f"the network collapses: at a load of {at} it accepts {share} of its capacity"
+
+
+def accepted_text(accepted: Accepted) -> str:
+    """Return what is accepted at a load, and of the sender or flow that is served least."""
+    text = f"{interval_text(accepted.accepted_load)} at a load of {accepted.load:g}"
+    if accepted.least_served_load is None:
+        return text
+    return f"{text}, least served {interval_text(accepted.least_served_load)}"
+
+
+def load_text(found: SaturationLoad) -> str:
+    """Return the saturation load with its interval."""
+    if found.low is None or found.high is None:
+        return f"{found.mean:.4g}, of one replication"
+    kind = "brackets of all replications" if found.clipped else "95 % interval"
+    return f"{found.mean:.4g}, between {found.low:.4g} and {found.high:.4g} ({kind})"
 
 
 def open_brackets(found: Saturation) -> Iterator[str]:

@@ -18,14 +18,17 @@ if TYPE_CHECKING:
 COLUMNS = {
     "offered_load": "double",
     "accepted_load": "double",
+    "least_served_load": "double",
     "latency_mean_ns": "double",
+    "latency_p99_ns": "double",
+    "bound_load": "double",
     "messages_followed": "int64",
     "warm_up_ps": "int64",
     "window_end_ps": "int64",
     "end_ps": "int64",
 }
-# Whole numbers and texts of a summary that make columns of a run.
-SUMMARY = ["verdict", "verdict_reason", "warm_up_ps", "window_end_ps", "end_ps"]
+# Numbers and texts of a summary that make columns of a run.
+SUMMARY = ["verdict", "verdict_reason", "latency_p99_ns", "warm_up_ps", "window_end_ps", "end_ps"]
 # Endings of what a class has a mean of, over its messages.
 MEANS = ("latency_mean_ns", "hops_mean", "in_transit_hosts_mean")
 
@@ -66,6 +69,8 @@ class Fabrics(LaboratoryKind[Scenario, Result]):
         row = {name: result.summary[name] for name in SUMMARY}
         for load in ("offered_load", "accepted_load"):
             row[load] = load_of_all(result.classes, load, result.summary["hosts"])
+        row["least_served_load"] = least_served(result.classes, result.summary["hosts"])
+        row["bound_load"] = bound_of_all(result.classes, row["offered_load"])
         for name in result.classes[0]:
             if name.startswith("messages_"):
                 row[name] = sum(one[name] for one in result.classes)
@@ -86,6 +91,39 @@ def load_of_all(classes: Sequence[Mapping[str, Any]], load: str, hosts: int) -> 
     """Return the load of all classes together, as a fraction of the links of the `hosts`."""
     parts = [one[load] and one[load] * one["hosts"] for one in classes]
     return None if None in parts else sum(parts) / hosts
+
+
+def least_served(classes: Sequence[Mapping[str, Any]], hosts: int) -> float | None:
+    """Return the accepted load of the sender or flow that is served least in any class.
+
+    It is relative to its share of the traffic: if it is served by half, half of the load of all
+    classes together.
+
+    >>> one = {"hosts": 2, "generated_load": 0.4, "least_served_load": 0.1}
+    >>> least_served([one, one | {"generated_load": 0.2}], 2)
+    0.15
+    """
+    known = [one for one in classes if one.get("least_served_load") is not None]
+    shares = [
+        one["least_served_load"] / one["generated_load"] for one in known if one["generated_load"]
+    ]
+    if not shares:
+        return None
+    if len(classes) == 1:
+        return float(classes[0]["least_served_load"])
+    total = load_of_all(classes, "generated_load", hosts)
+    return None if total is None else round(min(shares) * total, 12)
+
+
+def bound_of_all(classes: Sequence[Mapping[str, Any]], offered: float | None) -> float | None:
+    """Return the load of all classes together at which the fullest channel of any is full.
+
+    >>> one = {"bound_share": 0.8}
+    >>> bound_of_all([one, {"bound_share": 0.5}, {}], 0.2)
+    0.25
+    """
+    shares = [one["bound_share"] for one in classes if one.get("bound_share")]
+    return offered / max(shares) if offered and shares else None
 
 
 def mean_of_all(classes: Sequence[Mapping[str, Any]], name: str) -> float | None:

@@ -6,12 +6,15 @@ added.
 
 from gingham.loads._axis import load_axis, load_values
 from gingham.loads._beside import beside
+from gingham.loads._capacity import Accepted
 from gingham.loads._curve import CONDITIONS, curve, curve_sweep
-from gingham.loads._saturation import Saturation, saturation
+from gingham.loads._saturation import Saturation, SaturationLoad, saturation
 
 __all__ = [
     "CONDITIONS",
+    "Accepted",
     "Saturation",
+    "SaturationLoad",
     "beside",
     "curve",
     "curve_sweep",

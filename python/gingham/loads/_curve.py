@@ -2,14 +2,21 @@
 
 ::
 
-    latency │            ○ ○     hollow: no steady state was measured in some replication; where one
-            │          ●           is saturated, latency says only how long the run was
-            │     ● ●
-            │ ● ●
+    latency │   ▫ ▫  ▫     at the top: no latency, because a replication is saturated, deadlocked or
+            │      ●       censored
+            │   ○          hollow: a replication has not converged
+            │ ●
             └─────────────── accepted load
 
 Every point is a mean over replications with Student's interval in both directions. All routings are
 offered the same messages: replications share their random numbers.
+
+**Latency is left out** of a point, mean and p99, if any replication is `saturated` or `deadlocked`,
+or left more than one per cent of its messages undelivered (`censored`). Such a mean is one of the
+messages that arrived before the run ended: it depends on the length of the run and on the seed,
+and has no limit. Counting the others with their age would give a lower bound that also grows with
+the run. If one replication of a point is left out, the rest would be a selection of the lucky
+ones, so all of them are.
 """
 
 from __future__ import annotations
@@ -19,28 +26,30 @@ from typing import TYPE_CHECKING, Any
 
 from gingham.loads._axis import load_axis
 from gingham.loads._former import former_curve, together, values_of
+from gingham.results import WITHOUT_LATENCY
 from gingham.sweeps import Sweep, run_sweep
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import pyarrow as pa
 
     from gingham import scenario
     from gingham.results import Results
 
-# Columns of a run that a curve has the mean of, and where the half-width of that goes.
+# Columns of a run that a curve has the mean of, and the columns of their half-widths.
 MEANS = {
     "accepted_load": "accepted_load_half_width",
+    "least_served_load": "least_served_load_half_width",
     "latency_mean_ns": "latency_half_width_ns",
+    "latency_p99_ns": "latency_p99_half_width_ns",
 }
-# What became of runs, by column. The verdict of a run is the worst of it, behind which a saturated
-# class may hide.
+LATENCIES = ("latency_mean_ns", "latency_p99_ns")
+# Conditions of runs, by the column that counts them.
 CONDITIONS = {
     "not_converged": "verdict = 'not-converged'",
-    "saturated": "key in (select key from classes where verdict = 'saturated')",
-    "deadlocked": "verdict = 'deadlocked'",
+    **WITHOUT_LATENCY,
     "failed": "verdict = 'failed'",
 }
 
@@ -100,11 +109,14 @@ def curve(
 
 
 def curve_table(results: Results) -> pa.Table:
-    """Return a row a point: axes, means with half-widths, and how the replications went.
+    """Return a row a point: axes, means with half-widths, and conditions of the replications.
 
-    Columns: `routing`, if there are several, and `load`; `replications`; `accepted_load`,
-    `accepted_load_half_width`, `latency_mean_ns`, `latency_half_width_ns`; and of the replications
-    those that are `not_converged`, `saturated`, `deadlocked`, `failed`.
+    Columns: `routing`, if there are several, and `load`; `replications`; `accepted_load` and
+    `least_served_load` (the accepted load of the sender or flow that is served least),
+    `latency_mean_ns` and `latency_p99_ns`, each with its half-width; and of the replications those
+    that are `not_converged`, `censored` (over one per cent of messages not delivered), `saturated`,
+    `deadlocked`, `failed`. A point has no latency if a replication is censored, saturated or
+    deadlocked.
     """
     import pyarrow as pa
 
@@ -112,15 +124,32 @@ def curve_table(results: Results) -> pa.Table:
     rows: dict[tuple[Any, ...], dict[str, Any]] = {}
     for row in results.query(counts(axes)).to_pylist():
         rows[tuple(row[name] for name in axes)] = row
+    measured = results.columns["runs"]
     for name, half_width in MEANS.items():
-        for row in results.means(name).to_pylist():
+        for row in results.means(name).to_pylist() if name in measured else []:
             point = rows[tuple(row[axis] for axis in axes)]
-            point |= {name: row["mean"], half_width: row["half_width"]}
+            if has_mean(point, name, row["replications"]):
+                point |= {name: row["mean"], half_width: row["half_width"]}
     numbers = [name for pair in MEANS.items() for name in pair]
     kinds = results.query(counts(axes) + " limit 0").schema
     schema = pa.schema([*kinds, *(pa.field(name, pa.float64()) for name in numbers)])
     order = [*axes, "replications", *numbers, *CONDITIONS]
     return pa.Table.from_pylist(list(rows.values()), schema=schema).select(order)
+
+
+def has_mean(point: Mapping[str, Any], name: str, count: int) -> bool:
+    """Return whether the mean of a column over `count` replications of a point describes it.
+
+    >>> steady = {"replications": 3, "censored": 0, "saturated": 0, "deadlocked": 0, "failed": 0}
+    >>> has_mean(steady, "latency_p99_ns", 3), has_mean(steady, "latency_p99_ns", 2)
+    (True, False)
+    >>> has_mean(steady | {"saturated": 1}, "latency_mean_ns", 3)
+    False
+    """
+    if name not in LATENCIES:
+        return True
+    is_whole = count == point["replications"] - point["failed"]
+    return is_whole and not any(point[condition] for condition in WITHOUT_LATENCY)
 
 
 def counts(axes: Sequence[str]) -> str:

@@ -2,13 +2,14 @@
 
 ::
 
-    latency │             □     hollow: replications measured no steady state,
-            │           ○       of which the shape tells why
-            │    ┼   ┼
-            │ ┼                 bars: 95 % intervals over replications, both ways
+    latency │     ▫    ▫    hollow, at the top: no latency, of which the shape tells why
+            │        ┼
+            │    ┼   ·      lighter: 99th percentile
+            │ ┼  ·          bars: 95 % intervals over replications, both ways
             └──────────── accepted load
 
-Curves of others are dashed, with triangles, each in a colour of its own.
+Points that have not converged are hollow where they are. Curves of others are dashed, with
+triangles, each in a colour of its own.
 """
 
 from __future__ import annotations
@@ -31,15 +32,20 @@ Row = dict[str, Any]
 LOG_SPAN = 12.0
 # A logarithmic axis reaches down to this share of the least mean, however long the intervals are.
 LOG_BELOW = 0.5
-# Why a point is hollow: columns of the table that count replications, and what that says.
+# Why a point is hollow: columns of the table that count replications, and their explanation.
 UNSTEADY = {
     "not_converged": "not converged: runs are too\nshort, or the load too high",
-    "saturated": "saturated: latency grows\nwith the length of the run",
-    "deadlocked": "deadlocked",
+    "censored": "censored: over 1 % of messages not\ndelivered; no latency, at the top",
+    "saturated": "saturated: latency grows with the\nrun; no latency, at the top",
+    "deadlocked": "deadlocked: no latency, at the top",
 }
 # Its mark: that of the worst of its replications, which stands last.
 OTHERS_MARK, OTHERS_DASHES = "^", (0, (4, 2))
-MARKS = {"not_converged": "o", "saturated": "s", "deadlocked": "D"}
+MARKS = {"not_converged": "o", "censored": "v", "saturated": "s", "deadlocked": "D"}
+# Height of points without latency, as a share of the axes.
+TOP = 0.98
+# Opacity of the 99th percentile.
+P99_ALPHA = 0.4
 
 
 @style.styled
@@ -57,11 +63,18 @@ def draw(
         f"{name} (beside)" if name in lines else name: [*rows]
         for name, rows in (beside or {}).items()
     }
-    measured = [row["latency_mean_ns"] for rows in lines.values() for row in rows]
+    measured = [
+        row["latency_mean_ns"] for rows in lines.values() for row in rows if has_latency(row)
+    ]
     if not measured:
         figure = style.new_figure(7, 3, title)
-        style.say_nothing_to_draw(figure.subplots(), "no run measured a latency")
+        why = "saturated at every load: no latency has a mean"
+        no_latency = any(rows for rows in lines.values())
+        style.say_nothing_to_draw(
+            figure.subplots(), why if no_latency else "no run measured a latency"
+        )
         return figure
+    measured += [row["latency_p99_ns"] for rows in lines.values() for row in rows if has_p99(row)]
     below = " ".join(filter(None, [headline(curve), f"Changed: {note}" if note else ""]))
     figure = style.new_figure(7.5, 4.8, title, below)
     axes = figure.subplots()
@@ -70,7 +83,8 @@ def draw(
     for place, (colour, (_, rows)) in enumerate(zip(style.CLASS_COLOURS, shown, strict=False)):
         line(axes, rows, colour, style.PS_PER_NS / unit_ps, others=place >= own)
     axes.set_xlabel("accepted load (share of the hosts' links)")
-    axes.set_ylabel(f"mean latency ({unit})")
+    percentile = any(has_p99(row) for rows in lines.values() for row in rows)
+    axes.set_ylabel(f"mean latency{', p99' if percentile else ''} ({unit})")
     axes.set_xlim(left=0)
     if max(measured) > LOG_SPAN * min(measured):
         axes.set_yscale("log")
@@ -86,13 +100,28 @@ def draw(
 
 
 def rows_by_line(curve: pa.Table) -> dict[str, list[Row]]:
-    """Return the measured points of each routing, in the order of their loads."""
+    """Return the points of each routing that are drawn, in the order of their loads."""
     lines: dict[str, list[Row]] = {}
     for row in curve.to_pylist():
         points = lines.setdefault(str(row.get("routing", "")), [])
-        if row["latency_mean_ns"] is not None:
+        if has_latency(row) or is_at_top(row):
             points.append(row)
     return lines
+
+
+def has_latency(row: Row) -> bool:
+    """Return whether a point has a mean latency."""
+    return row["latency_mean_ns"] is not None
+
+
+def has_p99(row: Row) -> bool:
+    """Return whether a point has a 99th percentile of latency."""
+    return has_latency(row) and row.get("latency_p99_ns") is not None
+
+
+def is_at_top(row: Row) -> bool:
+    """Return whether a point has an accepted load, but no latency because of its replications."""
+    return not has_latency(row) and row["accepted_load"] is not None and bool(unsteady(row))
 
 
 def headline(curve: pa.Table) -> str:
@@ -109,11 +138,16 @@ def line(
     axes: Axes, rows: Sequence[Row], colour: str, scale: float, *, others: bool = False
 ) -> None:
     """Draw the points of a routing, joined, with their intervals; those of `others` as such."""
-    loads = [row["accepted_load"] for row in rows]
-    latencies = [row["latency_mean_ns"] * scale for row in rows]
+    known = [row for row in rows if has_latency(row)]
+    loads = [row["accepted_load"] for row in known]
+    latencies = [row["latency_mean_ns"] * scale for row in known]
     gid, dashes = ("beside", OTHERS_DASHES) if others else ("curve", "solid")
     axes.plot(loads, latencies, color=colour, lw=1.1, ls=dashes, zorder=2, gid=gid)
-    for row, load, latency in zip(rows, loads, latencies, strict=True):
+    line_p99(axes, rows, colour, scale)
+    for row in rows:
+        if is_at_top(row):
+            mark_at_top(axes, row, colour)
+    for row, load, latency in zip(known, loads, latencies, strict=True):
         why = unsteady(row)
         steady = not why
         wide = row["accepted_load_half_width"] or 0.0
@@ -135,6 +169,39 @@ def line(
             zorder=3,
             gid="steady" if steady else "unsteady",
         )
+
+
+def line_p99(axes: Axes, rows: Sequence[Row], colour: str, scale: float) -> None:
+    """Draw the 99th percentile of a routing as a lighter line with points."""
+    known = [row for row in rows if has_p99(row)]
+    if known:
+        axes.plot(
+            [row["accepted_load"] for row in known],
+            [row["latency_p99_ns"] * scale for row in known],
+            color=colour,
+            alpha=P99_ALPHA,
+            lw=1.1,
+            marker=".",
+            ms=4.5,
+            zorder=1.5,
+            gid="p99",
+        )
+
+
+def mark_at_top(axes: Axes, row: Row, colour: str) -> None:
+    """Mark the accepted load of a point without latency at the top of the axes."""
+    axes.plot(
+        [row["accepted_load"]],
+        [TOP],
+        transform=axes.get_xaxis_transform(),
+        color=colour,
+        marker=MARKS[unsteady(row)[-1]],
+        ms=4.5,
+        mfc="white",
+        lw=0,
+        zorder=3,
+        gid="without-latency",
+    )
 
 
 def unsteady(row: Row) -> list[str]:
@@ -160,5 +227,14 @@ def legend(axes: Axes, lines: Mapping[str, Sequence[Row]], own: int) -> None:
         mark = MARKS[name]
         handles.append(Line2D([], [], color=style.FAINT, marker=mark, ms=4.5, mfc="white", lw=0))
         labels.append(UNSTEADY[name])
+    if any(has_p99(row) for rows in lines.values() for row in rows):
+        lighter: dict[str, Any] = {
+            "color": style.FAINT,
+            "alpha": P99_ALPHA,
+            "marker": ".",
+            "lw": 1.1,
+        }
+        handles.append(Line2D([], [], **lighter))
+        labels.append("99th percentile (lighter)")
     if handles:
         axes.legend(handles, labels, loc="upper left", bbox_to_anchor=(1.01, 1.02))

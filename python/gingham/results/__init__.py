@@ -8,9 +8,17 @@
 Invariant: everything here is computed from the folder when it is asked for; nothing is written.
 """
 
+from gingham.results._censored import WITHOUT_LATENCY
 from gingham.results._intervals import Interval, interval
 from gingham.results._notes import Note
 from gingham.results._query import nearest_column
 from gingham.results._results import Results
 
-__all__ = ["Interval", "Note", "Results", "interval", "nearest_column"]
+__all__ = [
+    "WITHOUT_LATENCY",
+    "Interval",
+    "Note",
+    "Results",
+    "interval",
+    "nearest_column",
+]

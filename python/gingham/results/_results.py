@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gingham.errors import InputError, meant, nearest
 from gingham.extras import require
+from gingham.results._censored import query_without_latency
 from gingham.results._intervals import interval
 from gingham.results._notes import Note, notes_of
 from gingham.results._query import ask, columns_of, literal, quoted
@@ -177,6 +178,20 @@ class Results:
         )
         [count] = counted.fetchone() or [0]
         return int(count)
+
+    def without_latency(self) -> list[tuple[Any, ...]]:
+        """Return the points, by their axes, with a saturated, deadlocked or censored run.
+
+        Their mean latencies are those of the messages that arrived in time. Only runs of fabrics
+        have such points.
+        """
+        if "classes" not in self._kind.parts:
+            return []
+        if not self.axes:
+            found = self.query(query_without_latency(["point"])).num_rows
+            return [()] if found else []
+        rows = self.query(query_without_latency(self.axes)).to_pylist()
+        return [tuple(row[axis] for axis in self.axes) for row in rows]
 
     def means(
         self,

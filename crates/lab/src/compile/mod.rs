@@ -7,6 +7,7 @@ mod arbiters;
 mod cables;
 mod classes;
 mod crashes;
+mod dragonfly;
 mod follow;
 mod gathered;
 mod imported;
@@ -89,6 +90,7 @@ pub fn compile_observed(
     let sending = admission::sending_fabric(source, &fabric);
     let Paths { sets: path_sets, choice: path_choice } =
         paths::paths(source, &sending, imported.routes, &mut gathered)?;
+    dragonfly::note_shortest_paths(source, &sending, &path_sets, &mut gathered);
     in_transit::note_unused(source, &path_sets, &mut gathered);
     in_transit::note_fall_backs(&fabric, &path_sets, &mut gathered);
     let ejection = in_transit::ejection(&parameters);

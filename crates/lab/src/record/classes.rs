@@ -5,6 +5,7 @@ use super::admission::AdmissionSummary;
 use super::frames::FrameSummary;
 use super::load::{Capacity, bytes_per_ps};
 use super::posting::PostingSummary;
+use super::served::{Served, ServedSummary};
 use super::verdict::{self, Asked};
 use super::view::RunView;
 use gingham_kernel::Span;
@@ -59,6 +60,9 @@ pub struct ClassSummary {
     /// The same in flits for each sending host and flit time of its link.
     #[schemars(extend("x-unit" = "flits"))]
     pub accepted_flits_per_host_cycle: f64,
+    /// How well the worst served endpoints are served.
+    #[serde(flatten)]
+    pub served: ServedSummary,
     /// Messages created in the window.
     #[schemars(extend("x-unit" = "messages"))]
     pub messages_created: u64,
@@ -190,6 +194,7 @@ fn summary(view: &RunView<'_>, id: ClassId) -> ClassSummary {
     let accepted = of.accepted_bytes_per_ps.map(|rate| rate.scaled(capacity.load_of(1.0)));
     let generated_load = capacity.load(of.created.bytes, span);
     let open_loop = class.is_open_loop();
+    let served = Served::of(view, id, generated_load);
     let flows = view.report.class_flows(id);
     let are_all_answered = class.window.as_ref().is_none_or(|of| of.answered.is_of_all());
     let fairness = flows.and_then(|flows| flows.fairness);
@@ -212,6 +217,7 @@ fn summary(view: &RunView<'_>, id: ClassId) -> ClassSummary {
         accepted_bytes_per_s: per_second(of.delivered.bytes),
         accepted_wire_bytes_per_s: per_second(of.delivered_wire_bytes),
         accepted_flits_per_host_cycle: capacity.load(of.delivered_wire_bytes, span),
+        served: served.summary,
         messages_created: of.created.messages,
         messages_followed: of.followed_messages,
         messages_censored: of.censored_messages(),
@@ -276,7 +282,7 @@ pub(super) fn half_width(estimate: Option<Estimate>) -> Option<f64> {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a latency needs few digits")]
-fn span_ns(span: Span) -> f64 {
+pub(super) fn span_ns(span: Span) -> f64 {
     span.as_ps() as f64 / PS_PER_NS
 }
 

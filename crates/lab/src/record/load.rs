@@ -5,6 +5,7 @@
 
 use gingham_kernel::Span;
 use gingham_model::{ClassId, Plan};
+use gingham_topology::EndpointId;
 
 /// What the links of all senders of a class carry.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -18,6 +19,11 @@ impl Capacity {
         let senders = plan.classes[class.index()].senders();
         let bytes_per_ps = senders.map(|endpoint| 1.0 / byte_ps(endpoint)).sum();
         Self { bytes_per_ps }
+    }
+
+    /// The capacity of one sender's link.
+    pub(super) fn of_endpoint(plan: &Plan, endpoint: EndpointId) -> Self {
+        Self { bytes_per_ps: 1.0 / plan.byte_ps(plan.fabric.endpoint_channel(endpoint)) }
     }
 
     /// The load of so many bytes in a time; zero in no time.

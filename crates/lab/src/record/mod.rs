@@ -22,6 +22,7 @@ mod load;
 mod messages;
 mod nodes;
 mod posting;
+mod served;
 mod shortage;
 mod streams;
 mod trees;
@@ -37,6 +38,7 @@ pub use in_transit::InTransitTotals;
 pub use links::LinkTotals;
 pub(crate) use messages::Names;
 pub use posting::PostingSummary;
+pub use served::ServedSummary;
 pub use trees::TreeTotals;
 pub use verdict::Verdict;
 
@@ -65,6 +67,9 @@ pub struct Record {
     pub end_ps: u64,
     /// Hosts that send in any class.
     pub hosts: usize,
+    /// 99th percentile of latency, from creation to delivery, in nanoseconds, of the messages of all
+    /// classes that were followed; missing below 100 messages.
+    pub latency_p99_ns: Option<f64>,
     /// By traffic class.
     pub classes: Vec<ClassSummary>,
     /// Over all links.
@@ -109,6 +114,7 @@ impl Record {
             window_end_ps: window.end.as_ps(),
             end_ps: simulation.now().as_ps(),
             hosts: hosts(view.plan()),
+            latency_p99_ns: view.report.percentile_of_all(0.99).map(classes::span_ns),
             links: links::totals(&links),
             in_transit: in_transit::totals(&hosts_in_transit),
             congestion: trees::totals(&view),

@@ -6,7 +6,8 @@ use super::advice::{self, percent};
 use super::limit::Limit;
 use super::shortage::shortage;
 use super::view::RunView;
-use crate::error::{DeadlockReport, safe_algorithm};
+use crate::error::DeadlockReport;
+use crate::safe_routes;
 use gingham_kernel::Time;
 use gingham_model::measure::{ClassReport, Estimate};
 use gingham_model::{ClassId, ClassPlan, Excess, Plan, Status};
@@ -28,7 +29,8 @@ pub enum Verdict {
     /// may grow by a twentieth of what is created without the run showing it.
     NotConverged,
     /// A class was offered more than the network took, and its source queues grew. Its accepted load
-    /// says what the network takes; its latencies say only how long the run was.
+    /// is that of this offered load, and a lower one may be accepted better; its latencies say only how
+    /// long the run was.
     Saturated,
     /// The run was ended early, as by Ctrl-C. The numbers hold for what was simulated.
     Interrupted,
@@ -177,11 +179,11 @@ fn deadlocked(view: &RunView<'_>, channels: &[String]) -> String {
     let rest = if channels.len() > CHANNELS_NAMED { ", ..." } else { "" };
     format!(
         "{} {} wait for each other in a cycle ({named}{rest}){}: choose routes that are proven \
-         free of deadlock, such as routing.algorithm = {}",
+         free of deadlock, such as {}",
         channels.len(),
         view.plan().switching.packets(),
         unanswered(view),
-        safe_algorithm(&view.plan().fabric)
+        safe_routes::advice(&view.plan().fabric, &view.plan().path_sets[0])
     )
 }
 

@@ -22,6 +22,7 @@ mod replies;
 mod routers;
 mod run;
 mod segments;
+mod served;
 mod stepping;
 mod throttle;
 mod trees;

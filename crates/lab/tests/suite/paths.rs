@@ -6,7 +6,7 @@
 use gingham_input::InputError;
 use gingham_kernel::Span;
 use gingham_lab::scenario::{Overrides, ScenarioSource};
-use gingham_lab::{Compiled, compile};
+use gingham_lab::{Compiled, LabError, compile};
 use gingham_model::{ContentionPlan, PathChoice, PathSet, Switching, WhenFull};
 use gingham_topology::Fabric;
 use std::path::Path;
@@ -317,4 +317,43 @@ fn pairs_that_go_a_longer_way_are_named_with_the_switch_where_a_host_is_missing(
         "{found:?}"
     );
     assert!(found[0].contains("without a host that could send packets on (s3)"), "{found:?}");
+}
+
+/// The dragonfly of the paper: a = 4, p = h = 2, 9 groups.
+const DRAGONFLY: &str = "
+    topology.generate.dragonfly = { switches_per_group = 4, hosts_per_switch = 2, global_cables_per_switch = 2 }
+    network.preset = \"myrinet-1280\"
+    stop.time = \"20 us\"
+    traffic = [{ load = 0.1, length = { fixed = \"64 B\" } }]
+";
+
+fn dragonfly(algorithm: &str) -> ScenarioSource {
+    let text = format!("routing.algorithm = \"{algorithm}\"\n{DRAGONFLY}");
+    let source = ScenarioSource::parse("fly.toml", &text, Path::new("."), &Overrides::default());
+    source.expect("the scenario is lawful")
+}
+
+/// Local-global-local paths have at most 68 pairs on a channel between switches and 71 on a host's
+/// link, so their bound is 1. Some shortest paths take two global channels, which cost others theirs.
+#[test]
+fn shortest_paths_through_a_dragonfly_are_noted_with_both_bounds() {
+    let notes = compile(&dragonfly("shortest-path"), true).expect("deadlock is allowed").notes;
+    let noted: Vec<_> =
+        notes.iter().filter(|note| note.starts_with("dragonfly-shortest-path: ")).collect();
+    let [note] = noted.as_slice() else { panic!("{notes:?}") };
+    assert!(note.contains("routing.algorithm = \"shortest-path\""), "{note}");
+    assert!(note.contains("0.645") && note.contains("1.000"), "{note}");
+    let notes = compile(&dragonfly("up-down"), false).expect("up-down is proved").notes;
+    assert!(!notes.iter().any(|note| note.contains("dragonfly")), "{notes:?}");
+}
+
+/// Of up-down (a bound of .211), depth-first up-down (.467), simple-routes (.225) and smart (.563).
+#[test]
+fn the_advice_names_the_proved_algorithm_with_the_highest_bound() {
+    let Err(LabError::Deadlock(report)) = compile(&dragonfly("shortest-path"), false) else {
+        panic!("shortest paths through a dragonfly can deadlock");
+    };
+    let advice = report.lines.last().expect("there is advice");
+    assert!(advice.contains("routing.algorithm = \"smart\""), "{advice}");
+    compile(&dragonfly("smart"), false).expect("the advised algorithm is free of deadlock");
 }

@@ -2,6 +2,7 @@
 
 use super::grid::{Grid, SLICES_PER_SECTION};
 use super::latencies::LatencySections;
+use super::served::ServedCollector;
 use super::slices::{Slice, Slices};
 use crate::{Delivery, Message};
 use gingham_kernel::{Span, Time};
@@ -22,6 +23,8 @@ pub(super) struct ClassCollector {
     pub(super) latencies: LatencySections,
     /// Sums by step of the series, if steps are not slices.
     pub(super) steps: Option<Steps>,
+    /// Payload by endpoint and section.
+    pub(super) served: ServedCollector,
 }
 
 /// Sums over steps of a given width.
@@ -32,9 +35,11 @@ pub(super) struct Steps {
 }
 
 impl ClassCollector {
-    pub(super) fn new(active: Range<Time>, step: Option<Span>) -> Self {
+    /// An empty collector of a class in a fabric with `endpoints` endpoints.
+    pub(super) fn new(active: Range<Time>, step: Option<Span>, endpoints: usize) -> Self {
         let steps = step.map(|width| Steps { width, slices: Slices::new() });
-        Self { active, slices: Slices::new(), latencies: LatencySections::new(), steps }
+        let served = ServedCollector::new(endpoints);
+        Self { active, slices: Slices::new(), latencies: LatencySections::new(), steps, served }
     }
 
     /// A message was created.
@@ -42,11 +47,13 @@ impl ClassCollector {
     #[inline(always)]
     pub(super) fn count_created(&mut self, grid: &Grid, message: &Message) {
         self.each_at(grid, message.created, |slice| slice.created.add(message));
+        self.served.count_created(message);
     }
 
     /// A message that was just created was dropped.
     pub(super) fn count_dropped(&mut self, grid: &Grid, message: &Message) {
         self.each_at(grid, message.created, |slice| slice.dropped.add(message));
+        self.served.take_back(message);
     }
 
     /// A message was delivered, so many bytes long on the wire.
@@ -57,6 +64,7 @@ impl ClassCollector {
             slice.delivered.add(&delivery.message);
             slice.delivered_wire_bytes += delivery.wire_bytes;
         });
+        self.served.count_delivered(&delivery.message);
     }
 
     /// A message has come to the end of its journey, which counts when it began.
@@ -72,6 +80,7 @@ impl ClassCollector {
     pub(super) fn double(&mut self) {
         self.slices.double();
         self.latencies.double();
+        self.served.double();
     }
 
     /// Mean latencies of groups of slices, of so many sections, and the first slice after each

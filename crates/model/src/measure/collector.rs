@@ -74,7 +74,10 @@ pub struct Collector {
 impl Collector {
     /// An empty collector for a plan.
     pub fn new(plan: &Plan) -> Self {
-        let class = |class: &ClassPlan| ClassCollector::new(class.all_active(), plan.measure.step);
+        let endpoints = plan.fabric.endpoints().len();
+        let class = |class: &ClassPlan| {
+            ClassCollector::new(class.all_active(), plan.measure.step, endpoints)
+        };
         Self {
             grid: Grid::new(plan.stop.time),
             stop: plan.stop,
@@ -303,6 +306,7 @@ impl Collector {
     pub fn on_section_end(&mut self, counts: &[(ChannelId, ChannelCount)]) {
         assert!(self.closed.is_none(), "a closed window has no more sections");
         self.channels.end_section(counts);
+        self.classes.iter_mut().for_each(|class| class.served.end_section());
         self.grid.end_section();
         let sections = self.grid.sections();
         if let Some(window) = self.sections_wanted() {

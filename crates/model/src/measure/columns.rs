@@ -60,7 +60,7 @@ impl Columns {
 
 /// One count, by row.
 #[derive(Clone, PartialEq, Eq, Debug)]
-enum Column {
+pub(super) enum Column {
     /// Zero in every row.
     Zero,
     Narrow(Box<[u32]>),
@@ -70,7 +70,7 @@ enum Column {
 
 impl Column {
     /// In the fewest bits that hold all values.
-    fn of<N: Number>(values: impl Iterator<Item = N> + Clone) -> Self {
+    pub(super) fn of<N: Number>(values: impl Iterator<Item = N> + Clone) -> Self {
         let all = values.clone().fold(N::default(), |all, value| all | value);
         match u128::BITS - all.into().leading_zeros() {
             0 => Self::Zero,
@@ -80,7 +80,7 @@ impl Column {
         }
     }
 
-    fn sum(&self, other: &Self) -> Self {
+    pub(super) fn sum(&self, other: &Self) -> Self {
         match (self, other) {
             (Self::Zero, column) | (column, Self::Zero) => column.clone(),
             (Self::Narrow(first), Self::Narrow(second)) => Self::of_sums(first, second),
@@ -114,13 +114,13 @@ impl Column {
     }
 
     /// A count of 64 bits.
-    fn word(&self, row: usize) -> u64 {
+    pub(super) fn word(&self, row: usize) -> u64 {
         self.get(row).word()
     }
 }
 
 /// What counts are held in.
-trait Number: Copy + Default + Into<u128> + BitOr<Output = Self> {
+pub(super) trait Number: Copy + Default + Into<u128> + BitOr<Output = Self> {
     /// Its lowest 32 bits, where there are no others.
     fn low(self) -> u32;
     /// Its lowest 64 bits, where there are no others.

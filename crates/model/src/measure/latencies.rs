@@ -164,14 +164,17 @@ pub(super) struct Merged {
 }
 
 impl Merged {
-    pub(super) fn of(sections: &[Latencies]) -> Self {
+    pub(super) fn of<'a>(sections: impl IntoIterator<Item = &'a Latencies>) -> Self {
         let mut histogram = Histogram::new(DIGITS).expect("two digits are few enough");
-        for (latency, messages) in sections.iter().flat_map(Latencies::recorded) {
-            let recorded = histogram.record_n(latency, messages);
-            recorded.expect("the histogram grows with what it counts");
+        let mut longest = Span::ZERO;
+        for section in sections {
+            for (latency, messages) in section.recorded() {
+                let recorded = histogram.record_n(latency, messages);
+                recorded.expect("the histogram grows with what it counts");
+            }
+            longest = longest.max(section.longest);
         }
-        let longest = sections.iter().map(|section| section.longest).max();
-        Self { histogram, longest: longest.unwrap_or(Span::ZERO) }
+        Self { histogram, longest }
     }
 
     /// The longest latency; `None` without a message.

@@ -7,6 +7,7 @@ use super::grid::SLICES_PER_SECTION;
 use super::latencies::{Latencies, Merged};
 use super::percentile::percentile;
 use super::samples::Samples;
+use super::served::ServedCollector;
 use super::slices::Slice;
 use super::window::Beginnings;
 use super::{
@@ -161,6 +162,13 @@ impl<'a> RunReport<'a> {
         let merged = self.merged(class);
         let sections = self.latencies(class);
         shares.iter().map(|share| percentile(&merged, sections, *share)).collect()
+    }
+
+    /// The latency that a `share` of the messages of all classes does not exceed, each class over its
+    /// own window; `None` where fewer messages than `1 / (1 - share)` were followed.
+    pub fn percentile_of_all(&self, share: f64) -> Option<Span> {
+        let merged = Merged::of(self.classes().flat_map(|class| self.latencies(class)));
+        Some(percentile(&merged, &[], share)?.latency)
     }
 
     /// The histogram of latencies of a class, without its empty bars, from short to long.
@@ -354,6 +362,11 @@ impl<'a> RunReport<'a> {
     fn ratios(&self, class: ClassId, of: impl Fn(usize, &Slice) -> Ratio) -> Vec<Ratio> {
         let section = |section| of(section, &self.sum(class, section, section + 1));
         self.class_sections(class).map(section).collect()
+    }
+
+    /// Payload of a class by endpoint.
+    pub(super) fn served_of(&self, class: ClassId) -> &'a ServedCollector {
+        &self.collector.classes[class.index()].served
     }
 
     /// The counts of flows.

@@ -32,6 +32,21 @@
 //! Closed forms: a g switches, a p g hosts, g a (a - 1) / 2 cables inside groups and
 //! r g (g - 1) / 2 between them; the diameter is at most 4 switches. The source calls
 //! a = 2p = 2h balanced.
+//!
+//! **Minimal routing** of the source takes a local, a global and a local channel: to the switch of
+//! the own group with a cable to the destination's group, over that cable, and to the destination.
+//! It takes one global channel, while a shortest path may take two. With N = a p g hosts, traffic
+//! from all to all spread evenly over the r cables, and n global cables in use at a switch:
+//!
+//! ```text
+//!   channel               pairs of hosts on it                    from
+//!   global                (a p)^2 / r                             group to group
+//!   local, s to t         p^2                                     hosts of s to hosts of t
+//!                         + a p^2 n(t) / r                        hosts of s to the groups behind t
+//!                         + a p^2 n(s) / r                        the groups behind s to hosts of t
+//! ```
+//!
+//! A host sends at most (N - 1) / (pairs on the fullest channel) of its link, and at most all of it.
 
 use super::draft::{Draft, Size};
 use super::error::{at_least, at_most};
@@ -73,6 +88,24 @@ struct Shape {
 }
 
 impl Dragonfly {
+    /// The bound on all-to-all load of minimal (local-global-local) routing, as a fraction of a
+    /// host's link, where all links are equally fast; `None` if the parameters give no fabric of two
+    /// hosts.
+    pub fn minimal_routing_bound(&self) -> Option<f64> {
+        let shape = self.check().ok()?;
+        let [a, p, g] = [shape.switches_per_group, shape.hosts_per_switch, shape.groups];
+        let partners = (u64::from(a) * u64::from(p) * u64::from(g)).checked_sub(1)?;
+        let [a, p, partners] = [f64::from(a), f64::from(p), real(partners)];
+        let fullest = shape.most_global_cables().map_or(0.0, |(rounds, fullest_two)| {
+            let global = (a * p) * (a * p) / f64::from(rounds);
+            let beyond_the_group = a * p * p * f64::from(fullest_two) / f64::from(rounds);
+            if shape.switches_per_group > 1 { global.max(p * p + beyond_the_group) } else { global }
+        });
+        let inside = if shape.switches_per_group > 1 { p * p } else { 0.0 };
+        let pairs = fullest.max(inside).max(partners);
+        (partners > 0.0).then(|| partners / pairs)
+    }
+
     pub(super) fn generate(&self) -> Result<Fabric, GenerateError> {
         let shape = self.check()?;
         let mut draft = Draft::default();
@@ -114,6 +147,11 @@ impl Dragonfly {
     }
 }
 
+#[expect(clippy::cast_precision_loss, reason = "a bound needs few digits")]
+fn real(number: u64) -> f64 {
+    number as f64
+}
+
 impl Shape {
     /// The first port to another group.
     const fn global_port_first(self) -> u32 {
@@ -123,6 +161,16 @@ impl Shape {
     /// Cables between each two groups. Panics for a single group.
     const fn rounds(self) -> u32 {
         self.switches_per_group * self.global_per_switch / (self.groups - 1)
+    }
+
+    /// Cables between each two groups, and the global cables in use at the two switches of a group
+    /// that have most of them; `None` for a single group.
+    fn most_global_cables(self) -> Option<(u32, u32)> {
+        let peers = self.groups.checked_sub(1).filter(|peers| *peers > 0)?;
+        let used = self.rounds() * peers;
+        let (fewest, with_one_more) =
+            (used / self.switches_per_group, used % self.switches_per_group);
+        Some((self.rounds(), 2 * fewest + with_one_more.min(2)))
     }
 
     /// Adds the switches of a group with their hosts, and joins them.

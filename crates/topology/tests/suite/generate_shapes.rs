@@ -3,6 +3,7 @@
 use crate::generate_measure::{
     Counts, cables_by_pair, counts, degrees, fabric, node, steps, switch_steps,
 };
+use gingham_topology::generate::{Dragonfly, Generator};
 use gingham_topology::{Fabric, NodeId};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -345,6 +346,89 @@ fn the_dragonfly_of_the_paper_has_72_hosts_in_9_groups() {
     let expected =
         ["h3-2-0[1]", "h3-2-1[1]", "s3-0[4]", "s3-1[4]", "s3-3[5]", "s8-1[7]", "s0-1[6]"];
     assert_eq!(ends, expected);
+}
+
+/// Group and place of a switch `s{group}-{place}`.
+fn group_and_place(fabric: &Fabric, id: NodeId) -> (u32, u32) {
+    let name = &fabric.node(id).name;
+    let (group, place) = name.trim_start_matches('s').split_once('-').expect("s{group}-{place}");
+    (group.parse().unwrap(), place.parse().unwrap())
+}
+
+/// The bound on all-to-all load of local-global-local paths, counted path by path over the generated
+/// cables: the traffic between two groups is spread evenly over the cables between them.
+fn counted_minimal_bound(fabric: &Fabric, groups: u32, hosts_per_switch: u32) -> f64 {
+    let switches: Vec<_> = fabric.switches().map(|id| group_and_place(fabric, id)).collect();
+    // The ends of the cables from one group to another, at the near and at the far switch.
+    let mut global: BTreeMap<(u32, u32), Vec<[u32; 2]>> = BTreeMap::new();
+    for (pair, cables) in cables_by_pair(fabric) {
+        let [(near, s), (far, t)] = pair.map(|id| group_and_place(fabric, id));
+        if near != far {
+            for _ in 0..cables {
+                global.entry((near, far)).or_default().push([s, t]);
+                global.entry((far, near)).or_default().push([t, s]);
+            }
+        }
+    }
+    let pairs = f64::from(hosts_per_switch * hosts_per_switch);
+    let mut load: BTreeMap<String, f64> = BTreeMap::new();
+    let mut add = |channel: String, share: f64| *load.entry(channel).or_default() += share;
+    for (group, s) in &switches {
+        for (other, t) in &switches {
+            if group == other {
+                if s != t {
+                    add(format!("{group}: {s}-{t}"), pairs);
+                }
+                continue;
+            }
+            let cables = &global[&(*group, *other)];
+            let share = pairs / cables.len() as f64;
+            for (index, [near, far]) in cables.iter().enumerate() {
+                if s != near {
+                    add(format!("{group}: {s}-{near}"), share);
+                }
+                add(format!("{group} to {other}, {index}"), share);
+                if far != t {
+                    add(format!("{other}: {far}-{t}"), share);
+                }
+            }
+        }
+    }
+    let partners = f64::from(switches.len() as u32 * hosts_per_switch - 1);
+    assert_eq!(switches.len() as u32 % groups, 0);
+    partners / load.values().copied().fold(partners, f64::max)
+}
+
+#[test]
+fn the_bound_of_minimal_routing_through_a_dragonfly_is_that_of_its_fullest_channel() {
+    // By hand, for the dragonfly of the paper (a = 4, p = h = 2, g = 9, N = 72): a global channel has
+    // 8 x 8 = 64 pairs; a local one 4 inside the group, 2 x 8 x 2 = 32 outwards and as many inwards,
+    // 68 in all. Each of them allows over 71 / 71, so that the hosts' links are the limit.
+    // With p = 4 and h = 1 (g = 5, N = 80) a global channel has 16 x 16 = 256 pairs: 79 / 256.
+    // One group of 4 switches with 2 hosts: local channels have 4 pairs, host links 7: 1.
+    for (a, p, h, g, by_hand) in [
+        (4, 2, 2, 9, Some(1.0)),
+        (4, 4, 1, 5, Some(79.0 / 256.0)),
+        (4, 2, 0, 1, Some(1.0)),
+        (4, 2, 2, 5, None),
+        (4, 3, 2, 4, None),
+        (2, 1, 1, 3, None),
+        (3, 4, 2, 2, None),
+        (1, 3, 5, 6, None),
+        (6, 5, 2, 11, None),
+    ] {
+        let shape = Dragonfly {
+            switches_per_group: a,
+            hosts_per_switch: p,
+            global_cables_per_switch: h,
+            groups: Some(g),
+        };
+        let bound = shape.minimal_routing_bound().expect("there are two hosts");
+        let fabric = Generator::Dragonfly(shape).generate(1).unwrap();
+        let counted = counted_minimal_bound(&fabric, g, p);
+        assert!((bound - counted).abs() < 1e-9, "({a}, {p}, {h}, {g}): {bound} and {counted}");
+        assert!(by_hand.is_none_or(|by_hand: f64| (bound - by_hand).abs() < 1e-12), "{bound}");
+    }
 }
 
 #[test]

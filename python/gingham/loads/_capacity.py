@@ -1,0 +1,87 @@
+"""Capacity and collapse: the most that a network accepts, and what is left at the highest load.
+
+::
+
+    accepted │       capacity
+             │      *
+             │     * * * * * * * *  highest load tried: the network collapses if this lies below
+             │    *                 the capacity by more than both intervals
+             └──────────────────── offered
+
+Past saturation a network may accept less than it did just below: packets that wait block others,
+and sources near their destinations take what the others lose. (Dally and Towles, "Principles and
+Practices of Interconnection Networks", 2004, sections 23.1 and 25.2: throughput is the accepted
+traffic of the flow that is served least.)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from gingham.results import Interval, interval
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """What a network accepts at an offered load, over all replications of that load."""
+
+    load: float
+    accepted_load: Interval
+    # Accepted load of the sender, or flow, that is served least; None where it is not measured.
+    least_served_load: Interval | None = None
+
+
+@dataclass(frozen=True)
+class Capacity:
+    """The most that a network accepts, and what it accepts at the highest load tried."""
+
+    # The load with the highest mean of accepted load; of equals, the lowest.
+    capacity: Accepted
+    highest: Accepted
+    # `highest`, if its interval lies below that of the capacity. None otherwise, and for one
+    # replication.
+    collapse: Accepted | None
+
+
+def capacity_of(rows: Iterable[Mapping[str, Any]]) -> Capacity | None:
+    """Return the capacity that runs show: rows with `load`, `accepted_load`, `least_served_load`.
+
+    `None` if no run measured an accepted load.
+    """
+    by_load: dict[float, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        if row["accepted_load"] is not None:
+            by_load.setdefault(row["load"], []).append(row)
+    if not by_load:
+        return None
+    points = [accepted_at(load, of_load) for load, of_load in sorted(by_load.items())]
+    capacity = max(points, key=lambda point: (point.accepted_load.mean, -point.load))
+    highest = points[-1]
+    return Capacity(capacity, highest, highest if is_below(highest, capacity) else None)
+
+
+def accepted_at(load: float, rows: Iterable[Mapping[str, Any]]) -> Accepted:
+    """Return the means over the runs of one load."""
+    runs = list(rows)
+    least = [row["least_served_load"] for row in runs]
+    known = [value for value in least if value is not None]
+    return Accepted(
+        load,
+        interval(row["accepted_load"] for row in runs),
+        interval(known) if len(known) == len(runs) else None,
+    )
+
+
+def is_below(one: Accepted, other: Accepted) -> bool:
+    """Whether the interval of one accepted load lies below that of the other.
+
+    >>> few, many = (Accepted(1.0, Interval(mean, 0.01, 3)) for mean in (0.12, 0.22))
+    >>> is_below(few, many), is_below(many, few), is_below(many, many)
+    (True, False, False)
+    """
+    high, low = one.accepted_load.high, other.accepted_load.low
+    return high is not None and low is not None and high < low

@@ -1,0 +1,33 @@
+"""Points of a sweep whose latency is not known, because some replication has no mean.
+
+A run that is saturated or deadlocked, or left more than one per cent of its messages undelivered,
+measures the latency of the messages that arrived before it ended. That depends on the length of
+the run and on the seed. If one replication of a point is left out, the rest are a selection of the
+lucky ones: the point as a whole has no latency (`docs/concepts/measurement.md`, "Latencies in
+curves").
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gingham.results._query import quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# Conditions of runs without a mean latency, by name. The verdict of a run is the worst of its
+# classes', which may hide a saturated class. Beyond one per cent of censored messages the 99th
+# percentile is not known.
+WITHOUT_LATENCY = {
+    "censored": "messages_censored > 0.01 * messages_created",
+    "saturated": "key in (select key from classes where verdict = 'saturated')",
+    "deadlocked": "verdict = 'deadlocked'",
+}
+
+
+def query_without_latency(axes: Sequence[str]) -> str:
+    """Return the query of the points, by their axes, that have no latency."""
+    chosen = ", ".join(quoted(name) for name in axes)
+    condition = " or ".join(f"({one})" for one in WITHOUT_LATENCY.values())
+    return f"select distinct {chosen} from runs where {condition}"  # noqa: S608  (names are quoted)
