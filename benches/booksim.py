@@ -1,10 +1,10 @@
 """Compare what `booksim-iq` accepts at a load of 1 with BookSim2, row by row.
 
-    python benches/booksim.py                       the table of docs/how-to/booksim.md, about 5 minutes
+    python benches/booksim.py                       the table of docs/how-to/booksim.md, 2 minutes
     python benches/booksim.py --seeds 2 --cycles 4000      a quick look
 
 BookSim2 is commit 28f43299 with one seed and the delays of its defaults: `routing_cycles = 1` and
-`credit_delay = 1` here. Channels of its torus take two cycles: cables of 1 m and `credit_delay = 2`.
+`credit_delay = 1` here. Channels of its torus take two cycles: cables of 1 m, `credit_delay = 2`.
 Two variants give the size of the differences that other rules make: the delays of the preset (heads
 routed a switch ahead), and allocators that iterate until nothing more can be matched.
 """
