@@ -1,9 +1,9 @@
-"""BookSim2 beside `booksim-iq` at a load of 1: the rows of docs/how-to/booksim.md that run quickly.
+"""BookSim2 beside `booksim-iq` at a load of 1: the quick rows of docs/how-to/booksim.md.
 
-BookSim2 28f43299, one seed, with the delays of its defaults. Hosts offer more than the network takes,
-so a row compares saturated networks. The band of each row was set before the comparison: 2 % and the
-95 % interval of the seeds here. The null: with the delays of the preset the 8x8 mesh of two lanes
-carries half as much again under tornado.
+BookSim2 28f43299, one seed, with the delays of its defaults. Hosts offer more than the network
+takes: a row compares saturated networks. The band of each row was set before the comparison: 2 %
+and the 95 % interval of the seeds here. The null: with the delays of the preset the 8x8 mesh of two
+lanes carries half as much again under tornado.
 """
 
 from __future__ import annotations
