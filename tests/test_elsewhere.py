@@ -1,4 +1,4 @@
-"""Names of BookSim and CAMINOS are answered with ours."""
+"""Names of BookSim, CAMINOS and vendors are answered with ours."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gingham import elsewhere, mechanisms, reference
 from tests.conftest import Finished
 
 Command = Callable[..., Finished]
-PAGE = Path(__file__).parent.parent / elsewhere.PAGE
+ROOT = Path(__file__).parent.parent
 MESH = """
 topology.generate.mesh = { dimensions = [2, 2] }
 routing.algorithm = "dimension-order"
@@ -45,6 +45,21 @@ def test_explain_answers_the_names_of_others(gingham: Command) -> None:
     assert [one["path"] for one in told["keys"]] == ["network.lanes.depth"]
 
 
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [
+        ("rpg_ai_rate", "traffic.0.window.response.dcqcn.additive"),
+        ("RPG_TIME_RESET_P1", "traffic.0.window.response.dcqcn.timer"),
+        ("min-time-between-cnps", "traffic.0.window.answered.marked"),
+        ("green_min_threshold", "network.marking.red.k_min"),
+    ],
+)
+def test_explain_answers_the_names_of_vendors(gingham: Command, name: str, key: str) -> None:
+    told = json.loads(gingham("explain", name, "--json").out)
+    assert [one["key"] for one in told["elsewhere"]] == [key]
+    assert [one["path"] for one in told["keys"]] == [key]
+
+
 def test_a_key_of_others_in_a_scenario_is_told_ours(gingham: Command, tmp_path: Path) -> None:
     text = MESH.replace("load = 0.1", "injection_rate = 0.1")
     (tmp_path / "mesh.toml").write_text(text)
@@ -59,10 +74,16 @@ def test_a_key_of_others_in_a_scenario_is_told_ours(gingham: Command, tmp_path: 
 
 @pytest.mark.parametrize(
     ("simulator", "heading"),
-    [("BookSim", "## BookSim2, key by key"), ("CAMINOS", "## CAMINOS, key by key")],
+    [
+        ("BookSim", "## BookSim2, key by key"),
+        ("CAMINOS", "## CAMINOS, key by key"),
+        ("NVIDIA", "### Names of vendors"),
+        ("SONiC", "### Names of vendors"),
+    ],
 )
 def test_the_page_for_its_users_says_the_same(simulator: str, heading: str) -> None:
-    table = PAGE.read_text().partition(heading)[2].partition("\n## ")[0].replace("`", "")
+    page = (ROOT / elsewhere.PAGES[simulator]).read_text()
+    table = page.partition(heading)[2].partition("\n## ")[0].replace("`", "")
     told: dict[str, list[str]] = {}
     for theirs, ours in (row.split(" | ")[:2] for row in table.splitlines() if " | " in row):
         for name in theirs.strip("| ").split(", "):

@@ -1,13 +1,14 @@
-"""What BookSim 2 and CAMINOS call what a scenario says: their key, and what to write here.
+"""Names that other simulators and vendors give to keys of a scenario, and what to write here.
 
 ::
 
     num_vcs          network.lanes.count       a key of ours
     speculative      -                         nothing of ours does the same
 
-Sources: BookSim 2, `src/booksim_config.cpp`; CAMINOS, `caminos-lib`, `src/defaults/main.cfg`. The
-page `docs/how-to/booksim.md` says beside each what differs. Names that are keys of ours, too, are
-not among these.
+Sources: BookSim 2, `src/booksim_config.cpp`; CAMINOS, `caminos-lib`, `src/defaults/main.cfg`;
+NVIDIA, "DCQCN CC Parameters" (DOCA 3.4) and `mlxconfig`; SONiC, `sonic-buildimage`,
+`files/build_templates/qos_config.j2`. The page of each (`PAGES`) says beside each what differs.
+Names that are keys of ours, too, are not among these.
 """
 
 from __future__ import annotations
@@ -16,9 +17,16 @@ import re
 from dataclasses import dataclass
 
 PAGE = "docs/how-to/booksim.md"
-BOOKSIM, CAMINOS = "BookSim", "CAMINOS"
+BOOKSIM, CAMINOS, NVIDIA, SONIC = "BookSim", "CAMINOS", "NVIDIA", "SONiC"
+PAGES = {
+    BOOKSIM: PAGE,
+    CAMINOS: PAGE,
+    NVIDIA: "docs/concepts/congestion.md",
+    SONIC: "docs/concepts/congestion.md",
+}
+_DCQCN = "traffic.0.window.response.dcqcn"
 
-# Keys of ours, by the simulator and its key.
+# Keys of ours, by the simulator or vendor and its name.
 KEYS = {
     BOOKSIM: {
         "network_file": "topology.file",
@@ -68,6 +76,23 @@ KEYS = {
         "pattern": "traffic.0.destinations",
         "measured": "stop.time",
     },
+    NVIDIA: {
+        "dce_tcp_g": f"{_DCQCN}.g",
+        "dce_tcp_rtt": f"{_DCQCN}.alpha_timer",
+        "rpg_time_reset": f"{_DCQCN}.timer",
+        "rpg_byte_reset": f"{_DCQCN}.byte_counter",
+        "rpg_threshold": f"{_DCQCN}.fast_recovery",
+        "rpg_ai_rate": f"{_DCQCN}.additive",
+        "rpg_hai_rate": f"{_DCQCN}.hyper",
+        "rpg_min_rate": f"{_DCQCN}.lowest",
+        "rpg_max_rate": "traffic.0.pace",
+        "min_time_between_cnps": "traffic.0.window.answered.marked",
+    },
+    SONIC: {
+        "green_min_threshold": "network.marking.red.k_min",
+        "green_max_threshold": "network.marking.red.k_max",
+        "green_drop_probability": "network.marking.red.p_max",
+    },
 }
 # Why nothing of ours is written for one.
 NOTHING = {
@@ -96,14 +121,31 @@ NOTHING = {
         "bubble": "datelines keep rings free of deadlock",
         "hamming": "write an anynet file, which topology.file names",
     },
+    NVIDIA: {
+        "initial_alpha_value": "alpha starts at 1",
+        "rpg_gd": "a notification cuts the rate by the share alpha / 2, as rpg_gd = 11 does",
+        "rpg_min_dec_fac": "a notification never cuts the rate by more than half",
+        "rate_reduce_monitor_period": "every notification cuts the rate",
+        "rate_to_set_on_first_cnp": "a flow begins at its highest rate, which notifications cut",
+        "clamp_tgt_rate": "every notification sets the target to the rate before the cut",
+        "clamp_tgt_rate_after_time_inc": "every notification sets the target anew",
+    },
+    SONIC: {
+        "yellow_min_threshold": "packets have no colours",
+        "yellow_max_threshold": "packets have no colours",
+        "red_min_threshold": "packets have no colours",
+        "red_max_threshold": "packets have no colours",
+    },
 }
+# What `mlxconfig` appends to the names of a port.
+PORT = re.compile(r"_p[12]$")
 # A line of a configuration of BookSim, which ends as no line of TOML does.
 SETTING = re.compile(r"^\s*(\w+)\s*=\s*([^;#\"']+|\{[^}]*\});\s*(//.*)?$")
 
 
 @dataclass(frozen=True)
 class Elsewhere:
-    """What a name of another simulator is here."""
+    """What a name of another simulator or of a vendor is here."""
 
     simulator: str
     name: str
@@ -125,8 +167,12 @@ class Elsewhere:
 
 
 def named(name: str) -> Elsewhere | None:
-    """Return what a name of another simulator is here, in any case; or nothing."""
-    plain = re.sub("[- ]", "_", name.lower())
+    """Return what a name of a simulator or vendor is here, in any case; or nothing.
+
+    >>> print(named("RPG_AI_RATE_P1"))
+    NVIDIA's rpg_ai_rate is traffic.0.window.response.dcqcn.additive here
+    """
+    plain = PORT.sub("", re.sub("[- ]", "_", name.lower()))
     for simulator, keys in KEYS.items():
         if plain in keys:
             return Elsewhere(simulator, plain, keys[plain], "")

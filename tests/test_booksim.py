@@ -1,0 +1,51 @@
+"""BookSim2 beside `booksim-iq` at a load of 1: the quick rows of docs/how-to/booksim.md.
+
+BookSim2 28f43299, one seed, with the delays of its defaults. Hosts offer more than the network
+takes: a row compares saturated networks. The band of each row was set before the comparison: 2 %
+and the 95 % interval of the seeds here. The null: with the delays of the preset the 8x8 mesh of two
+lanes carries half as much again under tornado.
+"""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gingham.results import interval
+
+BENCH = Path(__file__).parent.parent / "benches" / "booksim.py"
+BAND = 0.02
+CYCLES, SEEDS = 4_000, (1, 2, 3)
+
+
+@pytest.fixture(scope="module")
+def bench() -> dict[str, Any]:
+    """Return the names of the script that makes the whole table."""
+    return runpy.run_path(str(BENCH))
+
+
+# Rows by their place in the table: uniform with 20 flits on one lane, tornado, bit-complement; on a
+# torus tornado.
+@pytest.mark.parametrize("row", [0, 5, 6, 8])
+def test_saturated_networks_accept_what_booksim_does(bench: dict[str, Any], row: int) -> None:
+    asked = bench["ROWS"][row]
+    found = interval([bench["accepted"](asked, CYCLES, seed) for seed in SEEDS])
+    assert found.half_width is not None
+    allowed = BAND * asked.theirs + found.half_width
+    assert abs(found.mean - asked.theirs) <= allowed, (asked.name(), found)
+
+
+def test_other_delays_are_no_match(bench: dict[str, Any]) -> None:
+    asked = bench["ROWS"][5]
+    assert asked.destinations == "tornado"
+    found = bench["accepted"](asked, CYCLES, 1, bench["preset_delays"](asked))
+    assert found > 1.3 * asked.theirs
+
+
+def test_the_page_has_the_rows_of_the_script(bench: dict[str, Any]) -> None:
+    page = (BENCH.parent.parent / "docs" / "how-to" / "booksim.md").read_text()
+    for row in bench["ROWS"]:
+        assert f"| {row.name()} | {bench['short'](row.theirs)} |" in page, row.name()
