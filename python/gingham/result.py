@@ -118,8 +118,9 @@ class Result(AnyResult):
 
     `summary` holds the numbers with their intervals: `verdict`, `verdict_reason`, `warm_up_ps`,
     `window_end_ps`, `end_ps`, `makespan_ps`, `draws`, `classes` (a dict each), `links`,
-    `in_transit`, `hosts`, `notes`, `findings` and `deadlock`. `about` says what was run: the size of the fabric, the parameters in
-    force, the fabric file. `docs/reference/results.md` explains every number and every column.
+    `in_transit`, `hosts`, `notes`, `findings` and `deadlock`. `about` says what was run: the size
+    of the fabric, the parameters in force, the fabric file. `docs/reference/results.md` explains
+    every number and every column.
     """
 
     scenario: Scenario
