@@ -11,11 +11,11 @@
 //! Left out are values whose effect dies away, such as the start of a source with Poisson arrivals.
 
 use crate::scenario::{Placement, ScenarioSource, Topology};
+use gingham_kernel::Span;
 use gingham_model::traffic::{
     ArrivalPlan, Destinations, FirstFrame, FrameSizes, LaterPlan, MessagePlan, StreamPlan,
 };
 use gingham_model::{ClassPlan, Plan};
-use gingham_kernel::Span;
 use gingham_topology::generate::Generator;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -129,9 +129,8 @@ fn of_arrivals(
 fn of_stream(stream: &StreamPlan) -> impl Iterator<Item = (DrawKind, &'static str)> {
     let frames = stream.data.frames();
     let has_start = frames.is_some() && stream.later.jitter > Span::ZERO;
-    let is_drawn = |sizes: &FrameSizes| {
-        matches!(sizes, FrameSizes::Trace { first: FirstFrame::Drawn, .. })
-    };
+    let is_drawn =
+        |sizes: &FrameSizes| matches!(sizes, FrameSizes::Trace { first: FirstFrame::Drawn, .. });
     let has_first = frames.is_some_and(|frames| is_drawn(&frames.sizes));
     let kinds = [
         (has_start, (DrawKind::Start, "streams.start")),

@@ -33,9 +33,7 @@ type Weighted<'a> = (&'a PeriodPlan, f64);
 /// What is missing of on-off periods, and by what factor the window is too short for enough.
 pub(super) fn too_few_periods(view: &RunView<'_>, asked: Asked) -> Option<(String, f64)> {
     let plan = view.plan();
-    let byte_ps = |source: &SourcePlan| {
-        plan.byte_ps(plan.fabric.endpoint_channel(source.endpoint))
-    };
+    let byte_ps = |source: &SourcePlan| plan.byte_ps(plan.fabric.endpoint_channel(source.endpoint));
     let sources = &plan.classes[asked.class.index()].sources;
     let weigh = |source| periods_of(source, byte_ps(source));
     let sources: Vec<Weighted<'_>> = sources.iter().filter_map(weigh).collect();

@@ -8,8 +8,8 @@
 //! less. The length of run that is advised is the longest that any of those asks for that hold. `docs/concepts/measurement.md` says how often each is wrong.
 
 use super::advice::{self, Need, percent};
-use super::periods::too_few_periods;
 use super::classes::estimate_of;
+use super::periods::too_few_periods;
 use super::verdict::Asked;
 use super::view::RunView;
 use crate::compile::quantity_name;

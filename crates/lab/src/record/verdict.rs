@@ -3,8 +3,8 @@
 use super::ClassSummary;
 use super::admission::refusals;
 use super::advice::{self, percent};
-use super::limit::Limit;
 use super::finished;
+use super::limit::Limit;
 use super::shortage::{shortage, too_short};
 use super::view::RunView;
 use crate::compile::nouns;

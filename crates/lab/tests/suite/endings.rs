@@ -134,7 +134,10 @@ fn the_values_that_a_run_draws_once_are_listed() {
     let uniform = ("traffic.0.destinations", r#""uniform""#);
     assert_eq!(kinds(&[irregular, uniform, all]), [DrawKind::Topology]);
     let draws = compiled(backlogged, &[]).draws;
-    assert_eq!((draws[0].kind, draws[0].key.as_str()), (DrawKind::Start, "traffic.0.stagger.jitter"));
+    assert_eq!(
+        (draws[0].kind, draws[0].key.as_str()),
+        (DrawKind::Start, "traffic.0.stagger.jitter")
+    );
 }
 
 #[test]

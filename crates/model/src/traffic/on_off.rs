@@ -114,8 +114,8 @@ impl PeriodPlan {
         let [on_ps, off_ps] = [self.on_mean, self.off_mean].map(mean_ps);
         let [of_on, of_off] = [on_ps, off_ps].map(|mean_ps| self.law.variance(mean_ps, span_ps));
         let cycle_ps = on_ps + off_ps;
-        let rate = (off_ps * off_ps * of_on + on_ps * on_ps * of_off)
-            / (cycle_ps * cycle_ps * cycle_ps);
+        let rate =
+            (off_ps * off_ps * of_on + on_ps * on_ps * of_off) / (cycle_ps * cycle_ps * cycle_ps);
         // No process deviates by more than all of the time on or off: p (1 - p) T^2.
         let most = self.share_on() * (1.0 - self.share_on()) * span_ps * span_ps;
         (rate * span_ps).min(most).sqrt() / (self.share_on() * span_ps)
