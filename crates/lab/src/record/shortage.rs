@@ -1,7 +1,8 @@
 //! What a run is too short for, if anything, and how much longer it should be.
 //!
 //! ```text
-//!   no message ─► in the warm-up ─► no interval ─► wide interval ─► a trend ─► unseen growth ─► wider than asked
+//!   no message ─► few latencies ─► few on-off periods ─► in the warm-up ─► no interval
+//!     ─► wide interval ─► a trend ─► unseen growth ─► wider than asked
 //! ```
 //!
 //! The first that holds is the reason of `not-converged`: those in front make those behind worth
@@ -53,6 +54,8 @@ fn lacks(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> Vec<Lack> {
         return vec![(reason, Need::Window(10.0))];
     }
     let mut lacks: Vec<Lack> = too_short(view, asked, of).into_iter().collect();
+    let periods = too_few_periods(view, asked);
+    lacks.extend(periods.map(|(reason, factor)| (reason, Need::Window(factor))));
     let for_backlog = factor_for_backlog(view, asked, of);
     let first = factor_for_interval(of.followed_messages).max(for_backlog);
     if view.report.class_window(asked.class).warm_up == WarmUp::TooShort {
@@ -71,8 +74,7 @@ fn lacks(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> Vec<Lack> {
     }
     let growth = unseen_growth(asked, of);
     let growth = growth.map(|(reason, factor)| (reason, factor.max(for_backlog)));
-    let periods = too_few_periods(view, asked);
-    let others = [periods, wide(of), trend(asked, of), growth, wider_than_asked(view, of)];
+    let others = [wide(of), trend(asked, of), growth, wider_than_asked(view, of)];
     let needs = others.into_iter().flatten();
     lacks.extend(needs.map(|(reason, factor)| (reason, Need::Window(factor))));
     lacks
@@ -142,7 +144,10 @@ fn unseen_growth(asked: Asked, of: &ClassReport) -> Option<(String, f64)> {
 fn or_less(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> String {
     match asked.offered_load {
         Some(_)
-            if asked.open_loop && !advice::has_ended(view, asked.class) && looks_overloaded(of) =>
+            if asked.open_loop
+                && too_short(view, asked, of).is_none()
+                && !advice::has_ended(view, asked.class)
+                && looks_overloaded(of) =>
         {
             let class = asked.class.index();
             format!("; if that does not help, the load is too high (traffic.{class}.load)")

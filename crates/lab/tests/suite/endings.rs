@@ -83,6 +83,9 @@ fn a_window_of_less_than_five_latencies_is_not_saturated() {
     // Half of what the link takes, and nothing is delivered in 200 ns.
     let short = record(&[("stop.time", r#""200 ns""#), ("traffic.0.load", "0.5")]);
     assert_eq!(short.verdict, Verdict::NotConverged);
+    // The advice is a longer run, not a smaller load.
+    let reason = &short.classes[0].verdict_reason;
+    assert!(reason.contains("(stop.time)") && !reason.contains("traffic.0.load"), "{reason}");
     // All sources at once: what is created in the first 5 us is on its way for 3.3 us and more.
     let burst = [("stop.time", r#""5 us""#), ("traffic.0.arrivals", r#""constant""#)];
     assert_eq!(record(&burst).verdict, Verdict::NotConverged);
