@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     )
     from gingham.fabric import Cable, Fabric, Finding, Node
     from gingham.loading import load_result
+    from gingham.replications import Replications, replicate
     from gingham.result import Progress, Result
     from gingham.results import Results
     from gingham.routes import Routes
@@ -44,6 +45,7 @@ __all__ = [
     "InternalError",
     "Node",
     "Progress",
+    "Replications",
     "Result",
     "Results",
     "Routes",
@@ -53,6 +55,7 @@ __all__ = [
     "check_folder",
     "load_result",
     "plots",
+    "replicate",
     "run",
 ]
 
@@ -69,6 +72,7 @@ _NAMES = {
     ],
     "fabric": ["Cable", "Fabric", "Finding", "Node"],
     "loading": ["load_result"],
+    "replications": ["Replications", "replicate"],
     "result": ["Progress", "Result"],
     "results": ["Results"],
     "routes": ["Routes"],

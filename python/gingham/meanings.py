@@ -169,6 +169,8 @@ def summary() -> Iterator[str]:
     yield from fields(one_class["properties"])
     yield from ["### `classes`, `percentiles`: each percentile", ""]
     yield from fields(one_class["properties"]["percentiles"]["items"]["properties"])
+    yield from ["### `draws`: each value that is drawn once a run", ""]
+    yield from fields(properties["draws"]["items"]["properties"])
     yield from ["### `links`: sums over all links", ""]
     yield from fields(properties["links"]["properties"])
     yield from ["### `in_transit`: sums over all in-transit hosts", ""]

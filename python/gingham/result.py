@@ -117,9 +117,10 @@ class Result(AnyResult):
     """What a run measured, fresh from `run` or from its folder by `load_result`.
 
     `summary` holds the numbers with their intervals: `verdict`, `verdict_reason`, `warm_up_ps`,
-    `window_end_ps`, `end_ps`, `classes` (a dict each), `links`, `in_transit`, `hosts`, `notes`,
-    `findings` and `deadlock`. `about` says what was run: the size of the fabric, the parameters in
-    force, the fabric file. `docs/reference/results.md` explains every number and every column.
+    `window_end_ps`, `end_ps`, `makespan_ps`, `draws`, `classes` (a dict each), `links`,
+    `in_transit`, `hosts`, `notes`, `findings` and `deadlock`. `about` says what was run: the size
+    of the fabric, the parameters in force, the fabric file. `docs/reference/results.md` explains
+    every number and every column.
     """
 
     scenario: Scenario

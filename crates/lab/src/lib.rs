@@ -24,7 +24,7 @@ mod subnet_files;
 pub use catalogue::{
     Entry, ExampleFile, KINDS, KindSupport, Support, SwitchingKind, catalogue, scenario_schema,
 };
-pub use compile::{Compiled, Milestone, compile, compile_observed};
+pub use compile::{Compiled, Draw, DrawKind, Milestone, compile, compile_observed};
 pub use error::{DeadlockReport, LabError};
 pub use fabric_file::{LoadedFabric, load_fabric};
 pub use gingham_input::FileRead;

@@ -319,6 +319,9 @@ impl Endpoints {
             }
             let is_quiet = self.arrivals_pending == 0 && self.replies.is_empty();
             let drained = in_flight == 0 && self.ordered_under_way == 0 && is_quiet;
+            if drained {
+                self.collector.finish();
+            }
             self.status = if drained { Status::Drained } else { Status::Finished };
         } else {
             // Who waits for tokens or its pace is woken, and who waits for an answer waits for a

@@ -36,10 +36,16 @@ from gingham.cli._output import (
     warn,
 )
 from gingham.cli._progress import progress_shown
+from gingham.cli._replications import (
+    print_replications,
+    require_replicable,
+    run_replications,
+)
 from gingham.cli._scenarios import fabric_scenario
 from gingham.errors import counted
 from gingham.running import Simulation, require_place, run_folder, simulate
 from gingham.saving import save_into
+from gingham.verdicts import FROM_BEST
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -86,6 +92,13 @@ SEVERAL_RUNS = (
     "fast steps switches by ports, or by columns of 64 at once; name one of these to force it. "
     "Results are the same.",
 )
+@click.option(
+    "--replications",
+    type=click.IntRange(2, 1000),
+    metavar="N",
+    help="Run N seeds, which follow from that of the scenario, on all cores, and print means with "
+    "intervals over these runs. The folder of -o is then that of a sweep.",
+)
 @allow_deadlock_option
 @strict_option
 @output_option(help="Run folder to write: tables and manifest; `gingham plot` draws it.")
@@ -103,6 +116,7 @@ def run(
     settings: tuple[str, ...],
     seed: int | None,
     engine: Engine,
+    replications: int | None,
     allow_deadlock: bool,
     strict: bool,
     output: Path | None,
@@ -136,12 +150,20 @@ def run(
       gingham plot runs/first
       gingham run irregular --plot latency.svg
       gingham run torus --set traffic.0.load=0.3 --seed 7
+      gingham run torus --replications 10
       gingham run irregular --topology cluster.ibnetdiscover --json
       gingham run runs/first -o runs/again
     """
     if plot:
         require_picture(plot, force=force)
     changed = fabric_scenario(scenario).with_(settings=settings, topology=topology, seed=seed)
+    if replications:
+        slow = engine if engine != "fast" else None
+        require_replicable({"--engine": slow, "--plot": plot, "--force": force})
+        together = run_replications(changed, replications, output, allow_deadlock=allow_deadlock)
+        print_replications(together, output, as_json=as_json)
+        each = sorted(together.summary["verdicts"], key=FROM_BEST.index, reverse=True)
+        raise click.exceptions.Exit(exit_code([together.verdict, *each], strict=strict))
     require_place(changed, output)
     with run_folder(output, overwrite=force) as folder, interruptible(folder):
         with progress_shown() as on_progress:

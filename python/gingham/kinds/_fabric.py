@@ -26,9 +26,18 @@ COLUMNS = {
     "warm_up_ps": "int64",
     "window_end_ps": "int64",
     "end_ps": "int64",
+    "makespan_ps": "int64",
 }
 # Numbers and texts of a summary that make columns of a run.
-SUMMARY = ["verdict", "verdict_reason", "latency_p99_ns", "warm_up_ps", "window_end_ps", "end_ps"]
+SUMMARY = [
+    "verdict",
+    "verdict_reason",
+    "latency_p99_ns",
+    "warm_up_ps",
+    "window_end_ps",
+    "end_ps",
+    "makespan_ps",
+]
 # Endings of what a class has a mean of, over its messages.
 MEANS = ("latency_mean_ns", "hops_mean", "in_transit_hosts_mean")
 

@@ -34,6 +34,7 @@ from gingham.loads._axis import load_axis
 from gingham.loads._capacity import Accepted, Capacity, capacity_of
 from gingham.results import Interval, interval
 from gingham.sweeps import Sweep, run_sweep
+from gingham.verdicts import is_steady
 
 if TYPE_CHECKING:
     import os
@@ -202,7 +203,7 @@ def bracket_of(rows: Sequence[Mapping[str, Any]]) -> Bracket:
     """Return the bracket of a replication, by its runs in the order of their loads."""
     high = next((row for row in rows if row["saturated"]), None)
     below = rows[: rows.index(high)] if high else rows
-    low = max((row["load"] for row in below if row["verdict"] == "ok"), default=0.0)
+    low = max((row["load"] for row in below if is_steady(row["verdict"])), default=0.0)
     unknown = tuple(row["load"] for row in below if row["load"] > low)
     if high is None:
         return Bracket(low, None, unknown=unknown)

@@ -8,6 +8,7 @@ mod cables;
 mod classes;
 mod crashes;
 mod dragonfly;
+mod draws;
 mod follow;
 mod gathered;
 mod imported;
@@ -24,6 +25,8 @@ mod pool;
 mod throttle;
 mod written;
 
+pub(crate) use draws::nouns;
+pub use draws::{Draw, DrawKind};
 pub(crate) use measure::quantity_name;
 pub use milestone::Milestone;
 pub(crate) use written::first_written;
@@ -54,6 +57,8 @@ pub struct Compiled {
     pub notes: Vec<String>,
     /// Findings of the fabric file.
     pub findings: Vec<Finding>,
+    /// Values that a run draws once: its numbers are those of this draw.
+    pub draws: Vec<Draw>,
     /// Whether the routes are free of deadlock; a cycle only if that was allowed.
     pub proof: Proof,
     /// The files that were read, with their digests; the scenario's own stands elsewhere.
@@ -135,6 +140,7 @@ pub fn compile_observed(
     plan.follow = follow::plan(source, &plan)?;
     let plan = admission::settled(source, plan)?;
     reached(Milestone::Plan);
+    let draws = draws::draws(source, &plan);
     Ok(Compiled {
         plan: Arc::new(plan),
         percentiles,
@@ -142,6 +148,7 @@ pub fn compile_observed(
         network: scenario.network.said(),
         notes: gathered.notes,
         findings: origin.loaded.findings,
+        draws,
         proof,
         files: gathered.files,
     })

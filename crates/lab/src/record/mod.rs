@@ -13,6 +13,7 @@ mod admission;
 mod advice;
 mod classes;
 mod distributions;
+mod finished;
 mod flows;
 mod frames;
 mod in_transit;
@@ -21,6 +22,7 @@ mod links;
 mod load;
 mod messages;
 mod nodes;
+mod periods;
 mod posting;
 mod served;
 mod shortage;
@@ -42,7 +44,8 @@ pub use served::ServedSummary;
 pub use trees::TreeTotals;
 pub use verdict::Verdict;
 
-use crate::compile::Compiled;
+use crate::compile::{Compiled, Draw};
+use gingham_kernel::Span;
 use gingham_model::{Delivery, Plan, Simulation};
 use gingham_topology::ChannelId;
 use schemars::JsonSchema;
@@ -65,6 +68,9 @@ pub struct Record {
     /// Simulated time at the end of the run, in picoseconds, after what was created in the window
     /// was followed to its delivery.
     pub end_ps: u64,
+    /// Time from zero to the last delivery, in picoseconds, if the workload ended within the run and
+    /// every message was delivered.
+    pub makespan_ps: Option<u64>,
     /// Hosts that send in any class.
     pub hosts: usize,
     /// 99th percentile of latency, from creation to delivery, in nanoseconds, of the messages of all
@@ -79,6 +85,8 @@ pub struct Record {
     /// Over all congestion trees, where the run looks for them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub congestion: Option<TreeTotals>,
+    /// Values that the run drew once: its intervals are those of this draw.
+    pub draws: Vec<Draw>,
     /// What was decided when the scenario was compiled, or happened in the run, and could surprise.
     pub notes: Vec<String>,
     /// Findings of the fabric file.
@@ -113,12 +121,14 @@ impl Record {
             warm_up_ps: window.start.as_ps(),
             window_end_ps: window.end.as_ps(),
             end_ps: simulation.now().as_ps(),
+            makespan_ps: view.report.makespan().map(Span::as_ps),
             hosts: hosts(view.plan()),
             latency_p99_ns: view.report.percentile_of_all(0.99).map(classes::span_ns),
             links: links::totals(&links),
             in_transit: in_transit::totals(&hosts_in_transit),
             congestion: trees::totals(&view),
             notes,
+            draws: compiled.draws.clone(),
             findings: compiled.findings.iter().map(ToString::to_string).collect(),
             deadlock: view.deadlock(),
             classes,

@@ -1,7 +1,8 @@
 //! What a run is too short for, if anything, and how much longer it should be.
 //!
 //! ```text
-//!   no message ─► in the warm-up ─► no interval ─► wide interval ─► a trend ─► unseen growth ─► wider than asked
+//!   no message ─► few latencies ─► few on-off periods ─► in the warm-up ─► no interval
+//!     ─► wide interval ─► a trend ─► unseen growth ─► wider than asked
 //! ```
 //!
 //! The first that holds is the reason of `not-converged`: those in front make those behind worth
@@ -9,6 +10,7 @@
 
 use super::advice::{self, Need, percent};
 use super::classes::estimate_of;
+use super::periods::too_few_periods;
 use super::verdict::Asked;
 use super::view::RunView;
 use crate::compile::quantity_name;
@@ -27,6 +29,10 @@ const MESSAGES_FOR_BURSTS: u64 = 500;
 const SAFE_HALF_WIDTHS: f64 = 2.0;
 /// What bounds advice on trends: so many times as long, at the least and at the most.
 const LONGER: [f64; 2] = [2.0, 10.0];
+
+/// Mean network latencies that a window must last before a growing backlog says anything: until then
+/// a network that carries its load still fills.
+const LATENCIES_MIN: f64 = 5.0;
 
 /// What there is too little of, and how much longer a run shows it.
 type Lack = (String, Need);
@@ -47,7 +53,9 @@ fn lacks(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> Vec<Lack> {
         let reason = "its sources created no message in the window".to_owned();
         return vec![(reason, Need::Window(10.0))];
     }
-    let mut lacks = Vec::new();
+    let mut lacks: Vec<Lack> = too_short(view, asked, of).into_iter().collect();
+    let periods = too_few_periods(view, asked);
+    lacks.extend(periods.map(|(reason, factor)| (reason, Need::Window(factor))));
     let for_backlog = factor_for_backlog(view, asked, of);
     let first = factor_for_interval(of.followed_messages).max(for_backlog);
     if view.report.class_window(asked.class).warm_up == WarmUp::TooShort {
@@ -70,6 +78,24 @@ fn lacks(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> Vec<Lack> {
     let needs = others.into_iter().flatten();
     lacks.extend(needs.map(|(reason, factor)| (reason, Need::Window(factor))));
     lacks
+}
+
+/// A window of less than a few mean network latencies, in which a network still fills, and by what
+/// factor it is too short. Without a delivery the latency is not known, and the window is too short.
+pub(super) fn too_short(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> Option<Lack> {
+    let window_ps = real(view.report.class_window(asked.class).span().as_ps());
+    let Some(latency) = of.network_latency_ps else {
+        let reason = "no message of the window was delivered".to_owned();
+        return Some((reason, Need::Window(LONGER[1])));
+    };
+    let needed_ps = LATENCIES_MIN * latency.mean;
+    (asked.open_loop && window_ps < needed_ps).then(|| {
+        let reason = format!(
+            "the window lasts for {:.1} mean network latencies, and {LATENCIES_MIN} are needed",
+            window_ps / latency.mean
+        );
+        (reason, Need::Window(needed_ps / window_ps.max(1.0)))
+    })
 }
 
 /// An interval that says hardly anything, and by what factor the run is too short for a better one.
@@ -118,7 +144,10 @@ fn unseen_growth(asked: Asked, of: &ClassReport) -> Option<(String, f64)> {
 fn or_less(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> String {
     match asked.offered_load {
         Some(_)
-            if asked.open_loop && !advice::has_ended(view, asked.class) && looks_overloaded(of) =>
+            if asked.open_loop
+                && too_short(view, asked, of).is_none()
+                && !advice::has_ended(view, asked.class)
+                && looks_overloaded(of) =>
         {
             let class = asked.class.index();
             format!("; if that does not help, the load is too high (traffic.{class}.load)")

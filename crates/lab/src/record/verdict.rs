@@ -3,9 +3,11 @@
 use super::ClassSummary;
 use super::admission::refusals;
 use super::advice::{self, percent};
+use super::finished;
 use super::limit::Limit;
-use super::shortage::shortage;
+use super::shortage::{shortage, too_short};
 use super::view::RunView;
+use crate::compile::nouns;
 use crate::error::DeadlockReport;
 use crate::safe_routes;
 use gingham_kernel::Time;
@@ -23,6 +25,13 @@ const CHANNELS_NAMED: usize = 3;
 pub enum Verdict {
     /// The numbers describe a steady state, each mean with its interval.
     Ok,
+    /// The same of a run that drew values once, such as phases, a permutation or the cables of its
+    /// fabric (`draws`). Intervals hold the means of a longer run with the same seed; other seeds
+    /// may have others. `gingham run --replications N` measures over seeds.
+    OkOfDraw,
+    /// The workload ended within the run and every message was delivered. The numbers describe the
+    /// whole workload, not a steady state; `makespan_ps` has the time of the last delivery.
+    Finished,
     /// No steady state was measured, or too little of it. There is no interval, or one wider than a
     /// fifth of the mean latency or than `stop.relative_width`. Or the warm-up did not end in the
     /// first half of the run. Or latencies or a backlog have a trend over the window. Or the backlog
@@ -43,6 +52,8 @@ impl Verdict {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Ok => "ok",
+            Self::OkOfDraw => "ok-of-draw",
+            Self::Finished => "finished",
             Self::NotConverged => "not-converged",
             Self::Saturated => "saturated",
             Self::Interrupted => "interrupted",
@@ -64,7 +75,11 @@ pub(super) struct Asked {
 
 /// The verdict of a class and its reason.
 pub(super) fn of_class(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> (Verdict, String) {
-    if let (true, Some(left)) = (asked.open_loop && of.is_saturated(), of.left_behind) {
+    if let Some(reason) = finished::of_class(view, of) {
+        return (Verdict::Finished, reason);
+    }
+    let is_saturated = asked.open_loop && of.is_saturated() && too_short(view, asked, of).is_none();
+    if let (true, Some(left)) = (is_saturated, of.left_behind) {
         let less = advice::less(view.plan(), asked);
         let limit = Limit::of(view, asked.class, of);
         return (Verdict::Saturated, saturated(asked, left, &less, limit));
@@ -74,7 +89,23 @@ pub(super) fn of_class(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> (V
             let refusals = refusals(view, asked.class).map(|refusals| format!("; {refusals}"));
             (Verdict::NotConverged, reason + &refusals.unwrap_or_default())
         }
-        None => (Verdict::Ok, sound(view, asked, of)),
+        None => (steady(view), format!("{}{}", sound(view, asked, of), of_draw(view))),
+    }
+}
+
+/// The verdict of a class whose steady state was measured.
+fn steady(view: &RunView<'_>) -> Verdict {
+    if view.compiled.draws.is_empty() { Verdict::Ok } else { Verdict::OkOfDraw }
+}
+
+/// Which values the numbers depend on that are drawn once a run, if any.
+fn of_draw(view: &RunView<'_>) -> String {
+    match nouns(&view.compiled.draws) {
+        nouns if nouns.is_empty() => nouns,
+        nouns => format!(
+            "; intervals are for the {nouns} drawn with this seed: for the mean over seeds use \
+             gingham run --replications"
+        ),
     }
 }
 
@@ -170,7 +201,10 @@ pub(super) fn of_run(view: &RunView<'_>, classes: &[ClassSummary]) -> (Verdict, 
             (Verdict::Deadlocked, deadlocked(view, &report.channels))
         }
         Status::Running => (Verdict::Interrupted, interrupted(view, classes)),
-        Status::Finished | Status::Drained => worst(view.plan(), classes),
+        Status::Finished | Status::Drained => match view.report.makespan() {
+            Some(makespan) => (Verdict::Finished, finished::of_run(view, makespan)),
+            None => worst(view, classes),
+        },
     }
 }
 
@@ -203,9 +237,9 @@ fn interrupted(view: &RunView<'_>, classes: &[ClassSummary]) -> String {
     let of = format!("ended at {} of {}", advice::short(now), advice::short(time));
     let window = view.report.window();
     let [start, end] = [window.start, window.end].map(|at| advice::short(at.as_ps()));
-    match worst(view.plan(), classes) {
+    match worst(view, classes) {
         _ if window.start == window.end => format!("{of}, before anything was measured"),
-        (Verdict::Ok, _) => {
+        (Verdict::Ok | Verdict::OkOfDraw, _) => {
             format!(
                 "{of}; the numbers hold for the window from {start} to {end}, with their intervals"
             )
@@ -214,13 +248,14 @@ fn interrupted(view: &RunView<'_>, classes: &[ClassSummary]) -> String {
     }
 }
 
-fn worst(plan: &Plan, classes: &[ClassSummary]) -> (Verdict, String) {
+fn worst(view: &RunView<'_>, classes: &[ClassSummary]) -> (Verdict, String) {
     let verdict = classes.iter().map(|class| class.verdict).max().unwrap_or(Verdict::Ok);
     let mut of = classes.iter().filter(|class| class.verdict == verdict);
     let Some(first) = of.next() else { return (verdict, "nothing was sent".to_owned()) };
-    if verdict == Verdict::Ok {
+    if verdict <= Verdict::OkOfDraw {
         let dropped = classes.iter().map(|class| class.messages_dropped).sum();
-        return (verdict, format!("{}, and every mean has its interval", sent(plan, dropped)));
+        let sent = sent(view.plan(), dropped);
+        return (verdict, format!("{sent}, and every mean has its interval{}", of_draw(view)));
     }
     let others: Vec<_> = of.map(|class| format!("`{}`", class.name)).collect();
     let likewise = match others.len() {

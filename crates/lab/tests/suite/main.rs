@@ -4,6 +4,7 @@ mod adaptive;
 mod admission;
 mod congestion;
 mod datelines;
+mod endings;
 mod flows;
 mod follow;
 mod imported;

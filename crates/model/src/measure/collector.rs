@@ -69,6 +69,10 @@ pub struct Collector {
     created_messages: u64,
     dropped_messages: u64,
     delivered_messages: u64,
+    /// Instant of the latest delivery; zero before the first.
+    pub(super) last_delivery: Time,
+    /// Whether the workload ended within the run, with every message delivered.
+    pub(super) is_finished: bool,
 }
 
 impl Collector {
@@ -102,6 +106,8 @@ impl Collector {
             created_messages: 0,
             dropped_messages: 0,
             delivered_messages: 0,
+            last_delivery: Time::ZERO,
+            is_finished: false,
         }
     }
 
@@ -134,6 +140,7 @@ impl Collector {
     #[inline(always)]
     pub fn on_delivered(&mut self, delivery: &Delivery) {
         self.delivered_messages += 1;
+        self.last_delivery = self.last_delivery.max(delivery.delivered);
         self.records.offer(delivery);
         if self.closed.is_some() {
             return self.on_followed(delivery);
@@ -327,6 +334,31 @@ impl Collector {
     /// Whether the window is closed, and all that was created in it delivered.
     pub fn is_complete(&self) -> bool {
         self.closed.is_some() && self.followed_left == 0
+    }
+
+    /// Marks the workload as finished if every message of the run was created before the end of the
+    /// closed window. The window then ends with the section of the last delivery and, unless the
+    /// warm-up is given, begins at time zero. To be called when nothing is left to happen and
+    /// every message is delivered.
+    pub fn finish(&mut self) {
+        let Some(closed) = self.closed else { return };
+        let slices = closed * SLICES_PER_SECTION;
+        let created = |class: &ClassCollector| class.slices.sum(0, slices).created.messages;
+        let within: u64 = self.classes.iter().map(created).sum();
+        if within > 0 && within == self.created_messages {
+            self.is_finished = true;
+            self.closed = Some(closed.min(self.grid.section_at(self.last_delivery) + 1));
+        }
+    }
+
+    /// Whether the workload ended within the run, with every message delivered.
+    pub fn is_finished(&self) -> bool {
+        self.is_finished
+    }
+
+    /// Instant of the latest delivery so far; zero before the first.
+    pub fn last_delivery(&self) -> Time {
+        self.last_delivery
     }
 
     /// What was measured so far: the window is that of the whole run once it is closed, and what

@@ -93,7 +93,11 @@ impl<'a> RunReport<'a> {
     /// The collector read over its first `sections` sections, less the warm-up.
     pub(super) fn new(collector: &'a Collector, sections: usize) -> Self {
         let Collector { stop, grid, classes, .. } = collector;
-        let beginnings = Beginnings::of(stop.warm_up, grid, classes, sections);
+        let beginnings = if collector.is_finished() && stop.warm_up.is_none() {
+            Beginnings::of_whole(classes.len())
+        } else {
+            Beginnings::of(stop.warm_up, grid, classes, sections)
+        };
         Self { collector, beginnings, sections }
     }
 
@@ -106,6 +110,13 @@ impl<'a> RunReport<'a> {
     /// settle.
     pub fn class_window(&self, class: ClassId) -> Window {
         self.window_from(self.beginnings.classes[class.index()])
+    }
+
+    /// Time from zero to the last delivery, if the workload ended within the run and every message
+    /// was delivered.
+    pub fn makespan(&self) -> Option<Span> {
+        let Collector { is_finished, last_delivery, .. } = self.collector;
+        is_finished.then(|| last_delivery.since(Time::ZERO))
     }
 
     /// Data packets of a class that switches marked over the whole run for this reason.

@@ -42,6 +42,27 @@ impl PeriodLaw {
         }
     }
 
+    /// Variance of the length of a period with this mean, counting of a Pareto period no more than
+    /// `span_ps`.
+    fn variance(self, mean_ps: f64, span_ps: f64) -> f64 {
+        match self {
+            Self::Exponential => mean_ps * mean_ps,
+            Self::Pareto { shape } => {
+                let least = mean_ps * (shape - 1.0) / shape;
+                let reach = (span_ps / least).max(1.0);
+                // E min(X, T)^2 = m^2 (1 + 2 (r^(2 - shape) - 1) / (2 - shape)), r = T / m.
+                let tail = if (shape - 2.0).abs() < 1e-6 {
+                    libm::log(reach)
+                } else {
+                    (libm::pow(reach, 2.0 - shape) - 1.0) / (2.0 - shape)
+                };
+                let square = least * least * (1.0 + 2.0 * tail);
+                let heavy = if shape < 2.0 { 1.0 / ((shape - 1.0) * (3.0 - shape)) } else { 1.0 };
+                (square * heavy - mean_ps * mean_ps).max(0.0)
+            }
+        }
+    }
+
     /// What is left of a period that is under way at an instant chosen at random: its density is
     /// that of a whole period being longer, divided by the mean.
     fn draw_rest(self, mean_ps: f64, stream: &mut Stream) -> f64 {
@@ -73,6 +94,33 @@ pub struct PeriodPlan {
 }
 
 impl PeriodPlan {
+    /// Mean length of an on period and the off period after it.
+    pub fn cycle(&self) -> Span {
+        self.on_mean + self.off_mean
+    }
+
+    /// Relative standard error of the on-time of a source within `span`, and hence of the load that
+    /// it offers there, from the variance of an alternating renewal process.
+    ///
+    /// With means `a` and `b` and variances `v` and `w` of on and off periods the on-time within `T`
+    /// has the variance `T (b^2 v + a^2 w) / (a + b)^3` (Cox, "Renewal Theory", 1962, section 7.4).
+    /// Pareto periods enter with the second moment of what of a period lies within `T`, which is
+    /// finite for every tail index. Below an index of 2 the variance then grows as `T^(3 - shape)`,
+    /// and the factor `1 / ((shape - 1) (3 - shape))` gives the constant of Willinger et al. 1997,
+    /// section 3.
+    #[expect(clippy::cast_precision_loss, reason = "an error needs few digits")]
+    pub fn load_error(&self, span: Span) -> f64 {
+        let span_ps = span.as_ps() as f64;
+        let [on_ps, off_ps] = [self.on_mean, self.off_mean].map(mean_ps);
+        let [of_on, of_off] = [on_ps, off_ps].map(|mean_ps| self.law.variance(mean_ps, span_ps));
+        let cycle_ps = on_ps + off_ps;
+        let rate =
+            (off_ps * off_ps * of_on + on_ps * on_ps * of_off) / (cycle_ps * cycle_ps * cycle_ps);
+        // No process deviates by more than all of the time on or off: p (1 - p) T^2.
+        let most = self.share_on() * (1.0 - self.share_on()) * span_ps * span_ps;
+        (rate * span_ps).min(most).sqrt() / (self.share_on() * span_ps)
+    }
+
     /// The fraction of time spent in on periods.
     pub fn share_on(&self) -> f64 {
         mean_ps(self.on_mean) / (mean_ps(self.on_mean) + mean_ps(self.off_mean))
@@ -190,6 +238,46 @@ mod tests {
         let clock = OnOffClock::new(plan, 1e6, Time::ZERO, stream("h0"));
         let count = instants(clock, 10_000_000_000_000).len();
         assert!(count.abs_diff(2_000_000) < 36_000, "{count}");
+    }
+
+    #[test]
+    fn the_error_of_the_load_is_that_of_an_alternating_renewal_process() {
+        // On for 20 of 100 us on average, 10 s: sqrt(2 (20 x 80)^2 / 100^3 us x 10 s) = 7.155 ms of
+        // 2 s.
+        let exponential = plan(20_000, 80_000, PeriodLaw::Exponential);
+        let error = exponential.load_error(Span::from_ps(10_000_000_000_000));
+        assert!((error - 0.003_577_7).abs() < 1e-6, "{error}");
+        // Index 3: the variance is 3/4 of the square of the mean for m = 2/3 of it (the mean of 3
+        // and variance of 3 below, scaled): 1/3. The part beyond 10 s is below 1e-5 of it.
+        let pareto = plan(20_000, 80_000, PeriodLaw::Pareto { shape: 3.0 });
+        let light = pareto.load_error(Span::from_ps(10_000_000_000_000));
+        assert!((light / error - (1.0_f64 / 3.0).sqrt()).abs() < 1e-3, "{light}");
+    }
+
+    #[test]
+    fn the_error_of_the_load_is_found_in_many_sources() {
+        // The spread of the on-time of 4,000 sources within 200 cycles; a standard deviation of so
+        // many is known to 1.1 %, and to less where tails are heavy.
+        for (law, tolerance) in [
+            (PeriodLaw::Exponential, 0.05),
+            (PeriodLaw::Pareto { shape: 1.5 }, 0.25),
+            (PeriodLaw::Pareto { shape: 2.5 }, 0.15),
+        ] {
+            let plan = plan(1_000, 3_000, law);
+            let stop = 800_000 * NS;
+            let counts: Vec<f64> = (0..4_000)
+                .map(|host: u32| {
+                    let stream = stream(&format!("h{host}"));
+                    let clock = OnOffClock::new(plan, 1e5, Time::ZERO, stream);
+                    f64::from(u32::try_from(instants(clock, stop).len()).unwrap())
+                })
+                .collect();
+            let mean = counts.iter().sum::<f64>() / 4_000.0;
+            let square: f64 = counts.iter().map(|count| (count - mean) * (count - mean)).sum();
+            let found = (square / 3_999.0).sqrt() / mean;
+            let error = plan.load_error(Span::from_ps(stop));
+            assert!((error / found - 1.0).abs() < tolerance, "{law:?}: {error}, found {found}");
+        }
     }
 
     #[test]

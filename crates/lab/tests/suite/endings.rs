@@ -1,0 +1,153 @@
+//! Runs that end by themselves, runs too short to tell anything, and values drawn once.
+
+#![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
+
+use gingham_lab::scenario::{Overrides, ScenarioSource};
+use gingham_lab::{Compiled, DrawKind, Engine, Record, Run, Verdict, compile};
+use std::path::Path;
+
+/// Two hosts on one switch. A message of 512 bytes takes 3.2 us on a link of 160 MB/s.
+const TWO: &str = r#"
+    topology.generate.star.hosts = 2
+    network.preset = "myrinet-1280"
+
+    [[traffic]]
+    name = "data"
+    hosts = ["h0"]
+    destinations = { host = "h1" }
+    load = 0.2
+    length = { fixed = "512 B" }
+
+    [stop]
+    time = "10 ms"
+"#;
+
+fn compiled(text: &str, settings: &[(&str, &str)]) -> Compiled {
+    let own = |(path, value): &(&str, &str)| ((*path).to_owned(), (*value).to_owned());
+    let overrides = Overrides::texts(settings.iter().map(own).collect());
+    let source = ScenarioSource::parse("ends.toml", text, Path::new("."), &overrides).unwrap();
+    compile(&source, true).unwrap()
+}
+
+fn record_by(engine: Engine, settings: &[(&str, &str)]) -> Record {
+    let mut run = Run::new(compiled(TWO, settings), engine);
+    while !run.advance(1_000_000).done {}
+    run.record()
+}
+
+fn record(settings: &[(&str, &str)]) -> Record {
+    record_by(Engine::Fast, settings)
+}
+
+#[test]
+fn a_class_that_stops_has_finished_and_its_last_delivery_is_the_makespan() {
+    // Phase 1 us, then every 3.2 us / 0.2 = 16 us: created at 1, 17, 33 and 49 us.
+    let finite = [
+        ("traffic.0.arrivals", r#"{ constant = { phase = "1 us" } }"#),
+        ("traffic.0.stop", r#""50 us""#),
+    ];
+    for engine in [Engine::Fast, Engine::Oracle] {
+        let record = record_by(engine, &finite);
+        let class = &record.classes[0];
+        assert_eq!((record.verdict, class.verdict), (Verdict::Finished, Verdict::Finished));
+        assert_eq!([class.messages_created, class.messages_followed], [4, 4]);
+        // Each travels alone, with one latency for all.
+        let latency_ns = class.latency_max_ns.unwrap();
+        assert!((class.latency_mean_ns.unwrap() - latency_ns).abs() < 1e-6);
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole")]
+        let latency_ps = (latency_ns * 1e3).round() as u64;
+        assert_eq!(record.makespan_ps, Some(49_000_000 + latency_ps));
+        // The window holds the whole workload and ends with the section of its end: 10 ms / 64.
+        assert_eq!(record.warm_up_ps, 0);
+        assert!(record.window_end_ps < 160_000_000, "{}", record.window_end_ps);
+    }
+}
+
+#[test]
+fn a_warm_up_that_is_given_holds_for_a_workload_that_ends() {
+    let settings = [("traffic.0.stop", r#""5 ms""#), ("stop.warm_up", r#""1 ms""#)];
+    let record = record(&settings);
+    assert_eq!(record.verdict, Verdict::Finished);
+    // Sections of 10 ms / 64 = 156.25 us: the seventh boundary.
+    assert!(record.warm_up_ps >= 1_000_000_000, "{}", record.warm_up_ps);
+}
+
+#[test]
+fn a_run_that_ends_before_its_workload_has_not_finished() {
+    let record = record(&[("traffic.0.stop", r#""20 ms""#)]);
+    assert_eq!((record.verdict, record.makespan_ps), (Verdict::Ok, None));
+}
+
+#[test]
+fn a_window_of_less_than_five_latencies_is_not_saturated() {
+    // Half of what the link takes, and nothing is delivered in 200 ns.
+    let short = record(&[("stop.time", r#""200 ns""#), ("traffic.0.load", "0.5")]);
+    assert_eq!(short.verdict, Verdict::NotConverged);
+    // The advice is a longer run, not a smaller load.
+    let reason = &short.classes[0].verdict_reason;
+    assert!(reason.contains("(stop.time)") && !reason.contains("traffic.0.load"), "{reason}");
+    // All sources at once: what is created in the first 5 us is on its way for 3.3 us and more.
+    let burst = [("stop.time", r#""5 us""#), ("traffic.0.arrivals", r#""constant""#)];
+    assert_eq!(record(&burst).verdict, Verdict::NotConverged);
+    let overloaded = [("stop.time", r#""2 ms""#), ("traffic.0.length", r#"{ fixed = "8 B" }"#)];
+    let overloaded = record(&[&overloaded[..], &[("traffic.0.load", "1.0")]].concat());
+    assert_eq!(overloaded.verdict, Verdict::Saturated);
+}
+
+#[test]
+fn too_few_on_off_periods_are_not_ok() {
+    let bursts = |on: &str, off: &str| {
+        let arrivals = format!("{{ on-off = {{ on = \"{on}\", off = \"{off}\" }} }}");
+        let arrivals = ("traffic.0.arrivals", arrivals.as_str());
+        record(&[arrivals, ("traffic.0.load", "0.05"), ("stop.time", r#""100 ms""#)]).verdict
+    };
+    // A cycle of 20 ms: 5 in 100 ms. One of 20 us: 5,000, over which the load of one source is known
+    // to 2 sqrt(2 (10 x 10)^2 / 20^3 us x 100 ms) / 50 ms = 2.0 %.
+    assert_eq!(bursts("10 ms", "10 ms"), Verdict::NotConverged);
+    assert_eq!(bursts("10 us", "10 us"), Verdict::Ok);
+}
+
+fn kinds(settings: &[(&str, &str)]) -> Vec<DrawKind> {
+    compiled(TWO, settings).draws.into_iter().map(|draw| draw.kind).collect()
+}
+
+#[test]
+fn the_values_that_a_run_draws_once_are_listed() {
+    let stagger = ("traffic.0.stagger", r#"{ every = "1 us", jitter = "1 us" }"#);
+    let backlogged = r#"topology.generate.star.hosts = 2
+        network.preset = "myrinet-1280"
+        [[traffic]]
+        arrivals = "backlogged"
+        length = { fixed = "64 B" }
+        stagger = { every = "1 us", jitter = "1 us" }
+        [stop]
+        time = "1 ms""#;
+    assert_eq!(kinds(&[]), []);
+    // The start of a Poisson process is forgotten.
+    assert_eq!(kinds(&[stagger]), []);
+    let constant = ("traffic.0.arrivals", r#""constant""#);
+    assert_eq!(kinds(&[constant]), [DrawKind::Phase]);
+    assert_eq!(kinds(&[constant, stagger]), [DrawKind::Phase, DrawKind::Start]);
+    let given = ("traffic.0.arrivals", r#"{ constant = { phase = "1 us" } }"#);
+    assert_eq!(kinds(&[given]), []);
+    let permuted = ("traffic.0.destinations", r#""random-permutation""#);
+    let all = ("traffic.0.hosts", r#"["*"]"#);
+    assert_eq!(kinds(&[permuted, all]), [DrawKind::Permutation]);
+    let irregular = ("topology", "{ generate = { irregular = { switches = 5 } } }");
+    let uniform = ("traffic.0.destinations", r#""uniform""#);
+    assert_eq!(kinds(&[irregular, uniform, all]), [DrawKind::Topology]);
+    let draws = compiled(backlogged, &[]).draws;
+    assert_eq!(
+        (draws[0].kind, draws[0].key.as_str()),
+        (DrawKind::Start, "traffic.0.stagger.jitter")
+    );
+}
+
+#[test]
+fn a_run_of_one_draw_is_ok_of_this_draw() {
+    let permuted = [("traffic.0.arrivals", r#""constant""#)];
+    let record = record(&permuted);
+    assert_eq!((record.verdict, record.classes[0].verdict), (Verdict::OkOfDraw, Verdict::OkOfDraw));
+    assert_eq!(record.draws.len(), 1);
+    assert_eq!(self::record(&[]).verdict, Verdict::Ok);
+}

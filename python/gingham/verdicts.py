@@ -1,0 +1,39 @@
+"""Verdicts of runs: their order, and which of them describe a steady state."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+# From best to worst, as the schema of the summary lists them.
+FROM_BEST = (
+    "ok",
+    "ok-of-draw",
+    "finished",
+    "not-converged",
+    "saturated",
+    "interrupted",
+    "deadlocked",
+)
+# Of a steady state whose means have intervals: over all random numbers, or of one draw.
+STEADY = frozenset({"ok", "ok-of-draw"})
+
+
+def is_steady(verdict: str) -> bool:
+    """Return whether a verdict says that means of a steady state are known.
+
+    >>> is_steady("ok-of-draw"), is_steady("finished")
+    (True, False)
+    """
+    return verdict in STEADY
+
+
+def worst(verdicts: Iterable[str]) -> str:
+    """Return the worst of some verdicts.
+
+    >>> worst(["ok", "saturated", "not-converged"])
+    'saturated'
+    """
+    return max(verdicts, key=FROM_BEST.index)
