@@ -54,7 +54,7 @@ const CASES: &[Case] = &[
     ),
     case("constant, tornado", "arrivals = \"constant\"\ndestinations = \"tornado\"", 0.1),
     case("poisson, tornado", "destinations = \"tornado\"", 0.1),
-    case("poisson, neighbour", "destinations = \"neighbour\"", 0.2),
+    case("poisson, neighbour", "destinations = \"neighbour\"", 0.1),
     case("poisson, transpose", "destinations = \"transpose\"", 0.1),
     case("poisson, bit-complement", "destinations = \"bit-complement\"", 0.1),
     case("poisson, bit-reversal", "destinations = \"bit-reversal\"", 0.1),
@@ -62,7 +62,7 @@ const CASES: &[Case] = &[
     case(
         "poisson, host",
         "hosts = [\"h0-1-0\", \"h1-0-0\", \"h2-0-0\"]\ndestinations = { host = \"h0-0-0\" }",
-        0.1,
+        0.05,
     ),
     case(
         "poisson, hot-spot",
@@ -72,7 +72,7 @@ const CASES: &[Case] = &[
     case(
         "poisson, pairs",
         "destinations = { pairs = { h0-0-0 = \"h2-2-0\", h1-0-0 = \"h2-2-0\" } }",
-        0.2,
+        0.1,
     ),
     case("poisson, matrix", "destinations = { matrix = \"coverage.csv\" }", 0.1),
     Case {
@@ -90,7 +90,7 @@ const FOLDER: &str = env!("CARGO_TARGET_TMPDIR");
 fn write_matrix() {
     let hosts: Vec<String> =
         (0..16).map(|host| format!("h{}-{}-0", host / 4, host % 4)).collect();
-    let mut text = format!(",{}\n", hosts.join(","));
+    let mut text = format!("from,{}\n", hosts.join(","));
     for (row, host) in hosts.iter().enumerate() {
         let weight = |column| if row == column { 0 } else { 1 + (row + 2 * column) % 3 };
         let weights: Vec<String> = (0..16).map(|column| weight(column).to_string()).collect();
