@@ -166,7 +166,7 @@ def test_the_error_of_a_replication_is_raised() -> None:
 
 def test_a_workload_that_ends_is_finished_and_has_a_makespan(tmp_path: Path) -> None:
     (tmp_path / "two.csv").write_text(
-        "created_ps,source,destination,payload_bytes\n0,h0-0,h1-1,64\n5000000,h0-0,h1-1,64\n"
+        "created_ps,source,destination,payload_bytes\n0,h0-0-0,h1-1-0,64\n5000000,h0-0-0,h1-1-0,64\n"
     )
     text = SCENARIO.replace(
         'load = 0.1\narrivals = "constant"\ndestinations = "random-permutation"\n'

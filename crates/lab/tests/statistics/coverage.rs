@@ -13,6 +13,7 @@
 
 use gingham_lab::scenario::{Overrides, ScenarioSource};
 use gingham_lab::{ClassSummary, Engine, Run, Verdict, compile, student_t};
+use std::fmt::Write as _;
 use std::ops::Range;
 use std::path::Path;
 
@@ -53,7 +54,7 @@ const CASES: &[Case] = &[
     ),
     case("constant, tornado", "arrivals = \"constant\"\ndestinations = \"tornado\"", 0.1),
     case("poisson, tornado", "destinations = \"tornado\"", 0.1),
-    case("poisson, neighbour", "destinations = \"neighbour\"", 0.2),
+    case("poisson, neighbour", "destinations = \"neighbour\"", 0.1),
     case("poisson, transpose", "destinations = \"transpose\"", 0.1),
     case("poisson, bit-complement", "destinations = \"bit-complement\"", 0.1),
     case("poisson, bit-reversal", "destinations = \"bit-reversal\"", 0.1),
@@ -61,7 +62,7 @@ const CASES: &[Case] = &[
     case(
         "poisson, host",
         "hosts = [\"h0-1-0\", \"h1-0-0\", \"h2-0-0\"]\ndestinations = { host = \"h0-0-0\" }",
-        0.1,
+        0.05,
     ),
     case(
         "poisson, hot-spot",
@@ -71,9 +72,32 @@ const CASES: &[Case] = &[
     case(
         "poisson, pairs",
         "destinations = { pairs = { h0-0-0 = \"h2-2-0\", h1-0-0 = \"h2-2-0\" } }",
-        0.2,
+        0.1,
     ),
+    case("poisson, matrix", "destinations = { matrix = \"coverage.csv\" }", 0.1),
+    Case {
+        name: "bernoulli, uniform",
+        network: r#"network.preset = "yum-1600""#,
+        class: "arrivals = \"bernoulli\"",
+        load: 0.1,
+    },
 ];
+
+/// Folder of the matrix of destinations.
+const FOLDER: &str = env!("CARGO_TARGET_TMPDIR");
+
+/// Weights from 1 to 3 between all pairs of hosts.
+fn write_matrix() {
+    let hosts: Vec<String> =
+        (0..16).map(|host| format!("h{}-{}-0", host / 4, host % 4)).collect();
+    let mut text = format!("from,{}\n", hosts.join(","));
+    for (row, host) in hosts.iter().enumerate() {
+        let weight = |column| if row == column { 0 } else { 1 + (row + 2 * column) % 3 };
+        let weights: Vec<String> = (0..16).map(|column| weight(column).to_string()).collect();
+        writeln!(text, "{host},{}", weights.join(",")).unwrap();
+    }
+    std::fs::write(Path::new(FOLDER).join("coverage.csv"), text).unwrap();
+}
 
 /// The class of a run of so many picoseconds.
 fn class(case: &Case, time_ps: u64, seed: u64) -> ClassSummary {
@@ -93,7 +117,7 @@ fn class(case: &Case, time_ps: u64, seed: u64) -> ClassSummary {
         "#
     );
     let overrides = Overrides::default();
-    let source = ScenarioSource::parse("case.toml", &text, Path::new("."), &overrides).unwrap();
+    let source = ScenarioSource::parse("case.toml", &text, Path::new(FOLDER), &overrides).unwrap();
     let mut run = Run::new(compile(&source, true).unwrap(), Engine::Fast);
     while !run.advance(u64::MAX).done {}
     run.summary().classes.swap_remove(0)
@@ -195,6 +219,7 @@ fn intervals_of_every_kind_hold_the_mean_that_they_are_about() {
     let runs = asked("GINGHAM_COVERAGE_RUNS").map_or(100, |runs| runs.parse().unwrap());
     let only = asked("GINGHAM_COVERAGE_ONLY").unwrap_or_default();
     let mut wrong = Vec::new();
+    write_matrix();
     for case in CASES.iter().filter(|case| case.name.contains(&only)) {
         let Found { time_ps, verdict, runs, ok, held, replications: [groups, groups_held] } =
             find(case, runs);
