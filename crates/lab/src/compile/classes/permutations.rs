@@ -98,6 +98,9 @@ impl ClassContext<'_> {
         let mut cells = vec![Vec::new(); sizes.iter().product()];
         for (place, host) in hosts.iter().enumerate() {
             let switch = self.fabric.target(self.fabric.endpoint_channel(*host)).node;
+            if !self.fabric.node(switch).is_switch() {
+                return Err("a host of the class has no switch".to_owned());
+            }
             cells[cell_of_switch(switch)].push(place);
         }
         if cells.windows(2).any(|pair| pair[0].len() != pair[1].len()) {
