@@ -36,7 +36,7 @@ pub(crate) struct AdaptiveHeads {
 struct Open {
     /// Each with the lanes that the head may take there.
     ports: Vec<(usize, u16)>,
-    /// The credits of each.
+    /// The credits of each, on the lanes by which its load is judged.
     credits: Vec<u64>,
 }
 
@@ -113,11 +113,11 @@ impl Network {
     ) {
         open.ports.clear();
         open.credits.clear();
-        for OutputChoice { output, lanes } in self.choices(lane, chosen, context) {
+        for OutputChoice { output, lanes, judged } in self.choices(lane, chosen, context) {
             let port = context.layout.port(output);
             if is_open(port, lanes.bits()) {
                 open.ports.push((port, lanes.bits()));
-                open.credits.push(self.credits_of(port, lanes.bits(), &context.lanes));
+                open.credits.push(self.credits_of(port, judged.bits(), &context.lanes));
             }
         }
     }

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
 mod coverage;
+mod adaptive;
 mod runs;
 mod single_server;
 mod torus;

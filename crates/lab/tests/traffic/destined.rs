@@ -3,7 +3,7 @@
 use super::support::{compiled, compiled_in, folder, messages, pairs, scenario};
 use gingham_lab::{Compiled, Engine};
 use gingham_model::ClassId;
-use gingham_model::traffic::{DestinationPlan, MessagePlan};
+use gingham_model::traffic::{DestinationPlan, MessagePlan, SourcePlan};
 use std::collections::BTreeMap;
 
 fn class(destinations: &str) -> String {
@@ -105,6 +105,122 @@ fn a_random_permutation_depends_on_seed_and_class_and_on_nothing_else() {
     let text = scenario("star.hosts = 20", &class("\"random-permutation\""));
     let more = "\n[[traffic]]\nname = \"more\"\nload = 0.3\nlength = { exponential = \"64 B\" }";
     assert_eq!(reference, pairs(&compiled(&format!("{text}{more}"))));
+}
+
+#[test]
+fn a_permutation_with_a_seed_of_its_own_stays_while_the_seed_of_the_run_varies() {
+    let of = |seed: u32, destinations: &str| {
+        let text = scenario("star.hosts = 20", &class(destinations));
+        pairs(&compiled(&format!("seed = {seed}\n{text}")))
+    };
+    let own = "{ random-permutation = { seed = 7 } }";
+    assert_eq!(of(1, own), of(2, own));
+    assert_ne!(of(1, own), of(1, "{ random-permutation = { seed = 8 } }"));
+    // Without one it is that of the run, as before.
+    assert_eq!(of(7, "\"random-permutation\""), of(3, own));
+}
+
+#[test]
+fn a_rotation_turns_the_bits_right_by_one() {
+    let compiled = on("star.hosts = 8", "\"bit-rotation\"");
+    // 1 = 001 to 100 = 4, 2 = 010 to 001 = 1, 3 = 011 to 101 = 5, 4 to 2, 5 = 101 to 110 = 6, 6 to 3.
+    let expected =
+        [("h1", "h4"), ("h2", "h1"), ("h3", "h5"), ("h4", "h2"), ("h5", "h6"), ("h6", "h3")];
+    assert_eq!(pairs(&compiled), names(&expected));
+}
+
+/// For each source the destinations among which it draws with equal probability, by name.
+fn drawn_among(compiled: &Compiled) -> BTreeMap<String, Vec<String>> {
+    let name = |endpoint| compiled.plan.fabric.endpoint_name(endpoint);
+    let of = |source: &SourcePlan| {
+        let MessagePlan::Drawn(drawn) = &source.messages else { panic!("a schedule") };
+        let DestinationPlan::Uniform(others) = &drawn.destinations else { panic!("no draw") };
+        let places = 0..others.among.len();
+        let others = places.filter(|place| !others.own.contains(place)).map(|at| others.among[at]);
+        (name(source.endpoint), others.map(name).collect())
+    };
+    compiled.plan.classes[0].sources.iter().map(of).collect()
+}
+
+#[test]
+fn a_stencil_has_the_neighbours_of_the_fabric_s_own_grid() {
+    let mesh = "mesh = { dimensions = [3, 3], hosts_per_switch = 2 }";
+    let of = drawn_among(&on(mesh, "\"stencil\""));
+    assert_eq!(of["h0-0-0"], ["h0-1-0", "h1-0-0"]);
+    assert_eq!(of["h1-1-1"], ["h0-1-1", "h1-0-1", "h1-2-1", "h2-1-1"]);
+    let of = drawn_among(&on(mesh, "{ stencil = { wrap = true } }"));
+    assert_eq!(of["h0-0-0"], ["h0-1-0", "h0-2-0", "h1-0-0", "h2-0-0"]);
+    let of = drawn_among(&on(mesh, "{ stencil = { diagonals = true } }"));
+    assert_eq!(of["h0-0-0"], ["h0-1-0", "h1-0-0", "h1-1-0"]);
+    let torus = "torus = { dimensions = [4, 2], hosts_per_switch = 1 }";
+    let of = drawn_among(&on(torus, "\"stencil\""));
+    // Around a dimension of size 2 there is one neighbour.
+    assert_eq!(of["h0-0-0"], ["h0-1-0", "h1-0-0", "h3-0-0"]);
+}
+
+#[test]
+fn a_stencil_of_a_job_is_laid_over_the_hosts_of_any_fabric() {
+    let of = drawn_among(&on("star.hosts = 24", "{ stencil = { dimensions = [2, 3, 4] } }"));
+    // (0, 0, 0): one step in the first dimension is 12 hosts, in the second 4, in the third 1.
+    assert_eq!(of["h0"], ["h1", "h3", "h4", "h8", "h12"]);
+    let edges = "{ stencil = { dimensions = [2, 3, 4], wrap = false } }";
+    assert_eq!(drawn_among(&on("star.hosts = 24", edges))["h0"], ["h1", "h4", "h12"]);
+}
+
+#[test]
+fn a_group_of_a_dragonfly_sends_to_the_next_one() {
+    // 12 groups of 2 x 2 hosts, so that names of groups have two digits.
+    let dragonfly = "dragonfly = { switches_per_group = 2, hosts_per_switch = 2, global_cables_per_switch = 6, groups = 12 }";
+    let group = |name: &str| -> u32 {
+        name.trim_start_matches('h').split('-').next().unwrap().parse().unwrap()
+    };
+    let place = |name: &str| name.split_once('-').unwrap().1.to_owned();
+    let all = pairs(&on(dragonfly, "\"group-shift\""));
+    assert_eq!(all.len(), 48);
+    for (from, to) in &all {
+        assert_eq!((group(to), place(to)), ((group(from) + 1) % 12, place(from)), "{from} {to}");
+    }
+    for (from, to) in pairs(&on(dragonfly, "{ group-shift = { by = -3 } }")) {
+        assert_eq!(group(&to), (group(&from) + 9) % 12, "{from} {to}");
+    }
+    let any = drawn_among(&on(dragonfly, "{ group-shift = { any = true } }"));
+    for (from, among) in any {
+        assert_eq!(among.len(), 4);
+        assert!(among.iter().all(|to| group(to) == (group(&from) + 1) % 12), "{from}: {among:?}");
+    }
+}
+
+#[test]
+fn groups_of_any_fabric_have_a_size() {
+    let of = pairs(&on("star.hosts = 6", "{ group-shift = { group_size = 2 } }"));
+    let expected =
+        [("h0", "h2"), ("h1", "h3"), ("h2", "h4"), ("h3", "h5"), ("h4", "h0"), ("h5", "h1")];
+    assert_eq!(of, names(&expected));
+}
+
+#[test]
+fn asymmetric_hosts_send_to_themselves_and_to_the_other_half() {
+    let of = drawn_among(&on("star.hosts = 6", "\"asymmetric\""));
+    assert_eq!(of["h1"], ["h1", "h4"]);
+    assert_eq!(of["h4"], ["h1", "h4"]);
+}
+
+#[test]
+fn hosts_of_a_class_confine_its_destinations_only_if_asked() {
+    let some = |destinations: &str| {
+        let class = format!("hosts = [\"h0\", \"h1\"]\n{}", class(destinations));
+        compiled(&scenario("star.hosts = 4", &class))
+    };
+    let (all, own) = (some("\"uniform\""), some("{ uniform = { within = \"class\" } }"));
+    assert_eq!(drawn_among(&all)["h0"], ["h1", "h2", "h3"]);
+    assert_eq!(drawn_among(&own)["h0"], ["h1"]);
+    // A note says which of both holds.
+    for (compiled, within) in [(&all, "fabric"), (&own, "class")] {
+        let key = format!("uniform.within = \"{within}\"");
+        assert!(compiled.notes.iter().any(|note| note.contains(&key)), "{:?}", compiled.notes);
+    }
+    // If the class has all hosts, both are alike.
+    assert!(on("star.hosts = 4", "\"uniform\"").notes.is_empty());
 }
 
 #[test]

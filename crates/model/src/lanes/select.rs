@@ -32,8 +32,8 @@ pub enum Select {
     /// Any of them, with equal chances.
     #[schemars(extend("x-source" = "Dally and Towles 2004, section 10.2 (random ascent in trees)"))]
     Random,
-    /// The one with the most credits on the lanes that the packet may take there, of equals any with
-    /// equal chances.
+    /// The one with the most credits on the adaptive lanes that the packet may take there, of equals any
+    /// with equal chances. Escape lanes count only where no lane is adaptive.
     #[default]
     #[schemars(extend("x-source" = "Dally and Towles 2004, section 10.1; credits stand for queue lengths"))]
     LeastLoaded,
@@ -60,6 +60,10 @@ pub struct OutputChoice {
     pub output: ChannelId,
     /// At least one lane.
     pub lanes: LaneSet,
+    /// The lanes among them whose credits tell the load of the output: the adaptive ones, or all if
+    /// none is adaptive. An escape lane belongs to one output alone, so that counting it would make
+    /// this output look less loaded than the others.
+    pub judged: LaneSet,
 }
 
 impl Plan {
@@ -86,7 +90,8 @@ impl Plan {
                 |is_told| self.lanes.allowed.chosen(&self.fabric, vc_class, (output, is_told), to);
             let is_open = chosen.is_none_or(|chosen| chosen == output);
             let lanes = if is_open { of(is_told) } else { of(is_told).without(of(false)) };
-            (!lanes.is_empty()).then_some(OutputChoice { output, lanes })
+            let judged = self.lanes.allowed.judged(vc_class, lanes);
+            (!lanes.is_empty()).then_some(OutputChoice { output, lanes, judged })
         })
     }
 }
@@ -128,8 +133,8 @@ impl Selector {
         self.reselect == Reselect::Never
     }
 
-    /// Which of several outputs a head chooses at a tick: the place in `credits`, which are those on the
-    /// lanes that it may take there. At least one.
+    /// Which of several outputs a head chooses at a tick: the place in `credits`, which holds for each
+    /// output the credits on its judged lanes ([`OutputChoice::judged`]). At least one.
     pub fn choose(&self, head: HeadPlace, tick: u64, credits: &[u64]) -> usize {
         let draw = |among: usize| {
             let lane = u64::from(head.port) << 8 | u64::from(head.lane);

@@ -21,7 +21,8 @@ use std::sync::Arc;
 #[schemars(transform = accept_bare_names)]
 pub enum Destinations {
     /// Every other host that can be reached, with equal probability; of a host with several ports,
-    /// each.
+    /// each. `hosts` of the class limits the senders; `within = "class"` limits the destinations to them
+    /// as well.
     #[schemars(extend("x-source" = "Flich et al. 2001, section IV-A"))]
     #[schemars(extend("x-example" = "{ uniform = { itself = true } }"))]
     Uniform(UniformPlaces),
@@ -51,16 +52,36 @@ pub enum Destinations {
     /// number of hosts.
     #[schemars(extend("x-source" = "Dally and Towles 2004, table 3.1"))]
     Shuffle,
+    /// To the host whose number has its bits rotated right by one. Needs a power of two as the
+    /// number of hosts.
+    #[schemars(extend("x-source" = "Dally and Towles 2004, table 3.1"))]
+    BitRotation,
+    /// With N hosts, to the host numbered s mod N / 2 or the one N / 2 above it, with equal probability:
+    /// the sender itself or its partner in the other half. Needs an even number of hosts.
+    #[schemars(extend("x-source" = "BookSim 2, src/traffic.cpp"))]
+    Asymmetric,
     /// Nearly half way around every dimension: by ceil(k / 2) - 1 of k.
     #[schemars(extend("x-source" = "Dally and Towles 2004, table 3.1"))]
     #[schemars(extend("x-example" = "{ tornado = { dimensions = [4, 4] } }"))]
     Tornado(GridPlaces),
-    /// The next host in every dimension, with wrap-around.
+    /// The host one further in every dimension at once, a diagonal step, with wrap-around. For the
+    /// neighbours of a stencil code, take `stencil`.
     #[schemars(extend("x-source" = "Dally and Towles 2004, table 3.1"))]
     Neighbour(GridPlaces),
-    /// To a host drawn once from seed and name of the class, never itself.
-    #[schemars(extend("x-source" = "Dally and Towles 2004, section 3.2; that nobody sends to itself is ours"))]
-    RandomPermutation,
+    /// Each message to one of the neighbours on a grid, with equal probability: one step in one
+    /// dimension, or also diagonally.
+    #[schemars(extend("x-source" = "textbook"))]
+    #[schemars(extend("x-example" = "{ stencil = { dimensions = [4, 2, 2], diagonals = true } }"))]
+    Stencil(StencilPlaces),
+    /// From each group of hosts to a group further on: in a dragonfly, the worst case of minimal
+    /// routing.
+    #[schemars(extend("x-source" = "Kim et al. 2008, section 4.2; the same place in the group is ours"))]
+    #[schemars(extend("x-example" = "{ group-shift = { group_size = 4, by = 1 } }"))]
+    GroupShift(GroupPlaces),
+    /// To a host drawn once from a seed and the name of the class, never itself.
+    #[schemars(extend("x-source" = "Dally and Towles 2004, section 3.2; that no host sends to itself is ours"))]
+    #[schemars(extend("x-example" = "{ random-permutation = { seed = 7 } }"))]
+    RandomPermutation(PermutationDraw),
     /// In proportion to the weights of a CSV file: its first row names destinations, its first
     /// column sources; the path is relative to the scenario. A host whose row has twice the mean
     /// sum offers twice the load.
@@ -77,6 +98,63 @@ pub struct UniformPlaces {
     /// goes to its switch and back.
     #[schemars(extend("x-source" = "BookSim 2, src/traffic.cpp"))]
     pub itself: bool,
+    /// Among which hosts: all of the fabric, or only those of the class (`hosts`).
+    pub within: Within,
+}
+
+/// The hosts that `uniform` sends to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Within {
+    /// All hosts that the sender can reach, whether the class has them or not.
+    #[default]
+    Fabric,
+    /// Those of the hosts of the class that the sender can reach.
+    Class,
+}
+
+/// Parameters of `random-permutation`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct PermutationDraw {
+    /// Seed of the permutation. Default: the seed of the run. With a seed of its own, the permutation
+    /// stays while the seed of the run varies, and varies while that stays.
+    pub seed: Option<u64>,
+}
+
+/// Parameters of `stencil`.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct StencilPlaces {
+    /// Whether diagonal neighbours are among them: up to 3^d - 1 in d dimensions instead of 2 d.
+    pub diagonals: bool,
+    /// Dimensions of the grid of hosts, the last running fastest. Default: the fabric's own grid if
+    /// it is one with equally many hosts on each switch, else one ring of all hosts.
+    pub dimensions: Option<Vec<u32>>,
+    /// Whether the grid wraps around, so that every host has all neighbours; otherwise, hosts at the
+    /// edge have fewer. Default: as the cables of the fabric's own grid do, and true on any other.
+    pub wrap: Option<bool>,
+}
+
+/// Parameters of `group-shift`.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct GroupPlaces {
+    /// Hosts of the class in each group, in canonical order. Default: those of a group of a generated
+    /// dragonfly.
+    #[schemars(range(min = 1))]
+    pub group_size: Option<u32>,
+    /// By how many groups, modulo their number.
+    pub by: i64,
+    /// Whether each message goes to any host of that group, with equal probability. By default, a host
+    /// sends to the one at its own place in the group: a permutation.
+    pub any: bool,
+}
+
+impl Default for GroupPlaces {
+    fn default() -> Self {
+        Self { group_size: None, by: 1, any: false }
+    }
 }
 
 /// Parameters of `hot-spot`.

@@ -28,11 +28,12 @@ mod weighted;
 
 pub use arrivals::{ArrivalPlan, Arrivals, Constant, OnOff, OnOffPareto, Reply};
 pub use destinations::{
-    DestinationPlan, Destinations, GridPlaces, HotSpot, OtherHosts, UniformPlaces,
+    DestinationPlan, Destinations, GridPlaces, GroupPlaces, HotSpot, OtherHosts, PermutationDraw,
+    StencilPlaces, UniformPlaces, Within,
 };
 pub use lengths::{Bimodal, LengthPlan, Lengths, Uniform};
 pub use on_off::{PeriodLaw, PeriodPlan};
-pub use permutation::{GridShift, Permutation, PlacesError, derangement};
+pub use permutation::{GridShift, Permutation, PlacesError, Stencil, derangement, group_target};
 pub use plan::{Draft, DrawnPlan, LaterPlan, MessagePlan, ReplyPlan, Scheduled, SourcePlan};
 pub use source::{STREAM_BYTES, Source};
 pub use streams::{

@@ -6,6 +6,7 @@
 //!     bit complement  every bit turns              /d3 /d2 /d1 /d0
 //!     bit reversal    read from the other end      d0 d1 d2 d3
 //!     shuffle         turned left by one           d2 d1 d0 d3
+//!     bit rotation    turned right by one          d0 d3 d2 d1
 //!   place on a grid, in each dimension of size k
 //!     tornado         x + ceil(k / 2) - 1          as far as the shorter way still is unique
 //!     neighbour       x + 1
@@ -31,6 +32,8 @@ pub enum Permutation {
     BitReversal,
     /// The bits turned left by one: a perfect shuffle of cards.
     Shuffle,
+    /// The bits turned right by one, the inverse of the shuffle.
+    BitRotation,
 }
 
 /// A number of places on which a permutation does not exist, and the nearest on which it does.
@@ -51,7 +54,7 @@ impl Permutation {
                 let side = places.isqrt();
                 ("a square number of", side * side, (side + 1) * (side + 1))
             }
-            Self::BitComplement | Self::BitReversal | Self::Shuffle => {
+            Self::BitComplement | Self::BitReversal | Self::Shuffle | Self::BitRotation => {
                 let below = 1 << places.ilog2();
                 ("a power of two as the number of", below, 2 * below)
             }
@@ -71,8 +74,9 @@ impl Permutation {
             }
             Self::BitComplement => places - 1 - place,
             Self::BitReversal => (0..bits).fold(0, |turned, bit| turned << 1 | (place >> bit & 1)),
-            Self::Shuffle if bits == 0 => place,
+            Self::Shuffle | Self::BitRotation if bits == 0 => place,
             Self::Shuffle => place << 1 & (places - 1) | place >> (bits - 1),
+            Self::BitRotation => place >> 1 | (place & 1) << (bits - 1),
         }
     }
 }
@@ -102,15 +106,89 @@ impl GridShift {
 
     /// The same for a cell by its number, the last dimension running fastest.
     pub fn apply(self, cell: usize, dimensions: &[usize]) -> usize {
-        let mut coordinates = vec![0; dimensions.len()];
-        let mut rest = cell;
-        for (at, size) in coordinates.iter_mut().zip(dimensions).rev() {
-            (*at, rest) = (rest % size, rest / size);
-        }
-        assert_eq!(rest, 0, "the cell lies on the grid");
-        let shifted = self.apply_to(&coordinates, dimensions);
-        shifted.iter().zip(dimensions).fold(0, |cell, (at, size)| cell * size + at)
+        cell_at(&self.apply_to(&coordinates_of(cell, dimensions), dimensions), dimensions)
     }
+}
+
+/// The coordinates of a cell, the last dimension running fastest.
+fn coordinates_of(cell: usize, dimensions: &[usize]) -> Vec<usize> {
+    let mut coordinates = vec![0; dimensions.len()];
+    let mut rest = cell;
+    for (at, size) in coordinates.iter_mut().zip(dimensions).rev() {
+        (*at, rest) = (rest % size, rest / size);
+    }
+    assert_eq!(rest, 0, "the cell lies on the grid");
+    coordinates
+}
+
+/// The cell at these coordinates.
+fn cell_at(coordinates: &[usize], dimensions: &[usize]) -> usize {
+    coordinates.iter().zip(dimensions).fold(0, |cell, (at, size)| cell * size + at)
+}
+
+/// The neighbours of the cells of a grid.
+///
+/// ```text
+///   without diagonals      with diagonals
+///          .                  .   .   .
+///        . x .                .   x   .
+///          .                  .   .   .
+///        2 d                   3^d - 1
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Stencil {
+    /// Sizes of the grid, the last dimension running fastest.
+    pub dimensions: Vec<usize>,
+    /// Whether each dimension wraps around.
+    pub wraps: Vec<bool>,
+    /// Whether steps in several dimensions at once count.
+    pub diagonals: bool,
+}
+
+impl Stencil {
+    /// The neighbours of a cell, in ascending order: each once, and never the cell itself, even where a
+    /// dimension of size 1 or 2 wraps around.
+    pub fn neighbours(&self, cell: usize) -> Vec<usize> {
+        let here = coordinates_of(cell, &self.dimensions);
+        let mut reached = vec![(Vec::new(), 0_u32)];
+        for (dimension, at) in here.iter().enumerate() {
+            let mut next = Vec::new();
+            for (coordinates, steps) in &reached {
+                let moves = if *steps == 0 || self.diagonals { &[0, 1, -1][..] } else { &[0] };
+                for step in moves {
+                    if let Some(to) = self.step(dimension, *at, *step) {
+                        let coordinates = [&coordinates[..], &[to]].concat();
+                        next.push((coordinates, steps + u32::from(*step != 0)));
+                    }
+                }
+            }
+            reached = next;
+        }
+        let cells = reached.iter().map(|(coordinates, _)| cell_at(coordinates, &self.dimensions));
+        let mut cells: Vec<usize> = cells.filter(|other| *other != cell).collect();
+        cells.sort_unstable();
+        cells.dedup();
+        cells
+    }
+
+    /// The coordinate a step away in a dimension, unless it lies beyond the edge.
+    fn step(&self, dimension: usize, at: usize, step: i8) -> Option<usize> {
+        let (size, wraps) = (self.dimensions[dimension], self.wraps[dimension]);
+        match step {
+            1 if at + 1 < size => Some(at + 1),
+            1 => wraps.then_some(0),
+            -1 if at > 0 => Some(at - 1),
+            -1 => wraps.then_some(size - 1),
+            _ => Some(at),
+        }
+    }
+}
+
+/// The group `by` groups after one of `groups`, modulo their number.
+pub fn group_target(group: usize, by: i64, groups: usize) -> usize {
+    let sum = i128::try_from(group).expect("groups are few") + i128::from(by);
+    let modulus = i128::try_from(groups).expect("groups are few");
+    usize::try_from(sum.rem_euclid(modulus)).expect("below the number of groups")
 }
 
 /// A permutation of `places` places drawn from seed and class alone, in which no place keeps
@@ -151,6 +229,10 @@ mod tests {
         assert_eq!(
             table(Permutation::Shuffle, 16),
             [0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15]
+        );
+        assert_eq!(
+            table(Permutation::BitRotation, 16),
+            [0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15]
         );
     }
 
@@ -203,18 +285,18 @@ mod tests {
 
     #[test]
     fn each_is_a_permutation_wherever_it_exists() {
-        use Permutation::{BitComplement, BitReversal, Shuffle, Transpose};
+        use Permutation::{BitComplement, BitReversal, BitRotation, Shuffle, Transpose};
         let mut seen = 0;
         for places in 1..=300 {
-            for permutation in [Transpose, BitComplement, BitReversal, Shuffle] {
+            for permutation in [Transpose, BitComplement, BitReversal, Shuffle, BitRotation] {
                 if permutation.check(places).is_ok() {
                     assert!(is_permutation(table(permutation, places)), "{permutation:?} {places}");
                     seen += 1;
                 }
             }
         }
-        // 17 squares, and 9 powers of two for each of three.
-        assert_eq!(seen, 17 + 3 * 9);
+        // 17 squares, and 9 powers of two for each of four.
+        assert_eq!(seen, 17 + 4 * 9);
     }
 
     #[test]
@@ -228,7 +310,66 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_rotation_undoes_a_shuffle() {
+        for place in 0..64 {
+            let there = Permutation::Shuffle.apply(place, 64);
+            assert_eq!(Permutation::BitRotation.apply(there, 64), place);
+        }
+    }
+
+    fn stencil(dimensions: &[usize], wraps: bool, diagonals: bool) -> Stencil {
+        let dimensions = dimensions.to_vec();
+        Stencil { wraps: vec![wraps; dimensions.len()], dimensions, diagonals }
+    }
+
+    #[test]
+    fn neighbours_of_a_stencil_by_hand() {
+        // 3 x 4, cells 0 to 3 in the first row: cell 0 has 4 below it and 1 beside it; round the edges
+        // also 8 and 3.
+        assert_eq!(stencil(&[3, 4], false, false).neighbours(0), [1, 4]);
+        assert_eq!(stencil(&[3, 4], true, false).neighbours(0), [1, 3, 4, 8]);
+        // With diagonals, 5 inside, and 7, 9 and 11 round the edges.
+        assert_eq!(stencil(&[3, 4], false, true).neighbours(0), [1, 4, 5]);
+        assert_eq!(stencil(&[3, 4], true, true).neighbours(0), [1, 3, 4, 5, 7, 8, 9, 11]);
+        // Both ways round a dimension of size 2 lead to one cell, and one of size 1 leads nowhere.
+        assert_eq!(stencil(&[2, 1], true, true).neighbours(1), [0]);
+        assert_eq!(stencil(&[1], true, false).neighbours(0), []);
+    }
+
+    #[test]
+    fn a_stencil_has_2_d_neighbours_or_all_around() {
+        // In three dimensions 6, or 27 - 1; at a corner 3, or 8 - 1.
+        for (wraps, diagonals, expected) in
+            [(true, false, 6), (true, true, 26), (false, false, 3), (false, true, 7)]
+        {
+            let found = stencil(&[4, 3, 5], wraps, diagonals).neighbours(0);
+            assert_eq!(found.len(), expected, "{wraps} {diagonals}");
+        }
+    }
+
+    #[test]
+    fn groups_shift_around_their_end() {
+        assert_eq!([0, 1, 2].map(|group| group_target(group, 1, 3)), [1, 2, 0]);
+        assert_eq!([0, 1, 2].map(|group| group_target(group, -1, 3)), [2, 0, 1]);
+        assert_eq!(group_target(1, i64::MIN, 2), 1);
+    }
+
     proptest::proptest! {
+        #[test]
+        fn neighbourhood_is_mutual(
+            sizes in proptest::collection::vec(1_usize..5, 1..4),
+            wraps: bool,
+            diagonals: bool,
+        ) {
+            let stencil = stencil(&sizes, wraps, diagonals);
+            for cell in 0..sizes.iter().product() {
+                for other in stencil.neighbours(cell) {
+                    proptest::prop_assert!(stencil.neighbours(other).contains(&cell));
+                }
+            }
+        }
+
         #[test]
         fn a_shift_is_a_permutation_of_any_grid(
             sizes in proptest::collection::vec(1_usize..7, 1..5)

@@ -22,6 +22,8 @@ pub(crate) struct Request {
     pub(crate) level: usize,
     /// The lanes that it may take.
     pub(crate) lanes: LaneSet,
+    /// Those of them by whose credits the load of the output is judged.
+    judged: LaneSet,
     /// Its dateline class there.
     dateline_class: DatelineClass,
 }
@@ -153,11 +155,11 @@ impl Simulation {
         Some(open[selector.choose(HeadPlace { switch, port, lane }, tick, &credits)])
     }
 
-    /// The credits on the lanes that a head may take at an output.
+    /// The credits of an output by which a head judges its load.
     fn credits_of(&self, request: &Request) -> u64 {
         let output = &self.outputs[request.output.index()];
         let of = |lane| output.lane(lane).credits.map_or(0, |of| of.here - of.promised);
-        request.lanes.lanes().map(of).sum()
+        request.judged.lanes().map(of).sum()
     }
 
     /// The requests that a head whose routing is over could make: one for each output that it may
@@ -171,7 +173,9 @@ impl Simulation {
         let switch = self.plan.ends(input).target.node;
         let chosen = self.input(input).lane(lane).chosen;
         let outputs = self.plan.outputs(switch, packet.destination, packet.vc_class, chosen);
-        outputs.map(|OutputChoice { output, lanes }| Request { output, lanes, ..only }).collect()
+        let request =
+            |OutputChoice { output, lanes, judged }| Request { output, lanes, judged, ..only };
+        outputs.map(request).collect()
     }
 
     /// The request for the output on its path.
@@ -196,7 +200,8 @@ impl Simulation {
         let level = self.lane_plan.arbitration.level(packet.priority);
         let port = usize::from(self.plan.ends(input).target.port);
         let number = port * usize::from(self.plan.lanes.count) + usize::from(lane);
-        Some(Request { from: (input, lane), number, head, output, level, lanes, dateline_class })
+        let from = (input, lane);
+        Some(Request { from, number, head, output, level, lanes, judged: lanes, dateline_class })
     }
 
     /// The flits of the packet whose head made a request.

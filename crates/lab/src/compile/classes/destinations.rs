@@ -5,8 +5,8 @@ use crate::compile::gathered::Gathered;
 use crate::error::LabError;
 use gingham_model::WhenPoolFull;
 use gingham_model::traffic::{
-    ArrivalPlan, DestinationPlan, Destinations, GridShift, HotSpot, Permutation, UniformPlaces,
-    derangement,
+    ArrivalPlan, DestinationPlan, Destinations, GridShift, HotSpot, OtherHosts, Permutation,
+    UniformPlaces, Within, derangement,
 };
 use gingham_topology::EndpointId;
 use std::collections::BTreeMap;
@@ -31,7 +31,7 @@ impl Aim {
     }
 }
 
-const UNREACHABLE: &str = "can reach no destination";
+pub(super) const UNREACHABLE: &str = "can reach no destination";
 
 impl ClassContext<'_> {
     /// The aim of each host.
@@ -43,12 +43,7 @@ impl ClassContext<'_> {
     ) -> Result<Vec<Aim>, LabError> {
         let uniform = Destinations::Uniform(UniformPlaces::default());
         match self.class.destinations.as_ref().unwrap_or(&uniform) {
-            Destinations::Uniform(places) => {
-                if places.itself {
-                    self.check_itself(hosts)?;
-                }
-                Ok(hosts.iter().map(|host| self.uniform(*host, places.itself)).collect())
-            }
+            Destinations::Uniform(places) => self.uniform(hosts, *places, gathered),
             Destinations::Host(name) => {
                 let destination = self.host_matching("destinations.host", name)?;
                 Ok(hosts.iter().map(|host| self.fixed(*host, destination, UNREACHABLE)).collect())
@@ -63,14 +58,20 @@ impl ClassContext<'_> {
                 self.permuted(hosts, "bit-reversal", Permutation::BitReversal)
             }
             Destinations::Shuffle => self.permuted(hosts, "shuffle", Permutation::Shuffle),
+            Destinations::BitRotation => {
+                self.permuted(hosts, "bit-rotation", Permutation::BitRotation)
+            }
+            Destinations::Asymmetric => self.asymmetric(hosts),
             Destinations::Tornado(places) => {
                 self.shifted(hosts, "tornado", GridShift::Tornado, places, gathered)
             }
             Destinations::Neighbour(places) => {
                 self.shifted(hosts, "neighbour", GridShift::Neighbour, places, gathered)
             }
-            Destinations::RandomPermutation => {
-                let seed = self.source.scenario.seed;
+            Destinations::Stencil(places) => self.stencil(hosts, places, gathered),
+            Destinations::GroupShift(places) => self.group_shift(hosts, places, gathered),
+            Destinations::RandomPermutation(draw) => {
+                let seed = draw.seed.unwrap_or(self.source.scenario.seed);
                 let targets = derangement(seed, &self.class.name, hosts.len());
                 Ok(self.at_places(hosts, |place| targets[place]))
             }
@@ -78,26 +79,91 @@ impl ClassContext<'_> {
         }
     }
 
-    /// Uniform among the others, or among all.
-    fn uniform(&self, source: EndpointId, itself: bool) -> Aim {
-        let mut others = self.hosts_near(source);
-        if itself {
-            others.own = 0..0;
+    /// Uniform among the hosts of the fabric or of the class, mostly without the sender's own.
+    fn uniform(
+        &self,
+        hosts: &[EndpointId],
+        places: UniformPlaces,
+        gathered: &mut Gathered,
+    ) -> Result<Vec<Aim>, LabError> {
+        if places.itself {
+            let cure = "leave `itself` out, so that hosts send to others alone";
+            self.check_itself(hosts, "destinations.uniform.itself", cure)?;
         }
+        self.note_within(hosts, places.within, gathered);
+        let mut of_class: BTreeMap<usize, Vec<EndpointId>> = BTreeMap::new();
+        for host in hosts {
+            of_class.entry(self.hosts.island[host.index()]).or_default().push(*host);
+        }
+        let of_class: BTreeMap<usize, Arc<[EndpointId]>> =
+            of_class.into_iter().map(|(island, hosts)| (island, hosts.into())).collect();
+        let aim = |host: &EndpointId| {
+            let mut others = match places.within {
+                Within::Fabric => self.hosts_near(*host),
+                Within::Class => {
+                    self.but_own(Arc::clone(&of_class[&self.hosts.island[host.index()]]), *host)
+                }
+            };
+            if places.itself {
+                others.own = 0..0;
+            }
+            Self::uniform_among(others, UNREACHABLE)
+        };
+        Ok(hosts.iter().map(aim).collect())
+    }
+
+    /// Notes to which hosts a class sends that has only some of them.
+    fn note_within(&self, hosts: &[EndpointId], within: Within, gathered: &mut Gathered) {
+        let all: usize = self.hosts.on_island.values().map(|hosts| hosts.len()).sum();
+        let count = hosts.len();
+        if count == all {
+            return;
+        }
+        let (to, key) = match within {
+            Within::Fabric => (format!("all {all} hosts of the fabric"), "fabric"),
+            Within::Class => ("one another alone".to_owned(), "class"),
+        };
+        self.note(
+            gathered,
+            format!("its {count} hosts send to {to} (destinations.uniform.within = \"{key}\")"),
+        );
+    }
+
+    /// Any of these hosts with equal probability; if there is none, the reason why the source is silent.
+    pub(super) fn uniform_among(others: OtherHosts, why_none: &'static str) -> Aim {
         if others.has_any() {
             Aim::at(DestinationPlan::Uniform(others))
         } else {
-            Aim::Nowhere(UNREACHABLE)
+            Aim::Nowhere(why_none)
         }
+    }
+
+    /// The host at place s of N sends to places s mod N / 2 and N / 2 above it, one of which is its own.
+    fn asymmetric(&self, hosts: &[EndpointId]) -> Result<Vec<Aim>, LabError> {
+        let count = hosts.len();
+        if !count.is_multiple_of(2) {
+            let message = format!(
+                "asymmetric needs an even number of hosts, such as {} or {}, not {count}",
+                count - 1,
+                count + 1
+            );
+            return Err(self.error("destinations", message).into());
+        }
+        let cure = "asymmetric sends half of all messages to their own host: take another pattern";
+        self.check_itself(hosts, "destinations", cure)?;
+        let half = count / 2;
+        let aim = |(place, host): (usize, &EndpointId)| {
+            let both = [place % half, place % half + half].map(|place| hosts[place]);
+            let among = both.into_iter().filter(|other| self.hosts.joined(*host, *other)).collect();
+            Self::uniform_among(OtherHosts { among, own: 0..0 }, UNREACHABLE)
+        };
+        Ok(hosts.iter().enumerate().map(aim).collect())
     }
 
     /// Refuses hosts that send to themselves where nothing leads them back, or nothing proves that it
     /// always does.
-    fn check_itself(&self, hosts: &[EndpointId]) -> Result<(), LabError> {
-        let refuse = |why: &str| {
-            let message = format!("{why}; leave `itself` out, so that hosts send to others alone");
-            Err(self.error("destinations.uniform.itself", message).into())
-        };
+    fn check_itself(&self, hosts: &[EndpointId], key: &str, cure: &str) -> Result<(), LabError> {
+        let refuse = |why: &str| Err(self.error(key, format!("{why}; {cure}")).into());
         let scenario = &self.source.scenario;
         if scenario.routing.lane_tables.is_some() {
             return refuse(
@@ -125,7 +191,12 @@ impl ClassContext<'_> {
     }
 
     /// One destination, unless it is the source itself, or on another island.
-    fn fixed(&self, source: EndpointId, destination: EndpointId, own: &'static str) -> Aim {
+    pub(super) fn fixed(
+        &self,
+        source: EndpointId,
+        destination: EndpointId,
+        own: &'static str,
+    ) -> Aim {
         if destination == source {
             Aim::Nowhere(own)
         } else if self.hosts.joined(source, destination) {

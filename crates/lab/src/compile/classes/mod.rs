@@ -16,6 +16,7 @@ mod arrivals;
 mod chosen_hosts;
 mod context;
 mod destinations;
+mod group_shift;
 mod hosts;
 mod lengths;
 mod matrix;
@@ -27,6 +28,7 @@ mod schedule;
 mod sending;
 mod sheet;
 mod stagger;
+mod stencil;
 mod streams;
 mod window;
 

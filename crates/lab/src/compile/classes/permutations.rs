@@ -13,7 +13,6 @@ use crate::error::LabError;
 use gingham_model::traffic::{GridPlaces, GridShift, Permutation};
 use gingham_topology::Grid;
 use gingham_topology::{EndpointId, NodeId};
-use std::collections::BTreeMap;
 
 impl ClassContext<'_> {
     pub(super) fn permuted(
@@ -36,22 +35,36 @@ impl ClassContext<'_> {
         written: &GridPlaces,
         gathered: &mut Gathered,
     ) -> Result<Vec<Aim>, LabError> {
-        if let Some(dimensions) = &written.dimensions {
-            let sizes = self.sizes(name, dimensions, hosts.len())?;
-            let per_cell = hosts.len() / sizes.iter().product::<usize>();
-            return Ok(self.at_places(hosts, |place| {
-                shift.apply(place / per_cell, &sizes) * per_cell + place % per_cell
-            }));
+        let layout = self.layout(hosts, name, written.dimensions.as_deref(), gathered)?;
+        Ok(self.at_places(hosts, |place| {
+            let (cell, local) = layout.cell_of[place];
+            layout.cells[shift.apply(cell, &layout.sizes)][local]
+        }))
+    }
+
+    /// The grid on which the hosts of a class stand: one that is written, else the fabric's own, else a
+    /// ring. A note says which of the last two it is.
+    pub(super) fn layout(
+        &self,
+        hosts: &[EndpointId],
+        name: &str,
+        written: Option<&[u32]>,
+        gathered: &mut Gathered,
+    ) -> Result<Layout, LabError> {
+        if let Some(dimensions) = written {
+            return Ok(Layout::in_order(self.sizes(name, dimensions, hosts.len())?, hosts.len()));
         }
-        match self.grid_targets(hosts, shift) {
-            Ok((sizes, targets)) => {
+        match self.fabric_layout(hosts) {
+            Ok(layout) => {
+                let sizes: Vec<String> = layout.sizes.iter().map(usize::to_string).collect();
+                let sizes = sizes.join(" x ");
                 self.note(gathered, format!("{name} on the fabric's grid of {sizes} switches"));
-                Ok(self.at_places(hosts, |place| targets[place]))
+                Ok(layout)
             }
             Err(why) => {
                 let count = hosts.len();
                 self.note(gathered, format!("{name} on one ring of {count} hosts, because {why}"));
-                Ok(self.at_places(hosts, |place| shift.apply(place, &[count])))
+                Ok(Layout::in_order(vec![count], count))
             }
         }
     }
@@ -71,45 +84,61 @@ impl ClassContext<'_> {
         Err(self.error(&format!("destinations.{name}.dimensions"), message).into())
     }
 
-    /// For each place its target on the fabric's own grid, with the sizes of the grid in words; or
-    /// why there is no such grid.
-    fn grid_targets(
-        &self,
-        hosts: &[EndpointId],
-        shift: GridShift,
-    ) -> Result<(String, Vec<usize>), String> {
+    /// The fabric's own grid, or why there is none.
+    fn fabric_layout(&self, hosts: &[EndpointId]) -> Result<Layout, String> {
         if self.fabric.switches().len() < 2 {
             return Err("the fabric has no grid of switches".to_owned());
         }
         let grid = Grid::recognise(self.fabric).map_err(|error| error.to_string())?;
-        let switch_of =
-            |host: &EndpointId| self.fabric.target(self.fabric.endpoint_channel(*host)).node;
-        let mut on_switch: BTreeMap<NodeId, Vec<usize>> = BTreeMap::new();
+        let sizes: Vec<usize> = grid.dimensions().iter().map(|size| *size as usize).collect();
+        let cell_of_switch = |switch: NodeId| {
+            let at = (0..sizes.len()).map(|of| grid.coordinate(switch, of) as usize);
+            at.zip(&sizes).fold(0, |cell, (at, size)| cell * size + at)
+        };
+        let mut cells = vec![Vec::new(); sizes.iter().product()];
         for (place, host) in hosts.iter().enumerate() {
-            on_switch.entry(switch_of(host)).or_default().push(place);
+            let switch = self.fabric.target(self.fabric.endpoint_channel(*host)).node;
+            if !self.fabric.node(switch).is_switch() {
+                return Err("a host of the class has no switch".to_owned());
+            }
+            cells[cell_of_switch(switch)].push(place);
         }
-        let counts = self.fabric.switches().map(|s| on_switch.get(&s).map_or(0, Vec::len));
-        let equal = counts.collect::<Vec<_>>().windows(2).all(|pair| pair[0] == pair[1]);
-        if !equal {
+        if cells.windows(2).any(|pair| pair[0].len() != pair[1].len()) {
             return Err("the switches of the fabric's grid do not have equally many of them".into());
         }
-        let target = |(place, host): (usize, &EndpointId)| {
-            let switch = switch_of(host);
-            let local = on_switch[&switch].iter().position(|other| *other == place);
-            on_switch[&shifted_switch(&grid, switch, shift)][local.expect("a host on its switch")]
-        };
-        let targets = hosts.iter().enumerate().map(target).collect();
-        let sizes: Vec<String> = grid.dimensions().iter().map(u32::to_string).collect();
-        Ok((sizes.join(" x "), targets))
+        let wraps = grid.wraps().to_vec();
+        Ok(Layout::new(sizes, wraps, cells))
     }
 }
 
-fn shifted_switch(grid: &Grid, switch: NodeId, shift: GridShift) -> NodeId {
-    let sizes: Vec<usize> = grid.dimensions().iter().map(|size| *size as usize).collect();
-    let at: Vec<usize> =
-        (0..sizes.len()).map(|dimension| grid.coordinate(switch, dimension) as usize).collect();
-    let target = shift.apply_to(&at, &sizes);
-    let target: Vec<u32> =
-        target.iter().map(|at| u32::try_from(*at).expect("a coordinate fits 32 bits")).collect();
-    grid.switch_at(&target).expect("a shift stays on the grid")
+/// Hosts of a class on the cells of a grid, equally many on each.
+pub(super) struct Layout {
+    /// The last dimension runs fastest.
+    pub(super) sizes: Vec<usize>,
+    /// Whether each dimension wraps around.
+    pub(super) wraps: Vec<bool>,
+    /// By cell, the places of its hosts.
+    pub(super) cells: Vec<Vec<usize>>,
+    /// By place, its cell and its index there.
+    pub(super) cell_of: Vec<(usize, usize)>,
+}
+
+impl Layout {
+    fn new(sizes: Vec<usize>, wraps: Vec<bool>, cells: Vec<Vec<usize>>) -> Self {
+        let mut cell_of = vec![(0, 0); cells.iter().map(Vec::len).sum()];
+        for (cell, places) in cells.iter().enumerate() {
+            for (local, place) in places.iter().enumerate() {
+                cell_of[*place] = (cell, local);
+            }
+        }
+        Self { sizes, wraps, cells, cell_of }
+    }
+
+    /// So many places fill the cells in order; every dimension wraps around.
+    fn in_order(sizes: Vec<usize>, places: usize) -> Self {
+        let per_cell = places / sizes.iter().product::<usize>();
+        let cells = (0..places).step_by(per_cell.max(1));
+        let cells = cells.map(|first| (first..first + per_cell).collect()).collect();
+        Self::new(sizes.clone(), vec![true; sizes.len()], cells)
+    }
 }

@@ -275,6 +275,14 @@ impl Lanes {
         }
     }
 
+    /// Of the lanes that a packet may take in a channel, those by whose credits the load of the channel
+    /// is judged: the adaptive ones, or all of them if none is adaptive.
+    pub fn judged(&self, vc_class: VcClass, lanes: LaneSet) -> LaneSet {
+        let LaneRule::Escape(escape) = &self.rule else { return lanes };
+        let adaptive = lanes & escape.adaptive(vc_class.0.into());
+        if adaptive.is_empty() { lanes } else { adaptive }
+    }
+
     /// The lanes in the channel of the tables where some are for escape: all of the VC class on cables
     /// of hosts.
     fn told(

@@ -1,0 +1,121 @@
+//! Group shifts: every group of hosts sends to a group further on.
+//!
+//! ```text
+//!   groups of four, by = 1      0 1 2 3 ─► 4 5 6 7 ─► 8 9 10 11 ─┐
+//!                                  ▲                             │
+//!                                  └─────────────────────────────┘
+//! ```
+//!
+//! On a dragonfly, minimal routing then has the few cables between two groups for all of the traffic of a
+//! group (Kim, Dally, Scott and Abts, "Technology-Driven, Highly-Scalable Dragonfly Topology", ISCA
+//! 2008, section 4). There a message goes to any host of the next group, here `any = true`.
+
+use super::context::ClassContext;
+use super::destinations::{Aim, UNREACHABLE};
+use crate::compile::gathered::Gathered;
+use crate::error::LabError;
+use crate::scenario::Topology;
+use gingham_model::traffic::{GroupPlaces, group_target};
+use gingham_topology::EndpointId;
+use gingham_topology::generate::Generator;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+const SIZE_KEY: &str = "destinations.group-shift.group_size";
+
+impl ClassContext<'_> {
+    pub(super) fn group_shift(
+        &self,
+        hosts: &[EndpointId],
+        written: &GroupPlaces,
+        gathered: &mut Gathered,
+    ) -> Result<Vec<Aim>, LabError> {
+        let groups = self.groups(hosts, written.group_size, gathered)?;
+        let count = groups.len();
+        if group_target(0, written.by, count) == 0 {
+            let by = written.by;
+            let message = format!(
+                "a shift by {by} leads each of the {count} groups to itself: say one that {count} does not divide"
+            );
+            return Err(self.error("destinations.group-shift.by", message).into());
+        }
+        let is_even = groups.windows(2).all(|pair| pair[0].len() == pair[1].len());
+        if !written.any && !is_even {
+            let message = "the groups of the dragonfly do not have equally many hosts of the class: say \
+                           `any = true`, or a group_size";
+            return Err(self.error("destinations.group-shift", message).into());
+        }
+        let mut aims: Vec<(EndpointId, Aim)> = Vec::new();
+        for (group, members) in groups.iter().enumerate() {
+            let targets = &groups[group_target(group, written.by, count)];
+            if written.any {
+                aims.extend(self.to_any(members, targets));
+            } else {
+                let fixed = |(from, to): (&EndpointId, &EndpointId)| {
+                    (*from, self.fixed(*from, *to, "map to themselves"))
+                };
+                aims.extend(members.iter().zip(targets).map(fixed));
+            }
+        }
+        aims.sort_unstable_by_key(|(host, _)| *host);
+        Ok(aims.into_iter().map(|(_, aim)| aim).collect())
+    }
+
+    /// Each of some hosts sends to any of others.
+    fn to_any(&self, members: &[EndpointId], targets: &[EndpointId]) -> Vec<(EndpointId, Aim)> {
+        let mut near: BTreeMap<usize, Arc<[EndpointId]>> = BTreeMap::new();
+        let aim = |host: &EndpointId| {
+            let joined =
+                || targets.iter().copied().filter(|to| self.hosts.joined(*host, *to)).collect();
+            let among = near.entry(self.hosts.island[host.index()]).or_insert_with(joined);
+            let others = self.but_own(Arc::clone(among), *host);
+            (*host, Self::uniform_among(others, UNREACHABLE))
+        };
+        members.iter().map(aim).collect()
+    }
+
+    /// The hosts of each group, at least two groups.
+    fn groups(
+        &self,
+        hosts: &[EndpointId],
+        size: Option<u32>,
+        gathered: &mut Gathered,
+    ) -> Result<Vec<Vec<EndpointId>>, LabError> {
+        let refuse = |message: String| Err(self.error(SIZE_KEY, message).into());
+        let count = hosts.len();
+        let groups: Vec<Vec<EndpointId>> = if let Some(size) = size {
+            let size = size as usize;
+            if size == 0 || !count.is_multiple_of(size) {
+                let divides = |size: &usize| count.is_multiple_of(*size);
+                let below = (1..size.min(count)).rev().find(divides).unwrap_or(1);
+                let above = (size + 1..=count).find(divides).unwrap_or(count);
+                return refuse(format!(
+                    "groups of {size} do not divide the {count} hosts of the class; those of {below} and of {above} do"
+                ));
+            }
+            hosts.chunks(size).map(<[_]>::to_vec).collect()
+        } else if let Topology::Generate(Generator::Dragonfly(of)) = &self.source.scenario.topology
+        {
+            let mut groups: BTreeMap<u32, Vec<EndpointId>> = BTreeMap::new();
+            for host in hosts {
+                let switch = self.fabric.target(self.fabric.endpoint_channel(*host)).node;
+                let number = u32::try_from(switch.index()).expect("switches are few");
+                groups.entry(number / of.switches_per_group).or_default().push(*host);
+            }
+            groups.into_values().collect()
+        } else {
+            return refuse(
+                "only a generated dragonfly has groups of its own; on any other fabric, say how many hosts \
+                 a group has"
+                    .to_owned(),
+            );
+        };
+        if groups.len() < 2 {
+            return refuse(format!(
+                "the {count} hosts of the class are one group; a shift needs two at least"
+            ));
+        }
+        self.note(gathered, format!("group-shift over {} groups", groups.len()));
+        Ok(groups)
+    }
+}
