@@ -3,8 +3,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
-mod coverage;
 mod adaptive;
+mod coverage;
 mod runs;
 mod single_server;
 mod torus;
