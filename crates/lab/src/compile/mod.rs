@@ -20,6 +20,7 @@ mod network;
 mod packets;
 mod paths;
 mod pool;
+mod route_source;
 mod throttle;
 mod written;
 
@@ -27,6 +28,7 @@ pub(crate) use measure::quantity_name;
 pub use milestone::Milestone;
 pub(crate) use written::first_written;
 
+use crate::bound::TrafficBound;
 use crate::error::LabError;
 use crate::scenario::{self, Parameters, ScenarioSource};
 use gathered::Gathered;
@@ -49,12 +51,16 @@ pub struct Compiled {
     pub parameters: Parameters,
     /// The network that is simulated, for titles.
     pub network: String,
+    /// Where the routes come from, for titles.
+    pub routes: String,
     /// What was decided on the way and could surprise.
     pub notes: Vec<String>,
     /// Findings of the fabric file.
     pub findings: Vec<Finding>,
     /// Whether the routes are free of deadlock; a cycle only if that was allowed.
     pub proof: Proof,
+    /// The expected loads of channels, and what they allow of each class.
+    pub bound: Arc<TrafficBound>,
     /// The files that were read, with their digests; the scenario's own stands elsewhere.
     pub files: Vec<FileRead>,
 }
@@ -79,7 +85,7 @@ pub fn compile_observed(
     reached(Milestone::Fabric);
     let source = &scenario::completed(source, &origin)?;
     let scenario = &source.scenario;
-    let fabric = origin.loaded.fabric;
+    let (fabric, is_dump) = (origin.loaded.fabric, origin.loaded.is_dump);
     let parameters = scenario.network.parameters();
     let in_transit = in_transit::plan(source, &parameters)?;
     let mut gathered = Gathered { files: origin.file.into_iter().collect(), ..Gathered::default() };
@@ -131,15 +137,20 @@ pub fn compile_observed(
     network::settle(source, &parameters, &mut plan)?;
     plan.follow = follow::plan(source, &plan)?;
     let plan = admission::settled(source, plan)?;
+    route_source::note(source, is_dump, &mut gathered);
+    let bound = TrafficBound::new(&plan);
+    gathered.notes.extend(bound.notes(&plan));
     reached(Milestone::Plan);
     Ok(Compiled {
         plan: Arc::new(plan),
         percentiles,
         parameters,
         network: scenario.network.said(),
+        routes: route_source::said(source, is_dump, &proof),
         notes: gathered.notes,
         findings: origin.loaded.findings,
         proof,
+        bound: Arc::new(bound),
         files: gathered.files,
     })
 }
