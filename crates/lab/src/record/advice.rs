@@ -8,6 +8,9 @@ use gingham_model::{ClassId, Plan, Status};
 
 /// A load at which a saturated class should be safe, as a fraction of what the network took.
 const SAFE: f64 = 0.95;
+/// The same as a fraction of the bound of the traffic on its routes, which leaves out what channels
+/// lose between packets.
+const SAFE_OF_BOUND: f64 = 0.9;
 /// More than what is needed by the estimate, because the estimate has an error of its own.
 const MARGIN: f64 = 1.1;
 
@@ -110,7 +113,8 @@ pub(super) fn less(view: &RunView<'_>, asked: Asked) -> String {
     let class = asked.class.index();
     let bound = view.compiled.bound.class(plan, asked.class).load.unwrap_or(f64::INFINITY);
     if asked.offered_load.is_some() {
-        let Some(safe) = load(class, SAFE * asked.accepted_load.min(bound)) else {
+        let Some(safe) = load(class, (SAFE * asked.accepted_load).min(SAFE_OF_BOUND * bound))
+        else {
             return "offer less".to_owned();
         };
         if plan.classes[class].sources.iter().any(|source| source.stream().is_some()) {
@@ -128,7 +132,7 @@ pub(super) fn less(view: &RunView<'_>, asked: Asked) -> String {
     let fewer = match plan.offered_load(first) {
         Some(offered) => {
             let accepted = offered * asked.accepted_load / asked.generated_load;
-            load(index, SAFE * accepted.min(bound))
+            load(index, (SAFE * accepted).min(SAFE_OF_BOUND * bound))
         }
         None => Some(format!("a traffic.{index}.pace")),
     };
