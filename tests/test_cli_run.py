@@ -81,7 +81,7 @@ def test_a_run_folder_holds_what_was_run_and_what_came_out(gingham: Command, lon
     assert manifest["scenario"]["seed"] == 3
     assert manifest["scenario"]["traffic"][0]["load"] == 0.001
     digest = hashlib.sha256(lone.read_bytes()).hexdigest()
-    assert manifest["title"] == "One worm at a time; myrinet-1280 (wormhole, round-robin)"
+    assert manifest["title"] == "One worm at a time; myrinet-1280 (wormhole, round-robin); up-down routes"
     assert manifest["scenario_file"]["path"] == "lone.toml"
     assert manifest["scenario_file"]["sha256"] == digest
     digest = hashlib.sha256((lone.parent / "two.toml").read_bytes()).hexdigest()
@@ -379,7 +379,7 @@ def test_the_printed_table_fits_into_100_columns_and_chooses_its_units(
     empty = lines.index("")
     title, (head, _, row) = " ".join(lines[:empty]), lines[empty + 1 : empty + 4]
     assert title.startswith("One worm at a time; traffic.0.name=background; ")
-    assert "; myrinet-1280 (wormhole, round-robin): 5.00 ms simulated in " in title
+    assert "; myrinet-1280 (wormhole, round-robin); up-down routes: 5.00 ms simulated in " in title
     assert head.split()[:5] == ["class", "hosts", "offered", "accepted", "messages"]
     # 516 flits of 6.25 ns, two cables and a switch take 3.47 us; few have to wait.
     assert re.search(r" 3\.[56]\d* ± 0\.\d+ us ", row), row

@@ -117,10 +117,11 @@ class Result(AnyResult):
     """What a run measured, fresh from `run` or from its folder by `load_result`.
 
     `summary` holds the numbers with their intervals: `verdict`, `verdict_reason`, `warm_up_ps`,
-    `window_end_ps`, `end_ps`, `makespan_ps`, `draws`, `classes` (a dict each), `links`,
-    `in_transit`, `hosts`, `notes`, `findings` and `deadlock`. `about` says what was run: the size
-    of the fabric, the parameters in force, the fabric file. `docs/reference/results.md` explains
-    every number and every column.
+    `window_end_ps`, `end_ps`, `makespan_ps`, `draws`, `classes` (a dict each), `busiest` (the
+    fullest channels), `links`, `in_transit`, `hosts`, `notes`, `findings`, `deadlock_free` and
+    `deadlock`. `about` says what was run: the size of the fabric, the parameters in force, the
+    fabric file, the source of the routes. `docs/reference/results.md` explains every number and
+    every column.
     """
 
     scenario: Scenario
@@ -129,9 +130,9 @@ class Result(AnyResult):
 
     @property
     def title(self) -> str:
-        """What the scenario shows, what was changed of it, and the network that was simulated."""
-        said = self.about.get("network")
-        return f"{super().title}; {said}" if said else super().title
+        """What the scenario shows, what was changed of it, the network, and its routes."""
+        said = [self.about.get("network"), self.about.get("routes")]
+        return "; ".join([super().title, *filter(None, said)])
 
     @property
     def pictures(self) -> Mapping[str, Callable[[], bytes]]:

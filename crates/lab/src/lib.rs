@@ -7,6 +7,7 @@
 //!
 //! Strings end here: below this crate no name selects behaviour and no path is opened.
 
+mod bound;
 mod catalogue;
 mod compile;
 mod error;
@@ -21,6 +22,7 @@ pub mod scenario;
 mod sending;
 mod subnet_files;
 
+pub use bound::{BoundKind, BoundSummary, ClassBound, Loaded, TrafficBound};
 pub use catalogue::{
     Entry, ExampleFile, KINDS, KindSupport, Support, SwitchingKind, catalogue, scenario_schema,
 };
@@ -34,9 +36,9 @@ pub use old_names::{OLD_NAMES, OldName};
 pub use other_names::OTHER_NAMES;
 pub use proved::{AdaptiveChoice, ProvedRoutes};
 pub use record::{
-    AdmissionSummary, ClassSummary, Column, ColumnData, FrameSummary, InTransitTotals, LinkTotals,
-    PercentileSummary, PostingSummary, Record, ServedSummary, Table, TreeTotals, Verdict,
-    result_tables, summary_schema,
+    AdmissionSummary, BusyChannel, ClassSummary, Column, ColumnData, FrameSummary, InTransitTotals,
+    LinkTotals, PercentileSummary, PostingSummary, Record, ServedSummary, Table, TreeTotals,
+    Verdict, result_tables, summary_schema,
 };
 pub use run::{Engine, NotStepped, Progress, Run};
 pub use sending::{LongestPayload, Sending};

@@ -73,6 +73,8 @@ impl Simulation {
             "deadlock_free": compiled.proof.is_free(),
             "files": compiled.files,
             "network": compiled.network,
+            "routes": compiled.routes,
+            "overloads": compiled.bound.notes(&compiled.plan),
             "switching": compiled.parameters.switching.kind(),
             "parameters": compiled.parameters,
             "sending": compiled.sending(),

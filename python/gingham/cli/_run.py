@@ -168,6 +168,9 @@ def run(
     with run_folder(output, overwrite=force) as folder, interruptible(folder):
         with progress_shown() as on_progress:
             simulation = Simulation(changed, allow_deadlock, engine)
+            # Shown before the run, which may be long: a load above its bound has no steady state.
+            for overload in simulation.about["overloads"]:
+                warn(overload)
             result = simulate(simulation, folder, on_progress)
         # Shown first: it takes no disk, and whoever pressed Ctrl-C is answered at once.
         unread = None if as_json else report(result)
@@ -217,11 +220,14 @@ def exit_code(verdicts: Sequence[str], *, strict: bool) -> int:
 
 def report(result: Result) -> OSError | None:
     """Print the result for people; returns why nobody can read it, lest that stops the saving."""
+    shown = result.about.get("overloads", [])
     for note in result.notes:
-        warn(note)
+        if note not in shown:
+            warn(note)
     try:
         print_classes(result)
-        told = [*policing(result.classes), *flows(result.classes), *in_transit(result.summary)]
+        told = [*least_served(result.classes), *bounds(result.classes), *busiest(result.summary)]
+        told += [*policing(result.classes), *flows(result.classes), *in_transit(result.summary)]
         told += [*admissions(result.classes), *frames(result.classes), *congestion(result)]
         for line in told:
             print_prose(line)
@@ -245,6 +251,43 @@ def keep(folder: RunFolder, result: AnyResult) -> None:
     if result.verdict == "interrupted":
         warn(f"interrupted; writing what was measured to {folder.named}")
     save_into(folder, result)
+
+
+def least_served(classes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield a line for each class: the sender or flow, and the destination, served least."""
+    for numbers in classes:
+        facts = []
+        if (load := numbers["least_served_load"]) is not None:
+            facts.append(f"{numbers['least_served']} has {load:.3g} accepted")
+        if (share := numbers["least_served_destination_share"]) is not None:
+            host = numbers["least_served_destination"]
+            facts.append(f"{host} is delivered {percent(min(share, 1.0))} of its payload")
+        if facts:
+            yield f"least served of {numbers['name']}: {', '.join(facts)}"
+
+
+def bounds(classes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield a line for each class: the load at which its routes fill a channel."""
+    for numbers in classes:
+        if (load := numbers["bound_load"]) is None or not (channel := numbers["bound_channel"]):
+            continue
+        among = " (channels of hosts alone)" if numbers["bound_kind"] == "host-channels" else ""
+        line = f"bound of {numbers['name']}: load {load:.3g} on these routes{among}"
+        if numbers["offered_load"] is not None:
+            line += f"; {channel} is asked for {percent(numbers['bound_share'])} of its capacity"
+        else:
+            line += f", where {channel} is full"
+        yield f"{line} by {counted(numbers['bound_flows'], 'flow')}"
+
+
+def busiest(summary: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a line for each of the busiest channels: how busy it was, and flows that take it."""
+    for one in summary["busiest"]:
+        line = f"busy: {one['channel']} {percent(one['utilisation'])} of the time"
+        if one["flows"] is not None:
+            some = f" ({', '.join(one['examples'])})" if one["examples"] else ""
+            line += f", {counted(one['flows'], 'flow')}{some}"
+        yield line
 
 
 def policing(classes: Sequence[Mapping[str, Any]]) -> Iterator[str]:

@@ -22,6 +22,7 @@ mod network;
 mod packets;
 mod paths;
 mod pool;
+mod route_source;
 mod throttle;
 mod written;
 
@@ -31,6 +32,7 @@ pub(crate) use measure::quantity_name;
 pub use milestone::Milestone;
 pub(crate) use written::first_written;
 
+use crate::bound::TrafficBound;
 use crate::error::LabError;
 use crate::scenario::{self, Parameters, ScenarioSource};
 use gathered::Gathered;
@@ -53,6 +55,8 @@ pub struct Compiled {
     pub parameters: Parameters,
     /// The network that is simulated, for titles.
     pub network: String,
+    /// Where the routes come from, for titles.
+    pub routes: String,
     /// What was decided on the way and could surprise.
     pub notes: Vec<String>,
     /// Findings of the fabric file.
@@ -61,6 +65,8 @@ pub struct Compiled {
     pub draws: Vec<Draw>,
     /// Whether the routes are free of deadlock; a cycle only if that was allowed.
     pub proof: Proof,
+    /// The expected loads of channels, and what they allow of each class.
+    pub bound: Arc<TrafficBound>,
     /// The files that were read, with their digests; the scenario's own stands elsewhere.
     pub files: Vec<FileRead>,
 }
@@ -85,7 +91,7 @@ pub fn compile_observed(
     reached(Milestone::Fabric);
     let source = &scenario::completed(source, &origin)?;
     let scenario = &source.scenario;
-    let fabric = origin.loaded.fabric;
+    let (fabric, is_dump) = (origin.loaded.fabric, origin.loaded.is_dump);
     let parameters = scenario.network.parameters();
     let in_transit = in_transit::plan(source, &parameters)?;
     let mut gathered = Gathered { files: origin.file.into_iter().collect(), ..Gathered::default() };
@@ -139,6 +145,9 @@ pub fn compile_observed(
     network::settle(source, &parameters, &mut plan)?;
     plan.follow = follow::plan(source, &plan)?;
     let plan = admission::settled(source, plan)?;
+    route_source::note(source, is_dump, &mut gathered);
+    let bound = TrafficBound::new(&plan);
+    gathered.notes.extend(bound.notes(&plan));
     reached(Milestone::Plan);
     let draws = draws::draws(source, &plan);
     Ok(Compiled {
@@ -146,10 +155,12 @@ pub fn compile_observed(
         percentiles,
         parameters,
         network: scenario.network.said(),
+        routes: route_source::said(source, is_dump, &proof),
         notes: gathered.notes,
         findings: origin.loaded.findings,
         draws,
         proof,
+        bound: Arc::new(bound),
         files: gathered.files,
     })
 }

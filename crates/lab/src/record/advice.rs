@@ -8,6 +8,9 @@ use gingham_model::{ClassId, Plan, Status};
 
 /// A load at which a saturated class should be safe, as a fraction of what the network took.
 const SAFE: f64 = 0.95;
+/// The same as a fraction of the bound of the traffic on its routes, which leaves out what channels
+/// lose between packets.
+const SAFE_OF_BOUND: f64 = 0.9;
 /// More than what is needed by the estimate, because the estimate has an error of its own.
 const MARGIN: f64 = 1.1;
 
@@ -102,10 +105,16 @@ fn waited_for(plan: &Plan, class: ClassId) -> impl Iterator<Item = ClassId> {
 }
 
 /// How a saturated class comes to offer less.
-pub(super) fn less(plan: &Plan, asked: Asked) -> String {
+///
+/// What was accepted at a load that was too high may be more than the fullest channel could carry of
+/// each flow: the load that is advised is also below the bound of the traffic on its routes.
+pub(super) fn less(view: &RunView<'_>, asked: Asked) -> String {
+    let plan = view.plan();
     let class = asked.class.index();
+    let bound = view.compiled.bound.class(plan, asked.class).load.unwrap_or(f64::INFINITY);
     if asked.offered_load.is_some() {
-        let Some(safe) = load(class, SAFE * asked.accepted_load) else {
+        let Some(safe) = load(class, (SAFE * asked.accepted_load).min(SAFE_OF_BOUND * bound))
+        else {
             return "offer less".to_owned();
         };
         if plan.classes[class].sources.iter().any(|source| source.stream().is_some()) {
@@ -121,7 +130,10 @@ pub(super) fn less(plan: &Plan, asked: Asked) -> String {
     let index = first.index();
     // There are as many replies as messages to reply to.
     let fewer = match plan.offered_load(first) {
-        Some(offered) => load(index, SAFE * offered * asked.accepted_load / asked.generated_load),
+        Some(offered) => {
+            let accepted = offered * asked.accepted_load / asked.generated_load;
+            load(index, (SAFE * accepted).min(SAFE_OF_BOUND * bound))
+        }
         None => Some(format!("a traffic.{index}.pace")),
     };
     let such = fewer.map(|fewer| format!(", such as with {fewer}")).unwrap_or_default();

@@ -8,6 +8,7 @@ use super::posting::PostingSummary;
 use super::served::{Served, ServedSummary};
 use super::verdict::{self, Asked};
 use super::view::RunView;
+use crate::bound::BoundSummary;
 use gingham_kernel::Span;
 use gingham_model::measure::{ClassReport, Estimate, Percentile};
 use gingham_model::{ClassId, Hold, Quantity, Trigger};
@@ -63,6 +64,9 @@ pub struct ClassSummary {
     /// How well the worst served endpoints are served.
     #[serde(flatten)]
     pub served: ServedSummary,
+    /// What the routes allow of its traffic.
+    #[serde(flatten)]
+    pub bound: BoundSummary,
     /// Messages created in the window.
     #[schemars(extend("x-unit" = "messages"))]
     pub messages_created: u64,
@@ -200,7 +204,7 @@ fn summary(view: &RunView<'_>, id: ClassId) -> ClassSummary {
     let fairness = flows.and_then(|flows| flows.fairness);
     let held_by = |hold| flows.map(|flows| flows.held.of(hold));
     let asked = Asked { class: id, open_loop, offered_load, generated_load, accepted_load };
-    let (verdict, verdict_reason) = verdict::of_class(view, asked, &of);
+    let (verdict, verdict_reason) = verdict::of_class(view, asked, &of, &served);
     let per_second = |bytes| bytes_per_ps(bytes, span) * PS_PER_S;
     let [latency, network_latency, head_latency] =
         [of.latency_ps, of.network_latency_ps, of.head_latency_ps].map(in_ns);
@@ -218,6 +222,7 @@ fn summary(view: &RunView<'_>, id: ClassId) -> ClassSummary {
         accepted_wire_bytes_per_s: per_second(of.delivered_wire_bytes),
         accepted_flits_per_host_cycle: capacity.load(of.delivered_wire_bytes, span),
         served: served.summary,
+        bound: BoundSummary::of(plan, &view.compiled.bound.class(plan, id)),
         messages_created: of.created.messages,
         messages_followed: of.followed_messages,
         messages_censored: of.censored_messages(),

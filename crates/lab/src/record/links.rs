@@ -67,6 +67,11 @@ impl Link {
         self.measured.as_ref().map_or(0, of)
     }
 
+    /// The channel with the share of the window in which it was busy.
+    pub(super) fn busy(&self) -> Option<(ChannelId, Estimate)> {
+        Some((self.channel, self.utilisation()?))
+    }
+
     fn utilisation(&self) -> Option<Estimate> {
         Some(self.measured?.utilisation)
     }

@@ -11,6 +11,7 @@
 
 mod admission;
 mod advice;
+mod bottleneck;
 mod classes;
 mod distributions;
 mod finished;
@@ -32,6 +33,7 @@ mod verdict;
 mod view;
 
 pub use admission::AdmissionSummary;
+pub use bottleneck::BusyChannel;
 pub(crate) use classes::estimate_of;
 pub use classes::{ClassSummary, PercentileSummary};
 pub use frames::FrameSummary;
@@ -46,7 +48,7 @@ pub use verdict::Verdict;
 
 use crate::compile::{Compiled, Draw};
 use gingham_kernel::Span;
-use gingham_model::{Delivery, Plan, Simulation};
+use gingham_model::{Delivery, Plan, Simulation, Status};
 use gingham_topology::ChannelId;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -78,6 +80,10 @@ pub struct Record {
     pub latency_p99_ns: Option<f64>,
     /// By traffic class.
     pub classes: Vec<ClassSummary>,
+    /// The busiest channels, at most three, with the flows on them.
+    pub busiest: Vec<BusyChannel>,
+    /// Whether the routes are free of deadlock. A run over others may end without one by chance.
+    pub deadlock_free: bool,
     /// Over all links.
     pub links: LinkTotals,
     /// Over all in-transit hosts.
@@ -106,6 +112,7 @@ impl Record {
         let window = view.report.window();
         let classes = classes::summaries(&view);
         let (verdict, verdict_reason) = verdict::of_run(&view, &classes);
+        let verdict_reason = verdict_reason + could_deadlock(&view);
         let links = links::rows(&view);
         let hosts_in_transit = in_transit::rows(&view);
         let tables = if with_tables {
@@ -124,6 +131,8 @@ impl Record {
             makespan_ps: view.report.makespan().map(Span::as_ps),
             hosts: hosts(view.plan()),
             latency_p99_ns: view.report.percentile_of_all(0.99).map(classes::span_ns),
+            busiest: bottleneck::busiest(&view, &links),
+            deadlock_free: compiled.proof.is_free(),
             links: links::totals(&links),
             in_transit: in_transit::totals(&hosts_in_transit),
             congestion: trees::totals(&view),
@@ -134,6 +143,17 @@ impl Record {
             classes,
             tables,
         }
+    }
+}
+
+/// What to add to the reason of a verdict where routes could deadlock and the run did not.
+fn could_deadlock(view: &RunView<'_>) -> &'static str {
+    let has_deadlocked = matches!(view.simulation.status(), Status::Deadlocked(_));
+    if view.compiled.proof.is_free() || has_deadlocked {
+        ""
+    } else {
+        "; the routes can deadlock (allow_deadlock), and this run did not by chance: another seed, load or \
+         length of run may"
     }
 }
 

@@ -3,8 +3,10 @@
 use super::ClassSummary;
 use super::admission::refusals;
 use super::advice::{self, percent};
+use super::bottleneck::without_steady_state;
 use super::finished;
 use super::limit::Limit;
+use super::served::Served;
 use super::shortage::{shortage, too_short};
 use super::view::RunView;
 use crate::compile::nouns;
@@ -37,9 +39,10 @@ pub enum Verdict {
     /// first half of the run. Or latencies or a backlog have a trend over the window. Or the backlog
     /// may grow by a twentieth of what is created without the run showing it.
     NotConverged,
-    /// A class was offered more than the network took, and its source queues grew. Its accepted load
-    /// is that of this offered load, and a lower one may be accepted better; its latencies say only how
-    /// long the run was.
+    /// A class was offered more than the network took, and its source queues grew; or the routes of
+    /// its traffic ask more of a channel than that can carry; or a destination or sender falls
+    /// behind. Its accepted load is that of this offered load, and a lower one may be accepted better;
+    /// its latencies say only how long the run was.
     Saturated,
     /// The run was ended early, as by Ctrl-C. The numbers hold for what was simulated.
     Interrupted,
@@ -74,15 +77,26 @@ pub(super) struct Asked {
 }
 
 /// The verdict of a class and its reason.
-pub(super) fn of_class(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> (Verdict, String) {
+pub(super) fn of_class(
+    view: &RunView<'_>,
+    asked: Asked,
+    of: &ClassReport,
+    served: &Served,
+) -> (Verdict, String) {
     if let Some(reason) = finished::of_class(view, of) {
         return (Verdict::Finished, reason);
     }
-    let is_saturated = asked.open_loop && of.is_saturated() && too_short(view, asked, of).is_none();
+    let is_long_enough = too_short(view, asked, of).is_none();
+    let why = without_steady_state(view, asked.class, served).filter(|_| asked.open_loop);
+    let is_saturated = asked.open_loop && of.is_saturated() && is_long_enough;
     if let (true, Some(left)) = (is_saturated, of.left_behind) {
-        let less = advice::less(view.plan(), asked);
+        let less = advice::less(view, asked);
         let limit = Limit::of(view, asked.class, of);
-        return (Verdict::Saturated, saturated(asked, left, &less, limit));
+        return (Verdict::Saturated, saturated(asked, left, why.as_deref(), &less, limit));
+    }
+    if let Some(why) = why {
+        let less = advice::less(view, asked);
+        return (Verdict::Saturated, format!("{why}: {less}"));
     }
     match shortage(view, asked, of) {
         Some(reason) => {
@@ -113,7 +127,13 @@ fn class_of<'a>(view: &'a RunView<'_>, asked: Asked) -> &'a ClassPlan {
     &view.plan().classes[asked.class.index()]
 }
 
-fn saturated(asked: Asked, left: Estimate, less: &str, limit: Option<Limit>) -> String {
+fn saturated(
+    asked: Asked,
+    left: Estimate,
+    why: Option<&str>,
+    less: &str,
+    limit: Option<Limit>,
+) -> String {
     let Asked { accepted_load, generated_load, .. } = asked;
     let behind = match limit {
         Some(Limit::Rate) => ", behind the policing of the class,",
@@ -126,7 +146,8 @@ fn saturated(asked: Asked, left: Estimate, less: &str, limit: Option<Limit>) -> 
         advice::share(left)
     );
     let class = asked.class.index();
-    format!("{took}: {less}{}", limit.map_or_else(String::new, |limit| or_raise(class, limit)))
+    let why = why.map_or_else(String::new, |why| format!("; {why}"));
+    format!("{took}{why}: {less}{}", limit.map_or_else(String::new, |limit| or_raise(class, limit)))
 }
 
 /// What else to do about what limits a class.
@@ -338,7 +359,7 @@ mod tests {
         let open_loop = true;
         let asked = Asked { class, open_loop, offered_load, generated_load, accepted_load };
         let left = Estimate { mean: 0.666, half_width: Some(0.031) };
-        saturated(asked, left, "offer less", limit)
+        saturated(asked, left, None, "offer less", limit)
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod adaptive;
 mod admission;
+mod bound;
 mod congestion;
 mod datelines;
 mod endings;

@@ -1,0 +1,38 @@
+//! Where the routes of a run come from, for titles and notes.
+
+use super::gathered::Gathered;
+use crate::scenario::ScenarioSource;
+use gingham_topology::routing::Proof;
+
+/// The key that names the tables of a subnet manager.
+const TABLES: &str = "routing.tables";
+
+/// The source of the routes, as titles of tables and pictures name it.
+pub(super) fn said(source: &ScenarioSource, is_dump: bool, proof: &Proof) -> String {
+    let routing = &source.scenario.routing;
+    let algorithm = routing.algorithm.name();
+    let own = if is_dump { "gingham's " } else { "" };
+    let alternative = routing.alternative.as_ref().and_then(|it| it.algorithm.as_ref());
+    let routes = match (&routing.tables, alternative) {
+        (Some(tables), _) => format!("routes of {}", tables.as_ref()),
+        (None, Some(other)) => format!("{own}{algorithm} and {} routes", other.name()),
+        (None, None) if routing.adaptive.is_some() => format!("{own}adaptive {algorithm} routes"),
+        (None, None) => format!("{own}{algorithm} routes"),
+    };
+    let risk = if proof.is_free() { "" } else { ", which can deadlock" };
+    format!("{routes}{risk}")
+}
+
+/// Notes that a dump of a subnet is simulated with routes that are not the subnet's.
+pub(super) fn note(source: &ScenarioSource, is_dump: bool, gathered: &mut Gathered) {
+    let routing = &source.scenario.routing;
+    if !is_dump || routing.tables.is_some() || source.tree.get("routing.algorithm").is_some() {
+        return;
+    }
+    let algorithm = routing.algorithm.name();
+    gathered.notes.push(format!(
+        "the routes are gingham's own ({algorithm}), not those of the subnet that was dumped, on which channels may be \
+         loaded otherwise: name the subnet's forwarding tables with {TABLES} (a file from dump_lfts or dump_fts, \
+         opensm-lfts.dump or opensm.fdbs), or the algorithm with routing.algorithm"
+    ));
+}

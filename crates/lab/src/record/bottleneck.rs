@@ -1,0 +1,114 @@
+//! What fills first: the busiest channels of a run, the flows on them, and why a class has no steady
+//! state although its mean may look like one.
+//!
+//! ```text
+//!   expected loads (`bound`) ── above the capacity of a channel ──────────┐
+//!   payload by endpoint (`served`) ── a destination or sender falls behind ├─► `saturated`, with the names
+//!   counts of channels ── the three busiest ──────────────────────────────► record, with flows by name
+//! ```
+
+use super::links::Link;
+use super::served::Served;
+use super::view::RunView;
+use crate::bound::BoundKind;
+use gingham_model::measure::Estimate;
+use gingham_model::{ClassId, Plan};
+use gingham_topology::ChannelId;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// Busiest channels that are reported.
+const CHANNELS: usize = 3;
+/// Flows of a channel, and endpoints of a class, that are named.
+const NAMES: usize = 3;
+
+/// One of the busiest channels of a run.
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+pub struct BusyChannel {
+    /// Name of the channel.
+    pub channel: String,
+    /// Share of the window in which flits kept it busy.
+    pub utilisation: f64,
+    /// Half-width of that share.
+    pub utilisation_half_width: Option<f64>,
+    /// Share of its capacity that the offered traffic asks for, backlogged classes left out.
+    pub expected_share: f64,
+    /// Flows whose paths take it; missing where packets choose their path by what they meet.
+    pub flows: Option<u64>,
+    /// Some of these flows by name.
+    pub examples: Vec<String>,
+}
+
+/// The busiest channels, busiest first; of equals, the first.
+pub(super) fn busiest(view: &RunView<'_>, links: &[Link]) -> Vec<BusyChannel> {
+    let mut busy: Vec<(ChannelId, Estimate)> =
+        links.iter().filter_map(Link::busy).filter(|(_, of)| of.mean > 0.0).collect();
+    busy.sort_by(|a, b| b.1.mean.total_cmp(&a.1.mean).then(a.0.cmp(&b.0)));
+    busy.truncate(CHANNELS);
+    busy.into_iter().map(|(channel, of)| busy_channel(view, channel, of)).collect()
+}
+
+fn busy_channel(view: &RunView<'_>, channel: ChannelId, of: Estimate) -> BusyChannel {
+    let (plan, bound) = (view.plan(), &view.compiled.bound);
+    let is_known = bound.kinds().all(|kind| kind == BoundKind::AllChannels);
+    let examples = if is_known { bound.examples(plan, channel, NAMES) } else { Vec::new() };
+    let name = |(class, from, to)| {
+        flow_name(plan, class, [from, to].map(|end| plan.fabric.endpoint_name(end)))
+    };
+    BusyChannel {
+        channel: plan.fabric.channel_name(channel),
+        utilisation: of.mean,
+        utilisation_half_width: of.half_width,
+        expected_share: bound.offered_share(channel),
+        flows: is_known.then(|| bound.flows(channel)),
+        examples: examples.into_iter().map(name).collect(),
+    }
+}
+
+/// A flow by its ends, and its class if there are several.
+fn flow_name(plan: &Plan, class: ClassId, [from, to]: [String; 2]) -> String {
+    if plan.classes.len() == 1 {
+        format!("{from} -> {to}")
+    } else {
+        format!("{from} -> {to} of {}", plan.classes[class.index()].name)
+    }
+}
+
+/// Why a class has no steady state, apart from its mean; `None` if nothing shows that.
+pub(super) fn without_steady_state(
+    view: &RunView<'_>,
+    id: ClassId,
+    served: &Served,
+) -> Option<String> {
+    let plan = view.plan();
+    let bound = view.compiled.bound.class(plan, id);
+    let over = bound.over.map(|over| {
+        let flows = view.compiled.bound.flows(over.channel);
+        let plural = if flows == 1 { "" } else { "s" };
+        format!(
+            "the offered traffic asks for {:.2} times the capacity of {}, which {flows} flow{plural} take",
+            over.share,
+            plan.fabric.channel_name(over.channel)
+        )
+    });
+    let destinations = behind("destination", "is delivered", &served.destinations);
+    let senders = behind("sender", "is accepted", &served.senders);
+    let reasons: Vec<String> = [over, destinations, senders].into_iter().flatten().collect();
+    (!reasons.is_empty()).then(|| reasons.join("; "))
+}
+
+/// Endpoints that fall behind, the worst by name.
+fn behind(what: &str, fate: &str, endpoints: &[(String, f64)]) -> Option<String> {
+    if endpoints.is_empty() {
+        return None;
+    }
+    let named: Vec<String> = endpoints
+        .iter()
+        .take(NAMES)
+        .map(|(name, share)| format!("{name} ({:.0} % {fate})", 100.0 * share))
+        .collect();
+    let plural = if endpoints.len() == 1 { "" } else { "s" };
+    let verb = if endpoints.len() == 1 { "falls" } else { "fall" };
+    let rest = if endpoints.len() > NAMES { ", ..." } else { "" };
+    Some(format!("{} {what}{plural} {verb} behind: {}{rest}", endpoints.len(), named.join(", ")))
+}

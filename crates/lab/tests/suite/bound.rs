@@ -1,0 +1,215 @@
+//! Bounds of traffic on its routes, against loads of channels worked out by hand.
+
+#![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
+
+use gingham_lab::scenario::{Overrides, ScenarioSource};
+use gingham_lab::{BoundKind, Compiled, Engine, Record, Run, Verdict, compile};
+use std::path::Path;
+
+/// Four hosts of one switch send to four of the next over one cable.
+///
+/// ```text
+///   h0-0 .. h0-3 ──► s0 ══► s1 ──► h1-0 .. h1-3
+/// ```
+const PERMUTATION: &str = r#"
+    topology.generate.mesh = { dimensions = [2], hosts_per_switch = 4 }
+    network.preset = "myrinet-1280"
+
+    [[traffic]]
+    name = "all"
+    load = 0.5
+    length = { fixed = "512 B" }
+
+    [traffic.destinations.pairs]
+    h0-0 = "h1-0"
+    h0-1 = "h1-1"
+    h0-2 = "h1-2"
+    h0-3 = "h1-3"
+
+    [stop]
+    time = "10 ms"
+"#;
+
+/// Four hosts send to one at a little more than a quarter of a link each.
+const INCAST: &str = r#"
+    topology.generate.star.hosts = 5
+    network.preset = "infiniband-ndr"
+
+    [[traffic]]
+    name = "incast"
+    hosts = ["h1", "h2", "h3", "h4"]
+    destinations = { host = "h0" }
+    load = 0.255
+    length = { fixed = "4096 B" }
+
+    [stop]
+    time = "100 us"
+"#;
+
+fn compiled(text: &str, settings: &[(&str, &str)]) -> Compiled {
+    let own = |(path, value): &(&str, &str)| ((*path).to_owned(), (*value).to_owned());
+    let overrides = Overrides::texts(settings.iter().map(own).collect());
+    let source = ScenarioSource::parse("bound.toml", text, Path::new("."), &overrides).unwrap();
+    compile(&source, true).unwrap()
+}
+
+fn record(text: &str, settings: &[(&str, &str)]) -> Record {
+    let mut run = Run::new(compiled(text, settings), Engine::Fast);
+    while !run.advance(1_000_000).done {}
+    run.summary()
+}
+
+fn assert_near(found: f64, expected: f64, tolerance: f64) {
+    assert!((found / expected - 1.0).abs() < tolerance, "{found}, not {expected}");
+}
+
+#[test]
+fn a_permutation_is_bounded_by_the_flows_on_its_fullest_channel() {
+    let record = record(PERMUTATION, &[]);
+    let class = &record.classes[0];
+    // On the host's cable a worm has a route byte for each of two switches, and one less behind the
+    // first; four flows share that channel.
+    let at_source = 512.0 * class.accepted_wire_bytes_per_s / class.accepted_bytes_per_s;
+    let share = 4.0 * 0.5 * (at_source - 1.0) / 512.0;
+    assert_near(class.bound.bound_share.unwrap(), share, 1e-9);
+    assert_near(class.bound.bound_load.unwrap(), 0.5 / share, 1e-9);
+    assert_eq!(class.bound.bound_flows, 4);
+    assert_eq!(class.bound.bound_kind, BoundKind::AllChannels);
+    let channel = class.bound.bound_channel.clone().unwrap();
+    assert!(channel.starts_with("s0[") && channel.contains(" -> s1["), "{channel}");
+    assert_eq!(class.verdict, Verdict::Saturated);
+    assert!(class.verdict_reason.contains(&channel), "{}", class.verdict_reason);
+    // The channel that is measured to be busiest is the one that is expected to be.
+    let busiest = &record.busiest[0];
+    assert_eq!((&busiest.channel, busiest.flows), (&channel, Some(4)));
+    assert_eq!(busiest.examples, ["h0-0 -> h1-0", "h0-1 -> h1-1", "h0-2 -> h1-2"]);
+    assert!(record.busiest.windows(2).all(|pair| pair[0].utilisation >= pair[1].utilisation));
+}
+
+/// The same with eight flows that meet nobody, each between two hosts of one switch: of all twelve
+/// the mean accepted at a load of 0.5 is above 0.4.
+fn mixed() -> String {
+    let local: String = (0..2)
+        .flat_map(|switch| [(4, 5), (5, 4), (6, 7), (7, 6)].map(|pair| (switch, pair)))
+        .map(|(switch, (from, to))| format!("    h{switch}-{from} = \"h{switch}-{to}\"\n"))
+        .collect();
+    PERMUTATION.replace("hosts_per_switch = 4", "hosts_per_switch = 8").replace(
+        "\n    [stop]\n    time = \"10 ms\"",
+        &format!("{local}\n    [stop]\n    time = \"100 ms\""),
+    )
+}
+
+#[test]
+fn the_load_that_is_advised_ends_ok_in_one_step() {
+    let record_of = |load: &str| record(&mixed(), &[("traffic.0.load", load)]);
+    let first = record_of("0.5");
+    let class = &first.classes[0];
+    assert_eq!(class.verdict, Verdict::Saturated);
+    // The mean says nothing of the four flows that share a channel.
+    let bound = class.bound.bound_load.unwrap();
+    assert!(0.95 * class.accepted_load > 1.5 * bound, "{class:?}");
+    let (_, advice) = class.verdict_reason.split_once("traffic.0.load = ").unwrap();
+    let advised: String = advice.chars().take_while(|c| c.is_ascii_digit() || *c == '.').collect();
+    let advised = advised.trim_end_matches('.');
+    // 0.9 of 1 / (4 x 516 / 512), to two digits below.
+    assert_eq!(advised, "0.22");
+    let second = record_of(advised);
+    assert_eq!(second.verdict, Verdict::Ok, "{}", second.verdict_reason);
+}
+
+#[test]
+fn an_incast_above_its_bound_is_noted_before_the_run_and_never_ok() {
+    let compiled = compiled(INCAST, &[]);
+    let note = compiled.notes.iter().find(|note| note.starts_with("load-above-bound: ")).unwrap();
+    assert!(note.contains("traffic.0.load = 0.255") && note.contains("h0["), "{note}");
+    let class = &record(INCAST, &[]).classes[0];
+    let wire = class.accepted_wire_bytes_per_s / class.accepted_bytes_per_s;
+    let share = 4.0 * 0.255 * wire;
+    assert!(share > 1.0);
+    assert_near(class.bound.bound_host_share.unwrap(), share, 1e-9);
+    assert_eq!(class.bound.bound_host.as_deref(), Some("h0"));
+    assert_eq!(class.verdict, Verdict::Saturated, "{}", class.verdict_reason);
+    let light = self::compiled(INCAST, &[("traffic.0.load", "0.2")]);
+    assert!(light.notes.iter().all(|note| !note.starts_with("load-above-bound")));
+}
+
+#[test]
+fn a_backlogged_class_has_the_bound_of_equal_loads() {
+    let text = INCAST.replace("load = 0.255", "arrivals = \"backlogged\"");
+    let class = &record(&text, &[]).classes[0];
+    let wire = class.accepted_wire_bytes_per_s / class.accepted_bytes_per_s;
+    assert_near(class.bound.bound_load.unwrap(), 0.25 / wire, 1e-9);
+    assert_ne!(class.verdict, Verdict::Saturated);
+}
+
+#[test]
+fn replies_are_bounded_by_the_load_of_their_requests() {
+    let text = r#"
+        topology.generate.star.hosts = 2
+        network.preset = "myrinet-1280"
+
+        [[traffic]]
+        name = "replies"
+        arrivals = { reply = { to = "requests" } }
+        length = { fixed = "512 B" }
+
+        [[traffic]]
+        name = "requests"
+        hosts = ["h0"]
+        destinations = { host = "h1" }
+        load = 0.3
+        length = { fixed = "64 B" }
+
+        [stop]
+        time = "1 ms"
+    "#;
+    let record = record(text, &[]);
+    let [replies, requests] = [0, 1].map(|index| &record.classes[index]);
+    // A reply of 512 B, its overhead and a route byte, for each request of 64 B.
+    let beside = 64.0 * requests.accepted_wire_bytes_per_s / requests.accepted_bytes_per_s - 64.0;
+    let bound = 64.0 / (512.0 + beside);
+    for class in [replies, requests] {
+        assert_near(class.bound.bound_load.unwrap(), bound, 1e-9);
+    }
+    assert_eq!(replies.verdict, Verdict::Saturated);
+    assert!(replies.verdict_reason.contains("traffic.1.load = "), "{}", replies.verdict_reason);
+}
+
+#[test]
+fn a_destination_that_falls_behind_is_named_whatever_the_mean() {
+    let record = record(
+        INCAST,
+        &[
+            ("traffic.0.policing", "{ rate = 1.0, burst = \"64 KiB\" }"),
+            ("traffic.0.load", "0.4"),
+            ("stop.time", "1 ms"),
+        ],
+    );
+    let class = &record.classes[0];
+    assert_eq!(class.served.destinations_behind, 1);
+    assert!(class.verdict_reason.contains("h0 ("), "{}", class.verdict_reason);
+}
+
+#[test]
+fn routes_that_can_deadlock_and_did_not_are_told() {
+    let text = r#"
+        topology.generate.ring = { switches = 5, hosts_per_switch = 1 }
+        routing.algorithm = "shortest-path"
+        network.preset = "myrinet-1280"
+
+        [[traffic]]
+        load = 0.01
+        length = { fixed = "64 B" }
+
+        [stop]
+        time = "10 ms"
+    "#;
+    let compiled = compiled(text, &[]);
+    assert_eq!(compiled.routes, "shortest-path routes, which can deadlock");
+    let record = record(text, &[]);
+    assert_eq!(record.verdict, Verdict::Ok, "{}", record.verdict_reason);
+    assert!(!record.deadlock_free);
+    assert!(record.verdict_reason.contains("can deadlock"), "{}", record.verdict_reason);
+    let free = self::record(text, &[("routing.algorithm", "up-down")]);
+    assert!(free.deadlock_free && !free.verdict_reason.contains("can deadlock"));
+}
