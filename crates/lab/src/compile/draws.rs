@@ -13,7 +13,8 @@
 use crate::scenario::{Placement, ScenarioSource, Topology};
 use gingham_kernel::Span;
 use gingham_model::traffic::{
-    ArrivalPlan, Destinations, FirstFrame, FrameSizes, LaterPlan, MessagePlan, StreamPlan,
+    ArrivalPlan, Destinations, FirstFrame, FrameSizes, LaterPlan, MessagePlan, PermutationDraw,
+    StreamPlan,
 };
 use gingham_model::{ClassPlan, Plan};
 use gingham_topology::generate::Generator;
@@ -91,7 +92,11 @@ fn of_scenario(
     index: usize,
 ) -> impl Iterator<Item = (DrawKind, &'static str)> {
     let class = &source.scenario.traffic[index];
-    let is_permuted = class.destinations == Some(Destinations::RandomPermutation);
+    // A permutation with a seed of its own is part of the scenario.
+    let is_permuted = matches!(
+        class.destinations,
+        Some(Destinations::RandomPermutation(PermutationDraw { seed: None }))
+    );
     let permutation = is_permuted.then_some((DrawKind::Permutation, "destinations"));
     let is_placed = |placement: &Placement| !matches!(placement, Placement::Pairs(_));
     let placement = class.streams.as_ref().filter(|streams| is_placed(&streams.placement));
