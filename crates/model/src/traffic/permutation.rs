@@ -334,7 +334,7 @@ mod tests {
         assert_eq!(stencil(&[3, 4], true, true).neighbours(0), [1, 3, 4, 5, 7, 8, 9, 11]);
         // Both ways round a dimension of size 2 lead to one cell, and one of size 1 leads nowhere.
         assert_eq!(stencil(&[2, 1], true, true).neighbours(1), [0]);
-        assert_eq!(stencil(&[1], true, false).neighbours(0), []);
+        assert!(stencil(&[1], true, false).neighbours(0).is_empty());
     }
 
     #[test]
