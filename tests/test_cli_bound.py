@@ -31,6 +31,16 @@ time = "100 us"
 """
 
 
+RING = """\
+[topology.generate.ring]
+switches = 5
+hosts_per_switch = 1
+
+[routing]
+algorithm = "shortest-path"
+"""
+
+
 @pytest.fixture
 def incast(tmp_path: Path) -> Path:
     file = tmp_path / "incast.toml"
@@ -80,9 +90,13 @@ def test_a_dump_says_whose_routes_it_runs_on(gingham: Command, tmp_path: Path) -
     assert "routing.tables" not in chosen.err
 
 
-def test_the_title_of_routes_that_can_deadlock_says_so(gingham: Command) -> None:
-    light = ["--set", "traffic.0.load=0.001", "--set", "stop.time=200 us"]
-    finished = gingham("run", "ring-deadlock", *light, "--allow-deadlock", "--json")
+def test_the_title_of_routes_that_can_deadlock_says_so(gingham: Command, incast: Path) -> None:
+    ring = INCAST.replace("[topology.generate.star]\nhosts = 5", RING).replace("0.255", "0.01")
+    incast.write_text(ring.replace("infiniband-ndr", "myrinet-1280").replace("4096 B", "64 B"))
+    finished = gingham("run", incast.name, "--allow-deadlock", "--json")
+    assert finished.code == 0, finished.err
     found = json.loads(finished.out)
     assert not found["deadlock_free"]
     assert found["about"]["routes"].endswith(", which can deadlock")
+    told = gingham("run", incast.name, "--allow-deadlock")
+    assert "which can deadlock" in " ".join(told.out.split())
