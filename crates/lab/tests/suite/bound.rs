@@ -90,10 +90,11 @@ fn a_permutation_is_bounded_by_the_flows_on_its_fullest_channel() {
 /// the mean accepted at a load of 0.5 is above 0.4. Messages come at equal intervals, so that a short
 /// run below saturation converges.
 fn mixed() -> String {
-    let local: String = (0..2)
-        .flat_map(|switch| [(4, 5), (5, 4), (6, 7), (7, 6)].map(|pair| (switch, pair)))
-        .map(|(switch, (from, to))| format!("    h{switch}-{from} = \"h{switch}-{to}\"\n"))
-        .collect();
+    let pair = |(from, to)| {
+        let line = |switch| format!("    h{switch}-{from} = \"h{switch}-{to}\"\n");
+        [line(0), line(1)].concat()
+    };
+    let local = [(4, 5), (5, 4), (6, 7), (7, 6)].map(pair).concat();
     PERMUTATION
         .replace("hosts_per_switch = 4", "hosts_per_switch = 8")
         .replace("load = 0.5", "load = 0.5\n    arrivals = \"constant\"")
