@@ -31,6 +31,16 @@ time = "100 us"
 """
 
 
+RING = """\
+[topology.generate.ring]
+switches = 5
+hosts_per_switch = 2
+
+[routing]
+algorithm = "shortest-path"
+"""
+
+
 @pytest.fixture
 def incast(tmp_path: Path) -> Path:
     file = tmp_path / "incast.toml"
@@ -80,9 +90,23 @@ def test_a_dump_says_whose_routes_it_runs_on(gingham: Command, tmp_path: Path) -
     assert "routing.tables" not in chosen.err
 
 
-def test_the_title_of_routes_that_can_deadlock_says_so(gingham: Command) -> None:
-    light = ["--set", "traffic.0.load=0.001", "--set", "stop.time=200 us"]
-    finished = gingham("run", "ring-deadlock", *light, "--allow-deadlock", "--json")
+def test_the_title_of_routes_that_can_deadlock_says_so(gingham: Command, incast: Path) -> None:
+    changes = {
+        "[topology.generate.star]\nhosts = 5": RING,
+        'hosts = ["h1", "h2", "h3", "h4"]\ndestinations = { host = "h0" }\n': "",
+        "0.255": "0.01",
+        "infiniband-ndr": "myrinet-1280",
+        "4096 B": "64 B",
+    }
+    text = INCAST
+    for old, new in changes.items():
+        assert old in text
+        text = text.replace(old, new)
+    incast.write_text(text)
+    finished = gingham("run", incast.name, "--allow-deadlock", "--json")
+    assert finished.code == 0, finished.err
     found = json.loads(finished.out)
     assert not found["deadlock_free"]
     assert found["about"]["routes"].endswith(", which can deadlock")
+    told = gingham("run", incast.name, "--allow-deadlock")
+    assert "which can deadlock" in " ".join(told.out.split())

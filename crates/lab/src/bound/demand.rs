@@ -124,9 +124,9 @@ impl<'a> Demand<'a> {
         let mut demand = Self::default();
         if let Some(to) = replied(class) {
             let requests = Self::of(plan, to, pairs_max)?.into_pairs(pairs_max)?;
-            let repliers: BTreeSet<EndpointId> =
+            let answering: BTreeSet<EndpointId> =
                 class.sources.iter().map(|source| source.endpoint).collect();
-            let replies = requests.into_iter().filter(|(_, to, _)| repliers.contains(to));
+            let replies = requests.into_iter().filter(|(_, to, _)| answering.contains(to));
             demand.pairs = replies.map(|(from, to, rate)| (to, from, rate)).collect();
             return Some(demand);
         }

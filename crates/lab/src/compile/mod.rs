@@ -145,24 +145,37 @@ pub fn compile_observed(
     network::settle(source, &parameters, &mut plan)?;
     plan.follow = follow::plan(source, &plan)?;
     let plan = admission::settled(source, plan)?;
+    reached(Milestone::Plan);
+    let of_file = (origin.loaded.findings, is_dump);
+    Ok(compiled(source, plan, (proof, percentiles, parameters), of_file, gathered))
+}
+
+/// A plan with what a reader of its results should know; `of_file` has the findings of the fabric
+/// file, and whether it is a dump.
+fn compiled(
+    source: &ScenarioSource,
+    plan: Plan,
+    (proof, percentiles, parameters): (Proof, Vec<f64>, Parameters),
+    (findings, is_dump): (Vec<Finding>, bool),
+    mut gathered: Gathered,
+) -> Compiled {
     route_source::note(source, is_dump, &mut gathered);
     let bound = TrafficBound::new(&plan);
     gathered.notes.extend(bound.notes(&plan));
-    reached(Milestone::Plan);
     let draws = draws::draws(source, &plan);
-    Ok(Compiled {
+    Compiled {
         plan: Arc::new(plan),
         percentiles,
         parameters,
-        network: scenario.network.said(),
+        network: source.scenario.network.said(),
         routes: route_source::said(source, is_dump, &proof),
         notes: gathered.notes,
-        findings: origin.loaded.findings,
+        findings,
         draws,
         proof,
         bound: Arc::new(bound),
         files: gathered.files,
-    })
+    }
 }
 
 /// Refuses what no run could do, and notes what could surprise, where it takes the whole plan to tell.

@@ -308,6 +308,7 @@ fn sent(plan: &Plan, dropped: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bound::TrafficBound;
     use crate::compile::compile;
     use crate::record::Record;
     use crate::scenario::{Overrides, ScenarioSource};
@@ -435,6 +436,7 @@ mod tests {
             });
             plan.classes.push(silent);
             compiled.plan = Arc::new(plan);
+            compiled.bound = Arc::new(TrafficBound::new(&compiled.plan));
             let mut simulation = gingham_fabric::start(Arc::clone(&compiled.plan));
             let [source, destination] = [0, 1].map(EndpointId::new);
             let class = ClassId::new(1);
