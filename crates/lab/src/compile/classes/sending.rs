@@ -125,7 +125,7 @@ fn packet_max_message(source: &ScenarioSource, bytes: Bytes, max: Bytes) -> Stri
         None => format!("{} has", network.preset().name()),
     };
     let carries = match bytes {
-        Bytes(bytes) if bytes >= u32::MAX.into() => "may be of any length".to_owned(),
+        Bytes(bytes) if bytes >= u64::from(u32::MAX) => "may be of any length".to_owned(),
         bytes => format!("carries {bytes}"),
     };
     format!(
