@@ -218,19 +218,19 @@ def has(points: Sequence[Mapping[str, Any]], column: str) -> bool:
 
 def cell(point: Mapping[str, Any], column: str) -> str:
     """Return the text of a point in a column; a dash for a number that it does not have."""
-    if point.get(NUMBERS.get(column, "load")) is None:
+    number = point.get(NUMBERS.get(column, "load"))
+    if number is None:
         return "-"
     match column:
-        case "load":
-            return f"{point['load']:g}"
+        case "load" | "least served":
+            digits = 3 if column == "least served" else 6
+            return f"{number:.{digits}g}"
         case "mean latency":
             return time_with_interval(point["latency_mean_ns"], point["latency_half_width_ns"])
         case "p99":
             return time_text(point["latency_p99_ns"])
         case "accepted":
             return with_interval(point["accepted_load"], point["accepted_load_half_width"])
-        case "least served":
-            return f"{point['least_served_load']:.3g}"
         case _:
             return conditions_text(point)
 
