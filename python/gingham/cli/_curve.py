@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gingham._texts import time_with_interval, with_interval
+from gingham._texts import time_text, time_with_interval, with_interval
 from gingham.cli._layout import text
 from gingham.cli._notes import (
     notes_for_programs,
@@ -42,9 +42,16 @@ if TYPE_CHECKING:
 
 
 FAILED = 5
-# Columns of the table of points, and those that are left out if no point has their number.
+# Columns of the table of points, and the numbers of those that have one.
 COLUMNS = ("load", "accepted", "least served", "mean latency", "p99", "of which")
-MAY_LACK = {"least served": "least_served_load", "p99": "latency_p99_ns"}
+NUMBERS = {
+    "accepted": "accepted_load",
+    "least served": "least_served_load",
+    "mean latency": "latency_mean_ns",
+    "p99": "latency_p99_ns",
+}
+# Columns that are left out if no point has their number.
+MAY_LACK = ("least served", "p99")
 
 
 @click.command(epilog=exit_code_help(0, 2, 5, 6, 130))
@@ -184,14 +191,24 @@ def routings_in(table: pa.Table) -> list[str]:
 
 
 def print_points(table: pa.Table, title: str, changes: str) -> None:
-    """Print a row a point; ± is half of a 95 % interval."""
+    """Print a row a point; ± is half of a 95 % interval.
+
+    Intervals of the least served load and of the 99th percentile are in curve.csv.
+    """
     several = ["routing"] if "routing" in table.column_names else []
     points = table.to_pylist()
-    shown = [name for name in COLUMNS if name not in MAY_LACK or has(points, MAY_LACK[name])]
+    shown = [name for name in COLUMNS if name not in MAY_LACK or has(points, NUMBERS[name])]
     rows = [
         [*(point[name] for name in several), *map(partial(cell, point), shown)] for point in points
     ]
-    print_table(title, [*several, *shown], rows, numbers=["load"], tight=True, below=changes)
+    print_table(
+        title,
+        [*several, *shown],
+        rows,
+        numbers=["load", "least served", "p99"],
+        tight=True,
+        below=changes,
+    )
 
 
 def has(points: Sequence[Mapping[str, Any]], column: str) -> bool:
@@ -200,29 +217,29 @@ def has(points: Sequence[Mapping[str, Any]], column: str) -> bool:
 
 
 def cell(point: Mapping[str, Any], column: str) -> str:
-    """Return the text of a point in a column."""
+    """Return the text of a point in a column; a dash for a number that it does not have."""
+    number = point.get(NUMBERS.get(column, "load"))
+    if number is None:
+        return "-"
     match column:
-        case "load":
-            return f"{point['load']:g}"
+        case "load" | "least served":
+            digits = 3 if column == "least served" else 6
+            return f"{number:.{digits}g}"
         case "mean latency":
             return time_with_interval(point["latency_mean_ns"], point["latency_half_width_ns"])
         case "p99":
-            return time_with_interval(point["latency_p99_ns"], point["latency_p99_half_width_ns"])
+            return time_text(point["latency_p99_ns"])
         case "accepted":
-            return load_text(point, "accepted_load")
-        case "least served":
-            return load_text(point, "least_served_load")
+            return with_interval(point["accepted_load"], point["accepted_load_half_width"])
         case _:
-            counts = [(point[name], name.replace("_", " ")) for name in CONDITIONS]
-            shown = [f"{count} {name}" for count, name in counts if count]
-            return f"{', '.join(shown)} of {point['replications']}" if shown else ""
+            return conditions_text(point)
 
 
-def load_text(point: Mapping[str, Any], column: str) -> str:
-    """Return a load of a point with its interval."""
-    if point[column] is None:
-        return "-"
-    return with_interval(point[column], point[f"{column}_half_width"])
+def conditions_text(point: Mapping[str, Any]) -> str:
+    """Return how many replications of a point have each condition, of those that any has."""
+    counts = [(point[name], name.replace("_", " ")) for name in CONDITIONS]
+    shown = [f"{count} {name}" for count, name in counts if count]
+    return f"{', '.join(shown)} of {point['replications']}" if shown else ""
 
 
 def refuse_faults(folder: Path, runs: int) -> None:

@@ -19,9 +19,14 @@ if TYPE_CHECKING:
 # Conditions of runs without a mean latency, by name. The verdict of a run is the worst of its
 # classes', which may hide a saturated class. Beyond one per cent of censored messages the 99th
 # percentile is not known.
+SATURATED = "select key from classes where verdict = 'saturated'"
 WITHOUT_LATENCY = {
-    "censored": "messages_censored > 0.01 * messages_created",
-    "saturated": "key in (select key from classes where verdict = 'saturated')",
+    # Those that are censored and neither of the others.
+    "censored": (
+        "messages_censored > 0.01 * messages_created and verdict <> 'deadlocked' "
+        f"and key not in ({SATURATED})"
+    ),
+    "saturated": f"key in ({SATURATED})",
     "deadlocked": "verdict = 'deadlocked'",
 }
 
