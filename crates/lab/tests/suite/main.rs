@@ -21,6 +21,7 @@ mod presets;
 mod replies;
 mod routers;
 mod run;
+mod saturation;
 mod segments;
 mod stepping;
 mod throttle;
