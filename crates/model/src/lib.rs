@@ -67,7 +67,7 @@ pub use lanes::{
 };
 pub use marking::{
     Concerns, Fecn, InputOutputTriggered, InputTriggered, Marking, Naive, OutputTriggered,
-    Periodic, Red, Scan, Threshold, Trigger, Triggers, UtilisationTriggered,
+    Periodic, Red, RedThresholds, Scan, Threshold, Trigger, Triggers, UtilisationTriggered,
 };
 pub use message::{Delivery, Message};
 pub use messages::Arrival;

@@ -4,10 +4,16 @@ use super::gathered::Gathered;
 use crate::catalogue::name_of;
 use crate::error::LabError;
 use crate::scenario::ScenarioSource;
-use gingham_kernel::Bytes;
-use gingham_model::{BLOCK_BYTES, ClassPlan, Marking, PacketsPlan, Plan, Response, Switching};
+use gingham_kernel::{Bytes, Span, Time};
+use gingham_model::traffic::SourcePlan;
+use gingham_model::{
+    BLOCK_BYTES, ClassPlan, Marking, Pace, PacketsPlan, Plan, RedThresholds, Response, Switching,
+};
 use gingham_topology::ChannelId;
 use gingham_topology::Fabric;
+
+/// Time constants of the slowest response that a run should last: one to settle, one to measure.
+const RECOMMENDED: u64 = 2;
 
 /// Refuses policies that the switches of a plan cannot follow, and says what comes to nothing.
 pub(super) fn check(
@@ -25,7 +31,9 @@ pub(super) fn check(
         check_fill(source, plan, marking)?;
     }
     note_unheard(plan, gathered);
-    note_idle(plan, gathered);
+    if !note_idle(plan, gathered) {
+        note_short(plan, gathered);
+    }
     Ok(())
 }
 
@@ -150,9 +158,9 @@ fn note_unheard(plan: &Plan, gathered: &mut Gathered) {
     gathered.notes.push(note);
 }
 
-/// Says where a policy never marks anything, whatever happens.
-fn note_idle(plan: &Plan, gathered: &mut Gathered) {
-    let Switching::Packets(packets) = &plan.switching else { return };
+/// Notes a policy that never marks anything, whatever happens; returns whether it does so.
+fn note_idle(plan: &Plan, gathered: &mut Gathered) -> bool {
+    let Switching::Packets(packets) = &plan.switching else { return false };
     let longest = || {
         let payload = plan.classes.iter().filter_map(longest_of).max().unwrap_or(1);
         packets.wire_bytes(payload)
@@ -165,7 +173,7 @@ fn note_idle(plan: &Plan, gathered: &mut Gathered) {
             let least = u64::from(fecn.packet_size) * u64::from(BLOCK_BYTES);
             let longest = longest();
             if longest >= least {
-                return;
+                return false;
             }
             format!(
                 "no packet has the {} of packet_size, the longest has {}",
@@ -178,12 +186,50 @@ fn note_idle(plan: &Plan, gathered: &mut Gathered) {
             let of_input =
                 lanes.map(|holds| u64::from(*holds) * u64::from(BLOCK_BYTES)).sum::<u64>();
             let most = Bytes(of_input * most_inputs(plan));
-            if red.k_min < most && (red.p_max > 0.0 || red.k_max <= most) {
-                return;
+            let marks = |link| {
+                let RedThresholds { k_min, k_max } = red.thresholds(link);
+                k_min < most && (red.p_max > 0.0 || k_max <= most)
+            };
+            if plan.channels.iter().any(|channel| marks(channel.bytes)) {
+                return false;
             }
             format!("the inputs of a switch hold no more than {most}")
         }
-        _ => return,
+        _ => return false,
     };
     gathered.notes.push(format!("network.marking never marks a packet: {why}"));
+    true
+}
+
+/// Notes a run that is too short for the responses that change rates with time: one time constant
+/// of the slowest for rates to settle, and one to measure them.
+fn note_short(plan: &Plan, gathered: &mut Gathered) {
+    if plan.marking.is_none() {
+        return;
+    }
+    let slowest = plan.classes.iter().enumerate().filter_map(|(index, class)| {
+        let (response, pace) = (&class.window.as_ref()?.response, class.pace.as_ref()?);
+        let settling = |source: &SourcePlan| {
+            response.settling(Pace::new(pace.refill[source.endpoint.index()]))
+        };
+        let longest = class.sources.iter().filter_map(settling).max()?;
+        Some((longest, index, name_of(response)))
+    });
+    let Some((longest, index, name)) = slowest.max_by_key(|(longest, ..)| *longest) else { return };
+    let (time, recommended) = (plan.stop.time, longest.as_ps().saturating_mul(RECOMMENDED));
+    if time.as_ps() < recommended {
+        gathered.notes.push(format!(
+            "stop.time = \"{}\" is short for traffic.{index}.window.response.{name}, whose rates settle within {}: \
+             stop.time = \"{}\" or more leaves as long to measure them",
+            time.since(Time::ZERO),
+            whole_us(longest.as_ps()),
+            whole_us(recommended)
+        ));
+    }
+}
+
+/// A time rounded up to whole microseconds.
+fn whole_us(ps: u64) -> Span {
+    const US: u64 = 1_000_000;
+    Span::from_ps(ps.div_ceil(US).saturating_mul(US))
 }

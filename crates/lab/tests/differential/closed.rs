@@ -90,7 +90,7 @@ fn add_responses(plan: &mut Plan, byte_ps: &[u64], seed: u64) {
                 g: [1.0, 0.5, 1.0 / 256.0][usize::try_from(draw.below(3)).unwrap()],
                 alpha_timer: Span::from_ps(1_000 * (1 + draw.below(20_000))),
                 timer: Span::from_ps(1_000 * (1 + draw.below(20_000))),
-                byte_counter: Bytes(1 + draw.below(10_000)),
+                byte_counter: Some(Bytes(1 + draw.below(10_000))),
                 fast_recovery: 1 + u32::try_from(draw.below(5)).unwrap(),
                 lowest,
                 ..Dcqcn::default()

@@ -117,7 +117,11 @@ fn marks_at_outputs(needed: u32, packets: &PacketsPlan, seed: u64) -> Marking {
         5 => {
             let k_min = Bytes(draw.below(1 + 64 * u64::from(needed)));
             let k_max = Bytes(k_min.0 + draw.below(256 * u64::from(needed)));
-            Marking::Red(Red { k_min, k_max, p_max: pick(&mut draw, &[0.1, 0.5, 1.0]) })
+            Marking::Red(Red {
+                k_min: Some(k_min),
+                k_max: Some(k_max),
+                p_max: pick(&mut draw, &[0.1, 0.5, 1.0]),
+            })
         }
         _ => Marking::InputOutputTriggered(InputOutputTriggered {
             fill,

@@ -106,6 +106,38 @@ fn what_changes_nothing_is_noted() {
     insta::assert_snapshot!(all);
 }
 
+/// A run should last two time constants of the slowest response: 2 x 55 us (4 + 500) by default; with
+/// the increase of 40 Gbit/s at 400, 2 x 55 us (4 + 5000).
+#[test]
+fn a_run_that_is_short_for_its_response_is_noted() {
+    let notes = |time: &str, response: &str| {
+        let text = format!(
+            r#"
+            topology.generate.star.hosts = 3
+            stop.time = "{time}"
+            network = {{ preset = "roce-400", marking = "red" }}
+            [[traffic]]
+            hosts = ["h0", "h1"]
+            destinations.host = "h2"
+            arrivals = "backlogged"
+            window = {{ answered = {{ marked = "50 us" }}, response = {response} }}
+            "#
+        );
+        let notes = compiled(&text).unwrap().notes;
+        notes.into_iter().find(|note| note.starts_with("stop.time"))
+    };
+    assert_eq!(notes("55440 us", "\"dcqcn\""), None);
+    let short = notes("55439 us", "\"dcqcn\"").unwrap();
+    assert!(
+        short.contains("traffic.0.window.response.dcqcn") && short.contains("55440 us"),
+        "{short}"
+    );
+    let slow = "{ dcqcn = { additive = \"40 Mbit/s\" } }";
+    assert!(notes("550 ms", slow).unwrap().contains("550440 us"));
+    assert_eq!(notes("551 ms", slow), None);
+    assert_eq!(notes("1 ms", "\"lipd\""), None);
+}
+
 /// What ten hosts near, ten far and a victim get of a link, and how many marks each trigger set.
 fn shares(marking: &str, buffer: &str) -> ([f64; 3], [u64; 2]) {
     let example = include_str!("../../../../python/gingham/examples/congestion-control.toml");

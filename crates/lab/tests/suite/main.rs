@@ -23,6 +23,7 @@ mod presets;
 mod replies;
 mod routers;
 mod run;
+mod saturation;
 mod segments;
 mod served;
 mod stepping;

@@ -34,7 +34,7 @@ pub use input_triggered::InputTriggered;
 pub use naive::Naive;
 pub use output_triggered::OutputTriggered;
 pub use periodic::Periodic;
-pub use red::Red;
+pub use red::{Red, RedThresholds};
 pub use threshold::Threshold;
 pub use triggers::{Concerns, Scan, Triggers};
 pub use utilisation_triggered::UtilisationTriggered;

@@ -13,7 +13,7 @@
 use super::waiting::Waiting;
 use super::{Mark, Policy, Trigger};
 use crate::{Plan, Stay};
-use gingham_kernel::{Bytes, Purpose, Stream, Time};
+use gingham_kernel::{ByteTime, Bytes, Purpose, Span, Stream, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -21,27 +21,52 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Red {
-    /// No packet is marked with at most this much behind it. Default: 5 kB.
-    pub k_min: Bytes,
-    /// From this much on every packet is marked. Default: 200 kB.
-    pub k_max: Bytes,
-    /// The probability just below `k_max`, from 0 to 1. Default: .01.
+    /// No packet is marked with at most this much behind it (SONiC: `green_min_threshold`). Default:
+    /// what the link of the output sends in 1 us, 5 kB at 40 Gbit/s, and at most `k_max`.
+    pub k_min: Option<Bytes>,
+    /// From this much on every packet is marked (SONiC: `green_max_threshold`). Default: what the link
+    /// of the output sends in 40 us, 200 kB at 40 Gbit/s, and at least `k_min`.
+    pub k_max: Option<Bytes>,
+    /// The probability just below `k_max` (SONiC: `green_drop_probability`), from 0 to 1. Default: .01.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub p_max: f64,
 }
 
 impl Default for Red {
-    /// Zhu et al. 2015, for 40 Gb/s, from memory of them.
+    /// Zhu et al. 2015, for 40 Gb/s, from memory of them. Both thresholds in proportion to the rate
+    /// of the port are as in the simulator of Li et al. 2019 (HPCC, `simulation/run.py`).
     fn default() -> Self {
-        Self { k_min: Bytes(5_000), k_max: Bytes(200_000), p_max: 0.01 }
+        Self { k_min: None, k_max: None, p_max: 0.01 }
     }
 }
 
+/// The times in which a link sends the default thresholds: 5 kB and 200 kB at 40 Gbit/s.
+const K_MIN_TIME: Span = Span::from_ps(1_000_000);
+const K_MAX_TIME: Span = Span::from_ps(40_000_000);
+
+/// The thresholds of one output.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RedThresholds {
+    /// No packet is marked with at most this much behind it.
+    pub k_min: Bytes,
+    /// From this much on every packet is marked.
+    pub k_max: Bytes,
+}
+
 impl Red {
-    /// The probability with which a packet is marked that leaves so much behind.
+    /// The thresholds of an output with a link on which bytes take this long.
+    pub fn thresholds(&self, link: ByteTime) -> RedThresholds {
+        let default = |time| bytes_in(link, time);
+        let k_max =
+            self.k_max.unwrap_or_else(|| default(K_MAX_TIME).max(self.k_min.unwrap_or(Bytes(0))));
+        let k_min = self.k_min.unwrap_or_else(|| default(K_MIN_TIME).min(k_max));
+        RedThresholds { k_min, k_max }
+    }
+
+    /// The probability with which a packet is marked that leaves this many bytes behind.
     #[expect(clippy::cast_precision_loss, reason = "bytes of a switch")]
-    fn probability(&self, bytes: u64) -> f64 {
-        let Self { k_min, k_max, p_max } = *self;
+    fn probability(&self, bytes: u64, thresholds: RedThresholds) -> f64 {
+        let (p_max, RedThresholds { k_min, k_max }) = (self.p_max, thresholds);
         if bytes <= k_min.0 {
             0.0
         } else if bytes >= k_max.0 {
@@ -52,17 +77,25 @@ impl Red {
     }
 }
 
+/// The bytes that a link sends in a time, to the nearest.
+fn bytes_in(link: ByteTime, time: Span) -> Bytes {
+    const MANY_BYTES: u64 = 1 << 16;
+    let many_ps = u128::from(link.of(MANY_BYTES).as_ps().max(1));
+    let bytes = (u128::from(time.as_ps()) * u128::from(MANY_BYTES) + many_ps / 2) / many_ps;
+    Bytes(u64::try_from(bytes).unwrap_or(u64::MAX))
+}
+
 impl Policy for Red {
     type Memory = Queues;
 
     const LOOKS_AT_OUTPUTS: bool = true;
 
     fn check(&self) -> Result<(), (&'static str, String)> {
-        if self.k_min > self.k_max {
-            let message = format!(
-                "marking begins at {} (`k_min`), which is above {} (`k_max`)",
-                self.k_min, self.k_max
-            );
+        if let (Some(k_min), Some(k_max)) = (self.k_min, self.k_max)
+            && k_min > k_max
+        {
+            let message =
+                format!("marking begins at {k_min} (`k_min`), which is above {k_max} (`k_max`)");
             return Err(("k_min", message));
         }
         if !(0.0..=1.0).contains(&self.p_max) {
@@ -74,7 +107,9 @@ impl Policy for Red {
     fn start(&self, plan: &Plan) -> Queues {
         let waiting = Waiting::new(plan);
         let streams = vec![None; plan.channels.len()];
-        Queues { policy: *self, waiting, seed: plan.seed, streams }
+        let thresholds =
+            plan.channels.iter().map(|channel| self.thresholds(channel.bytes)).collect();
+        Queues { policy: *self, thresholds, waiting, seed: plan.seed, streams }
     }
 }
 
@@ -82,6 +117,8 @@ impl Policy for Red {
 #[derive(Clone, Debug)]
 pub(crate) struct Queues {
     policy: Red,
+    /// By channel.
+    thresholds: Vec<RedThresholds>,
     waiting: Waiting,
     seed: u64,
     /// By channel, once it drew.
@@ -96,7 +133,8 @@ impl Mark for Queues {
     fn forwarded(&mut self, stay: &Stay, _left: Time, _now: Time) -> Option<Trigger> {
         self.waiting.remove(stay);
         let longest = self.waiting.places(stay).map(|place| self.waiting.bytes(place)).max();
-        let probability = self.policy.probability(longest.unwrap_or(0));
+        let probability =
+            self.policy.probability(longest.unwrap_or(0), self.thresholds[stay.output.index()]);
         if probability <= 0.0 {
             return None;
         }
@@ -113,18 +151,43 @@ impl Mark for Queues {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use gingham_kernel::Rate;
 
     #[test]
     fn the_probability_is_a_line_between_two_queues() {
-        let red = Red { k_min: Bytes(100), k_max: Bytes(300), p_max: 0.5 };
+        let red =
+            |k_min, k_max| Red { k_min: Some(Bytes(k_min)), k_max: Some(Bytes(k_max)), p_max: 0.5 };
         // A step: no line between them.
-        let step = Red { k_min: Bytes(100), k_max: Bytes(100), p_max: 0.5 };
+        let step = red(100, 100);
+        let red = red(100, 300);
         let line = [(0, 0.0), (100, 0.0), (200, 0.25), (299, 0.4975), (300, 1.0)];
         let cases =
             line.map(|of| (&red, of)).into_iter().chain([(&step, (100, 0.0)), (&step, (101, 1.0))]);
+        let link = Rate::from_bytes_per_second(1).byte_time();
         for (policy, (bytes, expected)) in cases {
-            let probability = policy.probability(bytes);
+            let probability = policy.probability(bytes, policy.thresholds(link));
             assert!((probability - expected).abs() < 1e-12, "{bytes}: {probability}");
         }
+    }
+
+    /// 5 kB and 200 kB at 40 Gbit/s (Zhu et al. 2015), in proportion to the rate.
+    #[test]
+    fn thresholds_are_in_proportion_to_the_link() {
+        let of = |gigabits: u64, red: Red| {
+            let link = Rate::from_bytes_per_second(gigabits * 125_000_000).byte_time();
+            let RedThresholds { k_min, k_max } = red.thresholds(link);
+            [k_min.0, k_max.0]
+        };
+        let default = Red::default();
+        assert_eq!(of(40, default), [5_000, 200_000]);
+        assert_eq!(of(25, default), [3_125, 125_000]);
+        assert_eq!(of(100, default), [12_500, 500_000]);
+        assert_eq!(of(400, default), [50_000, 2_000_000]);
+        assert_eq!(of(800, default), [100_000, 4_000_000]);
+        // A threshold that is given holds at every rate, and the other one stays on its side.
+        let high = Red { k_min: Some(Bytes(300_000)), ..default };
+        assert_eq!([of(40, high), of(400, high)], [[300_000, 300_000], [300_000, 2_000_000]]);
+        let low = Red { k_max: Some(Bytes(4_000)), ..default };
+        assert_eq!(of(40, low), [4_000, 4_000]);
     }
 }

@@ -16,7 +16,7 @@
 //! Source: Zhu et al., Congestion Control for Large-Scale RDMA Deployments, SIGCOMM 2015, sections 3
 //! and 5, and figure 7; that the counter of bytes counts a packet as it starts is ours.
 
-use super::rate::Highest;
+use super::rate::{Highest, scaled};
 use super::{Adapt, Limits, Rate, Respond};
 use gingham_kernel::{Bytes, Rate as DataRate, Span, Time};
 use schemars::JsonSchema;
@@ -26,38 +26,59 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Dcqcn {
-    /// The weight of the new value in `alpha`, above 0 and at most 1. Default: 1/256.
+    /// The weight of the new value in `alpha`, above 0 and at most 1 (NVIDIA's `dce_tcp_g` is 1024
+    /// times its complement). Default: 1/256.
     pub g: f64,
-    /// Time without a notification after which `alpha` falls. Default: 55 us.
+    /// Time without a notification after which `alpha` falls (NVIDIA: `dce_tcp_rtt`). Default: 55 us.
     pub alpha_timer: Span,
-    /// Time between increases of the rate. Default: 55 us.
+    /// Time between increases of the rate (NVIDIA: `rpg_time_reset`). Default: 55 us.
     pub timer: Span,
-    /// The rate also rises after this many bytes. Default: 10 MB.
-    pub byte_counter: Bytes,
-    /// `F`: how often either raises the rate before the target rises. Default: 5.
+    /// The rate also rises after this many bytes (NVIDIA: `rpg_byte_reset`). Default: what the highest
+    /// rate sends in 2 ms, 10 MB at 40 Gbit/s.
+    pub byte_counter: Option<Bytes>,
+    /// `F`: how often either raises the rate before the target rises (NVIDIA: `rpg_threshold`).
+    /// Default: 5.
     #[schemars(range(min = 1, max = 1_000))]
     pub fast_recovery: u32,
-    /// `R_AI`: increase of the target. Default: 40 Mbit/s.
-    pub additive: DataRate,
-    /// `R_HAI`: its increase when both raised it more than `F` times. Default: 400 Mbit/s.
-    pub hyper: DataRate,
-    /// The lowest rate, above 0 and at most 1, as a share of the highest: the pace of the class, or
-    /// the full rate of the link. Default: 1/400.
+    /// `R_AI`: increase of the target (NVIDIA: `rpg_ai_rate`). Default: 1/1000 of the highest rate,
+    /// 40 Mbit/s at 40 Gbit/s.
+    pub additive: Option<DataRate>,
+    /// `R_HAI`: its increase when both raised it more than `F` times (NVIDIA: `rpg_hai_rate`).
+    /// Default: 1/100 of the highest rate, 400 Mbit/s at 40 Gbit/s.
+    pub hyper: Option<DataRate>,
+    /// The lowest rate (NVIDIA: `rpg_min_rate`), above 0 and at most 1, as a share of the highest: the
+    /// pace of the class, or the full rate of the link. Default: 1/400.
     pub lowest: f64,
+}
+
+/// `R_AI` and `R_HAI` as shares of the highest rate: 40 and 400 Mbit/s of 40 Gbit/s.
+const ADDITIVE: f64 = 1.0 / 1_000.0;
+const HYPER: f64 = 1.0 / 100.0;
+/// The time in which the highest rate sends what the byte counter counts: 10 MB at 40 Gbit/s.
+const BYTE_COUNTER_TIME: Span = Span::from_ps(2_000_000_000);
+
+impl Dcqcn {
+    /// The increases of the target as shares of the highest rate: additive, hyper.
+    fn steps(&self, highest: Highest) -> [f64; 2] {
+        [(self.additive, ADDITIVE), (self.hyper, HYPER)]
+            .map(|(rate, share)| rate.map_or(share, |rate| highest.share(rate)))
+    }
 }
 
 impl Default for Dcqcn {
     /// Zhu et al. 2015, table of section 5, for 40 Gb/s, from memory of them; `hyper` is ten times
-    /// `additive`, and the lowest rate 100 Mb/s, as in the simulator of Li et al. 2019 (HPCC).
+    /// `additive`, and the lowest rate 100 Mb/s, as in the simulator of Li et al. 2019 (HPCC). That
+    /// simulator (`simulation/run.py`) scales both increases with the rate of the adapter, as is done
+    /// here; scaling the byte counter as well is ours.
     fn default() -> Self {
         Self {
             g: 1.0 / 256.0,
             alpha_timer: Span::from_ps(55_000_000),
             timer: Span::from_ps(55_000_000),
-            byte_counter: Bytes(10_000_000),
+            byte_counter: None,
             fast_recovery: 5,
-            additive: DataRate::from_bytes_per_second(5_000_000),
-            hyper: DataRate::from_bytes_per_second(50_000_000),
+            additive: None,
+            hyper: None,
             lowest: 1.0 / 400.0,
         }
     }
@@ -71,6 +92,15 @@ impl Respond for Dcqcn {
         Some(self.lowest)
     }
 
+    /// The longer of two times: the time constant of `alpha`, `alpha_timer / g`, and the time in
+    /// which the timer alone raises a target from half the highest rate to the highest, `F - 1`
+    /// expirations without an increase and `1 / (2 additive)` with one.
+    fn settling(&self, limits: &Limits) -> Option<Span> {
+        let [additive, _] = self.steps(Highest::new(limits));
+        let expirations = f64::from(self.fast_recovery.saturating_sub(1)) + (0.5 / additive).ceil();
+        Some(scaled(self.alpha_timer, 1.0 / self.g).max(scaled(self.timer, expirations)))
+    }
+
     fn check(&self) -> Result<(), (&'static str, String)> {
         if !(self.g > 0.0 && self.g <= 1.0) {
             return Err(("g", format!("a weight is above 0 and at most 1, not {}", self.g)));
@@ -80,7 +110,7 @@ impl Respond for Dcqcn {
                 return Err((key, "a timer takes some time, not 0 ps".to_owned()));
             }
         }
-        if self.byte_counter == Bytes(0) {
+        if self.byte_counter == Some(Bytes(0)) {
             return Err((
                 "byte_counter",
                 "a counter counts to 1 B and more, not to 0 B".to_owned(),
@@ -97,8 +127,10 @@ impl Respond for Dcqcn {
 
     fn start(&self, limits: &Limits) -> Box<Reaction> {
         let highest = Highest::new(limits);
+        let byte_counter = self.byte_counter.unwrap_or_else(|| highest.bytes_in(BYTE_COUNTER_TIME));
         Box::new(Reaction {
-            steps: [highest.share(self.additive), highest.share(self.hyper)],
+            steps: self.steps(highest),
+            byte_counter,
             parameters: *self,
             rate: Rate::new(self.lowest, limits),
             target: 1.0,
@@ -127,6 +159,8 @@ pub(crate) struct Reaction {
     parameters: Dcqcn,
     /// What the target rises by, as shares.
     steps: [f64; 2],
+    /// Bytes between two increases by the counter.
+    byte_counter: Bytes,
     rate: Rate,
     target: f64,
     alpha: f64,
@@ -187,7 +221,7 @@ impl Adapt for Box<Reaction> {
         self.timers = Some(Timers {
             alpha: now + self.parameters.alpha_timer,
             rate: now + self.parameters.timer,
-            bytes_left: self.parameters.byte_counter.0,
+            bytes_left: self.byte_counter.0,
             by_time: 0,
             by_bytes: 0,
         });
@@ -201,7 +235,7 @@ impl Adapt for Box<Reaction> {
         let mut bytes = u64::from(payload_bytes);
         while bytes >= timers.bytes_left {
             bytes -= timers.bytes_left;
-            timers.bytes_left = self.parameters.byte_counter.0;
+            timers.bytes_left = self.byte_counter.0;
             timers.by_bytes += 1;
             self.raise(&timers, limits);
         }

@@ -30,7 +30,7 @@ pub(crate) use rate::Rate;
 
 use crate::Pace;
 use crate::bare_names::accept_bare_names;
-use gingham_kernel::Time;
+use gingham_kernel::{Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -55,6 +55,11 @@ pub(crate) trait Respond {
 
     /// By how much a mark divides the rate, if it does that.
     fn factor(&self) -> Option<f64> {
+        None
+    }
+
+    /// The time constant of the slowest change of rate, if time changes rates.
+    fn settling(&self, _limits: &Limits) -> Option<Span> {
         None
     }
 
@@ -107,6 +112,15 @@ macro_rules! responses {
             pub fn factor(&self) -> Option<f64> {
                 match self {
                     $(Self::$name(of) => of.factor(),)*
+                }
+            }
+
+            /// The time constant of the slowest change of rate of a flow with this highest pace;
+            /// `None` if time does not change its rate.
+            pub fn settling(&self, highest: Pace) -> Option<Span> {
+                let limits = Limits { window_packets: u32::MAX, pace: Some(highest) };
+                match self {
+                    $(Self::$name(of) => of.settling(&limits),)*
                 }
             }
 

@@ -15,7 +15,7 @@
 
 use super::Limits;
 use crate::{Pace, REFILL_BYTES};
-use gingham_kernel::{Rate as DataRate, Span};
+use gingham_kernel::{Bytes, Rate as DataRate, Span};
 
 /// The lowest rate by default: a share of the highest.
 pub(super) const LOWEST: f64 = 1.0 / 256.0;
@@ -79,11 +79,34 @@ impl Highest {
         Self { bytes_per_second: REFILL_BYTES as f64 / refill_ps * 1e12 }
     }
 
+    /// The bytes that it sends in a time, at least one.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_precision_loss,
+        clippy::cast_sign_loss,
+        reason = "bytes of milliseconds"
+    )]
+    pub(super) fn bytes_in(self, span: Span) -> Bytes {
+        let bytes = self.bytes_per_second * (span.as_ps() as f64 / 1e12);
+        Bytes((bytes.round() as u64).max(1))
+    }
+
     /// A rate as a share of it.
     #[expect(clippy::cast_precision_loss, reason = "a rate")]
     pub(super) fn share(self, rate: DataRate) -> f64 {
         rate.bytes_per_second() as f64 / self.bytes_per_second
     }
+}
+
+/// A time multiplied by a factor, to the nearest picosecond.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    reason = "a time constant, which saturates"
+)]
+pub(super) fn scaled(span: Span, factor: f64) -> Span {
+    Span::from_ps((span.as_ps() as f64 * factor).round() as u64)
 }
 
 impl Pace {

@@ -93,7 +93,12 @@ struct Flow {
 
 impl Flow {
     fn new(response: &Response) -> Self {
-        let limits = limits();
+        Self::on(response, Span::from_ps(HIGHEST_PS.into()))
+    }
+
+    /// A flow whose highest rate sends 64 KiB in a time.
+    fn on(response: &Response, highest: Span) -> Self {
+        let limits = Limits { window_packets: 1, pace: Some(Pace::new(highest)) };
         Self { responder: response.start(&limits), limits }
     }
 
@@ -154,11 +159,11 @@ fn a_notification_cuts_a_rate_and_timer_and_bytes_raise_it() {
         g: 0.5,
         alpha_timer: us * 10,
         timer: us * 20,
-        byte_counter: Bytes(1_000),
+        byte_counter: Some(Bytes(1_000)),
         fast_recovery: 2,
         // A tenth and a fifth of 64 KiB a microsecond.
-        additive: Rate::from_bytes_per_second(6_553_600_000),
-        hyper: Rate::from_bytes_per_second(13_107_200_000),
+        additive: Some(Rate::from_bytes_per_second(6_553_600_000)),
+        hyper: Some(Rate::from_bytes_per_second(13_107_200_000)),
         lowest: 0.001,
     }));
     assert_eq!(flow.sends(5_000, 0), 1_000_000);
@@ -176,4 +181,60 @@ fn a_notification_cuts_a_rate_and_timer_and_bytes_raise_it() {
     assert_eq!(flow.marked(66_000_000), 1_182_474);
     // What was waited for long is over.
     assert_eq!(flow.sends(1, 3_600_000_000_000_000), 1_000_000);
+}
+
+/// The defaults of `dcqcn` are those of Zhu et al. 2015 at 40 Gbit/s, where 64 KiB take 13,107,200 ps.
+/// Ten times the rate sends ten times the bytes in the same times, and has the same share then.
+#[test]
+#[expect(clippy::cast_precision_loss, reason = "times of a run")]
+fn defaults_of_dcqcn_are_in_proportion_to_the_rate() {
+    let default = Response::Dcqcn(Dcqcn::default());
+    let written = Response::Dcqcn(Dcqcn {
+        byte_counter: Some(Bytes(10_000_000)),
+        additive: Some(Rate::from_bytes_per_second(5_000_000)),
+        hyper: Some(Rate::from_bytes_per_second(50_000_000)),
+        ..Dcqcn::default()
+    });
+    // Two notifications, then 100 kB (ten times as much at 400 Gbit/s) every 50 us for 50 ms.
+    let course = |response: &Response, highest_ps: u64, bytes: u32| -> Vec<f64> {
+        let mut flow = Flow::on(response, Span::from_ps(highest_ps));
+        flow.marked(0);
+        flow.marked(50_000_000);
+        let share = |step: u64| {
+            let refill = flow.sends(bytes, step * 50_000_000);
+            libm::round(1e4 * highest_ps as f64 / refill as f64)
+        };
+        (1..1_000).map(share).collect()
+    };
+    let of_paper = course(&written, 13_107_200, 100_000);
+    assert_eq!(course(&default, 13_107_200, 100_000), of_paper);
+    assert_eq!(course(&default, 1_310_720, 1_000_000), of_paper);
+    // A quarter at first, and all of it in the end. The numbers of 40 Gbit/s are too slow at 400.
+    assert_eq!((of_paper[0], of_paper[998]), (2_500.0, 10_000.0));
+    assert!(of_paper[499] > 9_000.0 && course(&written, 1_310_720, 100_000)[499] < 6_000.0);
+}
+
+/// `timer (F - 1 + 1 / (2 additive))`: with no bytes the timer alone takes the target from a half to
+/// the whole. 55 us (4 + 500) by default, which is longer than `alpha_timer / g`, 55 us 256.
+#[test]
+#[expect(clippy::cast_precision_loss, reason = "times of a run")]
+fn dcqcn_settles_within_the_closed_form() {
+    let timer = 55_000_000;
+    let highest = Pace::new(Span::from_ps(13_107_200));
+    let settling = |of: Dcqcn| Response::Dcqcn(of).settling(highest).unwrap().as_ps();
+    assert_eq!(settling(Dcqcn::default()), 504 * timer);
+    // A thousandth of the target is gained in each expiration, which the rate follows a step behind.
+    let mut flow = Flow::on(&Response::Dcqcn(Dcqcn::default()), Span::from_ps(13_107_200));
+    flow.marked(0);
+    flow.marked(0);
+    let mut missing =
+        |expirations: u64| 1.0 - 13_107_200.0 / flow.sends(0, expirations * timer) as f64;
+    assert!((missing(502) - 0.003).abs() < 1e-5 && (missing(504) - 0.001).abs() < 1e-5);
+    assert!(missing(520) < 1e-6);
+    let quick = Rate::from_bytes_per_second(500_000_000);
+    assert_eq!(settling(Dcqcn { additive: Some(quick), ..Dcqcn::default() }), 256 * timer);
+    // The index of a table: its limit times the timer. Others change with answers alone.
+    let becn = Becn { timer: 10, limit: 5, min: 1, ..Becn::default() };
+    assert_eq!(Response::Becn(becn).settling(highest), Some(Span::from_ps(40 * 1_024_000)));
+    assert_eq!(Response::Lipd(Lipd { lowest: LOWEST }).settling(highest), None);
 }

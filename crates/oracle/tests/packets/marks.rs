@@ -158,7 +158,7 @@ fn fecn_marks_what_starts_while_more_waits_than_the_threshold_says() {
 #[test]
 fn red_looks_at_what_waits_behind() {
     let with = |k_min, k_max| {
-        let (k_min, k_max) = (Bytes(k_min), Bytes(k_max));
+        let (k_min, k_max) = (Some(Bytes(k_min)), Some(Bytes(k_max)));
         marked(4, Marking::Red(Red { k_min, k_max, p_max: 0.0 }))
     };
     // 64 B behind the first and the second, nothing behind the third.
