@@ -88,8 +88,7 @@ const FOLDER: &str = env!("CARGO_TARGET_TMPDIR");
 
 /// Weights from 1 to 3 between all pairs of hosts.
 fn write_matrix() {
-    let hosts: Vec<String> =
-        (0..16).map(|host| format!("h{}-{}-0", host / 4, host % 4)).collect();
+    let hosts: Vec<String> = (0..16).map(|host| format!("h{}-{}-0", host / 4, host % 4)).collect();
     let mut text = format!("from,{}\n", hosts.join(","));
     for (row, host) in hosts.iter().enumerate() {
         let weight = |column| if row == column { 0 } else { 1 + (row + 2 * column) % 3 };
