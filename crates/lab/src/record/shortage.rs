@@ -14,6 +14,7 @@ use super::periods::too_few_periods;
 use super::verdict::Asked;
 use super::view::RunView;
 use crate::compile::quantity_name;
+use gingham_model::ClassId;
 use gingham_model::measure::{ClassReport, WarmUp};
 
 /// A mean latency whose interval is wider, as a share of it, is not known.
@@ -81,21 +82,29 @@ fn lacks(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> Vec<Lack> {
 }
 
 /// A window of less than a few mean network latencies, in which a network still fills, and by what
-/// factor it is too short. Without a delivery the latency is not known, and the window is too short.
+/// factor it is too short. Before the first delivery no latency is known, and the window is too short.
 pub(super) fn too_short(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> Option<Lack> {
     let window_ps = real(view.report.class_window(asked.class).span().as_ps());
-    let Some(latency) = of.network_latency_ps else {
-        let reason = "no message of the window was delivered".to_owned();
+    let latency_ps = of.network_latency_ps.map(|latency| latency.mean);
+    let Some(latency_ps) = latency_ps.or_else(|| least_latency_ps(view, asked.class)) else {
+        let reason = "no message was delivered".to_owned();
         return Some((reason, Need::Window(LONGER[1])));
     };
-    let needed_ps = LATENCIES_MIN * latency.mean;
+    let needed_ps = LATENCIES_MIN * latency_ps;
     (asked.open_loop && window_ps < needed_ps).then(|| {
         let reason = format!(
             "the window lasts for {:.1} mean network latencies, and {LATENCIES_MIN} are needed",
-            window_ps / latency.mean
+            window_ps / latency_ps
         );
         (reason, Need::Window(needed_ps / window_ps.max(1.0)))
     })
+}
+
+/// The smallest mean latency of a step since time zero, where source queues are shortest: of a class
+/// none of whose messages was created and delivered within its window.
+fn least_latency_ps(view: &RunView<'_>, class: ClassId) -> Option<f64> {
+    let series = view.report.series(class);
+    series.iter().filter_map(|step| step.latency_mean_ps).reduce(f64::min)
 }
 
 /// An interval that says hardly anything, and by what factor the run is too short for a better one.
@@ -216,7 +225,6 @@ mod tests {
     use super::*;
     use crate::compile::compile;
     use crate::scenario::{Overrides, ScenarioSource};
-    use gingham_model::ClassId;
     use gingham_model::measure::Estimate;
     use std::path::Path;
     use std::sync::Arc;

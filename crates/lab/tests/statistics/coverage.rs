@@ -213,6 +213,7 @@ fn asked(variable: &str) -> Option<String> {
     std::env::var(variable).ok()
 }
 
+#[expect(clippy::print_stdout, reason = "the table is what many runs are made for")]
 #[test]
 fn intervals_of_every_kind_hold_the_mean_that_they_are_about() {
     let runs = asked("GINGHAM_COVERAGE_RUNS").map_or(100, |runs| runs.parse().unwrap());

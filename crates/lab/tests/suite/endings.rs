@@ -86,9 +86,14 @@ fn a_window_of_less_than_five_latencies_is_not_saturated() {
     // The advice is a longer run, not a smaller load.
     let reason = &short.classes[0].verdict_reason;
     assert!(reason.contains("(stop.time)") && !reason.contains("traffic.0.load"), "{reason}");
-    // All sources at once: what is created in the first 5 us is on its way for 3.3 us and more.
-    let burst = [("stop.time", r#""5 us""#), ("traffic.0.arrivals", r#""constant""#)];
-    assert_eq!(record(&burst).verdict, Verdict::NotConverged);
+    // One message at time zero, one 3.2 us / 0.9 = 3.56 us later, of which the first takes 3.47 us.
+    let two = [
+        ("stop.time", r#""6 us""#),
+        ("traffic.0.arrivals", r#"{ constant = { phase = "0 ps" } }"#),
+        ("traffic.0.load", "0.9"),
+    ];
+    assert_eq!(record(&two).verdict, Verdict::NotConverged);
+    // A backlog that grows for 2 ms: nothing that is created in the second half arrives in time.
     let overloaded = [("stop.time", r#""2 ms""#), ("traffic.0.length", r#"{ fixed = "8 B" }"#)];
     let overloaded = record(&[&overloaded[..], &[("traffic.0.load", "1.0")]].concat());
     assert_eq!(overloaded.verdict, Verdict::Saturated);

@@ -166,8 +166,19 @@ fn saturated_replies_are_fewer_or_shorter() {
 #[test]
 fn sources_that_had_ended_are_told_to_send_for_longer() {
     let light = ("traffic.1.load", "0.02");
-    let reason = |settings: &[(&str, &str)]| {
-        let class = served(&[&[light], settings].concat()).classes.swap_remove(0);
+    let settings = |own: &[(&'static str, &'static str)]| [&[light], own].concat();
+    // A third class goes on, or the workload would have finished.
+    let others = r#"
+    [[traffic]]
+    name = "others"
+    hosts = ["h1"]
+    destinations = { host = "h0" }
+    load = 0.02
+    length = { fixed = "64 B" }
+"#;
+    let with_others = SERVED.replace("\n    [stop]", &format!("{others}\n    [stop]"));
+    let reason = |own: &[(&'static str, &'static str)]| {
+        let class = record(&with_others, &settings(own)).classes.swap_remove(0);
         assert_eq!(class.verdict, Verdict::NotConverged, "{class:?}");
         class.verdict_reason
     };
@@ -180,7 +191,8 @@ fn sources_that_had_ended_are_told_to_send_for_longer() {
     let told = reason(&[("traffic.1.stop", "200 us")]);
     let whose = format!(": those of class `requests` {longer} (traffic.1.stop)");
     assert!(told.ends_with(&whose), "{told}");
-    // Who has not ended may need a longer run.
+    assert_eq!(served(&settings(&[("traffic.1.stop", "200 us")])).verdict, Verdict::Finished);
+    // A class that has not ended may need a longer run.
     let told = reason(&[("stop.time", "200 us")]);
     assert!(told.contains(": let the run last about "), "{told}");
 }
