@@ -18,9 +18,9 @@ use std::ops::Range;
 use std::path::Path;
 
 /// Sixteen hosts on a torus of 4 x 4 switches.
-const FABRIC: &str = r#"
+const FABRIC: &str = r"
     topology.generate.torus = { dimensions = [4, 4], hosts_per_switch = 1 }
-"#;
+";
 
 /// A kind of arrivals and destinations.
 struct Case {

@@ -52,11 +52,11 @@ fn a_class_that_stops_has_finished_and_its_last_delivery_is_the_makespan() {
         assert_eq!((record.verdict, class.verdict), (Verdict::Finished, Verdict::Finished));
         assert_eq!([class.messages_created, class.messages_followed], [4, 4]);
         // Each travels alone, with one latency for all.
-        let latency_ns = class.latency_max_ns.unwrap();
-        assert!((class.latency_mean_ns.unwrap() - latency_ns).abs() < 1e-6);
+        let longest_ns = class.latency_max_ns.unwrap();
+        assert!((class.latency_mean_ns.unwrap() - longest_ns).abs() < 1e-6);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole")]
-        let latency_ps = (latency_ns * 1e3).round() as u64;
-        assert_eq!(record.makespan_ps, Some(49_000_000 + latency_ps));
+        let travel_ps = (longest_ns * 1e3).round() as u64;
+        assert_eq!(record.makespan_ps, Some(49_000_000 + travel_ps));
         // The window holds the whole workload and ends with the section of its end: 10 ms / 64.
         assert_eq!(record.warm_up_ps, 0);
         assert!(record.window_end_ps < 160_000_000, "{}", record.window_end_ps);

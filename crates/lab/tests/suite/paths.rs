@@ -338,9 +338,9 @@ fn dragonfly(algorithm: &str) -> ScenarioSource {
 #[test]
 fn shortest_paths_through_a_dragonfly_are_noted_with_both_bounds() {
     let notes = compile(&dragonfly("shortest-path"), true).expect("deadlock is allowed").notes;
-    let noted: Vec<_> =
+    let found: Vec<_> =
         notes.iter().filter(|note| note.starts_with("dragonfly-shortest-path: ")).collect();
-    let [note] = noted.as_slice() else { panic!("{notes:?}") };
+    let [note] = found.as_slice() else { panic!("{notes:?}") };
     assert!(note.contains("routing.algorithm = \"shortest-path\""), "{note}");
     assert!(note.contains("0.645") && note.contains("1.000"), "{note}");
     let notes = compile(&dragonfly("up-down"), false).expect("up-down is proved").notes;

@@ -155,14 +155,16 @@ mod tests {
 
     #[test]
     fn the_probability_is_a_line_between_two_queues() {
-        let red =
-            |k_min, k_max| Red { k_min: Some(Bytes(k_min)), k_max: Some(Bytes(k_max)), p_max: 0.5 };
+        let between =
+            |least, most| Red { k_min: Some(Bytes(least)), k_max: Some(Bytes(most)), p_max: 0.5 };
         // A step: no line between them.
-        let step = red(100, 100);
-        let red = red(100, 300);
-        let line = [(0, 0.0), (100, 0.0), (200, 0.25), (299, 0.4975), (300, 1.0)];
-        let cases =
-            line.map(|of| (&red, of)).into_iter().chain([(&step, (100, 0.0)), (&step, (101, 1.0))]);
+        let step = between(100, 100);
+        let red = between(100, 300);
+        let points = [(0, 0.0), (100, 0.0), (200, 0.25), (299, 0.4975), (300, 1.0)];
+        let cases = points
+            .map(|of| (&red, of))
+            .into_iter()
+            .chain([(&step, (100, 0.0)), (&step, (101, 1.0))]);
         let link = Rate::from_bytes_per_second(1).byte_time();
         for (policy, (bytes, expected)) in cases {
             let probability = policy.probability(bytes, policy.thresholds(link));

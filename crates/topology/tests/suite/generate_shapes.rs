@@ -352,7 +352,8 @@ fn the_dragonfly_of_the_paper_has_72_hosts_in_9_groups() {
 fn group_and_place(fabric: &Fabric, id: NodeId) -> (u32, u32) {
     let name = &fabric.node(id).name;
     let (group, place) = name.trim_start_matches('s').split_once('-').expect("s{group}-{place}");
-    (group.parse().unwrap(), place.parse().unwrap())
+    let number = |text: &str| text.parse().expect("a number");
+    (number(group), number(place))
 }
 
 fn real(number: usize) -> f64 {

@@ -139,6 +139,7 @@ impl Layout {
         let per_cell = places / sizes.iter().product::<usize>();
         let cells = (0..places).step_by(per_cell.max(1));
         let cells = cells.map(|first| (first..first + per_cell).collect()).collect();
-        Self::new(sizes.clone(), vec![true; sizes.len()], cells)
+        let wraps = vec![true; sizes.len()];
+        Self::new(sizes, wraps, cells)
     }
 }
