@@ -81,7 +81,8 @@ def test_a_run_folder_holds_what_was_run_and_what_came_out(gingham: Command, lon
     assert manifest["scenario"]["seed"] == 3
     assert manifest["scenario"]["traffic"][0]["load"] == 0.001
     digest = hashlib.sha256(lone.read_bytes()).hexdigest()
-    assert manifest["title"] == "One worm at a time; myrinet-1280 (wormhole, round-robin); up-down routes"
+    network = "myrinet-1280 (wormhole, round-robin)"
+    assert manifest["title"] == f"One worm at a time; {network}; up-down routes"
     assert manifest["scenario_file"]["path"] == "lone.toml"
     assert manifest["scenario_file"]["sha256"] == digest
     digest = hashlib.sha256((lone.parent / "two.toml").read_bytes()).hexdigest()
