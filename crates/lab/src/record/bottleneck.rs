@@ -75,10 +75,14 @@ fn flow_name(plan: &Plan, class: ClassId, [from, to]: [String; 2]) -> String {
 }
 
 /// Why a class has no steady state, apart from its mean; `None` if nothing shows that.
+///
+/// The bound holds for a window of any length. Endpoints are judged only if `is_long_enough`: in a
+/// window of few latencies a network that carries its load still fills.
 pub(super) fn without_steady_state(
     view: &RunView<'_>,
     id: ClassId,
     served: &Served,
+    is_long_enough: bool,
 ) -> Option<String> {
     let plan = view.plan();
     let bound = view.compiled.bound.class(plan, id);
@@ -91,9 +95,12 @@ pub(super) fn without_steady_state(
             plan.fabric.channel_name(over.channel)
         )
     });
-    let destinations = behind("destination", "is delivered", &served.destinations);
-    let senders = behind("sender", "is accepted", &served.senders);
-    let reasons: Vec<String> = [over, destinations, senders].into_iter().flatten().collect();
+    let endpoints = is_long_enough.then(|| {
+        let destinations = behind("destination", "is delivered", &served.destinations);
+        [destinations, behind("sender", "is accepted", &served.senders)]
+    });
+    let reasons: Vec<String> =
+        std::iter::once(over).chain(endpoints.into_iter().flatten()).flatten().collect();
     (!reasons.is_empty()).then(|| reasons.join("; "))
 }
 

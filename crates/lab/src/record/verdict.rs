@@ -87,7 +87,8 @@ pub(super) fn of_class(
         return (Verdict::Finished, reason);
     }
     let is_long_enough = too_short(view, asked, of).is_none();
-    let why = without_steady_state(view, asked.class, served).filter(|_| asked.open_loop);
+    let why = without_steady_state(view, asked.class, served, is_long_enough);
+    let why = why.filter(|_| asked.open_loop);
     let is_saturated = asked.open_loop && of.is_saturated() && is_long_enough;
     if let (true, Some(left)) = (is_saturated, of.left_behind) {
         let less = advice::less(view, asked);
