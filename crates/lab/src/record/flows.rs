@@ -238,7 +238,7 @@ mod tests {
         carry(collector, 0, 0, 100);
         carry(collector, 1, 0, 100);
         carry(collector, 1, 0, 200);
-        carry(collector, 1, 500, 800);
+        carry(collector, 1, 699, 999);
         let [from, full, paced] = [0, 400_000, 500_000].map(Time::from_ps);
         collector.on_held(FlowId::new(1), Hold::Window, from, full);
         collector.on_held(FlowId::new(1), Hold::Pace, full, paced);

@@ -119,7 +119,8 @@ fn payload_mean_bytes(source: &SourcePlan) -> f64 {
 /// How many switches a packet passes: the mean over the paths to all hosts from some.
 #[expect(clippy::cast_precision_loss, reason = "hosts are far fewer than 2^52")]
 fn switches_passed(plan: &Plan) -> f64 {
-    let hosts = || plan.fabric.endpoint_ids();
+    // No path leads to the ends of switches.
+    let hosts = || plan.fabric.endpoint_ids().filter(|end| plan.fabric.is_host_endpoint(*end));
     let step = hosts().count().div_ceil(SOURCES).max(1);
     let (mut passed, mut pairs) = (0, 0_usize);
     for source in hosts().step_by(step) {

@@ -123,9 +123,10 @@ impl ClassContext<'_> {
             Within::Fabric => (format!("all {all} hosts of the fabric"), "fabric"),
             Within::Class => ("one another alone".to_owned(), "class"),
         };
+        let senders = if count == 1 { "host sends".to_owned() } else { format!("{count} hosts send") };
         self.note(
             gathered,
-            format!("its {count} hosts send to {to} (destinations.uniform.within = \"{key}\")"),
+            format!("its {senders} to {to} (destinations.uniform.within = \"{key}\")"),
         );
     }
 
