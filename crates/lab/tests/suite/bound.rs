@@ -116,7 +116,8 @@ fn the_load_that_is_advised_ends_ok_in_one_step() {
     // 0.9 of 1 / (4 x 516 / 512), to two digits below.
     assert_eq!(advised, "0.22");
     let second = record_of(advised);
-    assert_eq!(second.verdict, Verdict::Ok, "{}", second.verdict_reason);
+    // Of this draw, because the phases of constant arrivals are drawn once.
+    assert_eq!(second.verdict, Verdict::OkOfDraw, "{}", second.verdict_reason);
 }
 
 #[test]

@@ -116,17 +116,17 @@ impl ClassContext<'_> {
     fn note_within(&self, hosts: &[EndpointId], within: Within, gathered: &mut Gathered) {
         let all: usize = self.hosts.on_island.values().map(|hosts| hosts.len()).sum();
         let count = hosts.len();
-        if count == all {
+        // A lone sender has no other host of its class to be confined to.
+        if count == all || count == 1 {
             return;
         }
         let (to, key) = match within {
             Within::Fabric => (format!("all {all} hosts of the fabric"), "fabric"),
             Within::Class => ("one another alone".to_owned(), "class"),
         };
-        let senders = if count == 1 { "host sends".to_owned() } else { format!("{count} hosts send") };
         self.note(
             gathered,
-            format!("its {senders} to {to} (destinations.uniform.within = \"{key}\")"),
+            format!("its {count} hosts send to {to} (destinations.uniform.within = \"{key}\")"),
         );
     }
 
