@@ -39,10 +39,10 @@ pub enum Verdict {
     /// first half of the run. Or latencies or a backlog have a trend over the window. Or the backlog
     /// may grow by a twentieth of what is created without the run showing it.
     NotConverged,
-    /// A class was offered more than the network took, and its source queues grew; or the routes of
-    /// its traffic ask more of a channel than that can carry; or a destination or sender falls
-    /// behind. Its accepted load is that of this offered load, and a lower one may be accepted better;
-    /// its latencies say only how long the run was.
+    /// A class was offered more than the network took, and its source queues grew. Or its routes ask
+    /// more of a channel than that can carry, or a destination or sender falls behind. Its accepted
+    /// load is that of this offered load, and a lower one may be accepted better. Its latencies say
+    /// only how long the run was.
     Saturated,
     /// The run was ended early, as by Ctrl-C. The numbers hold for what was simulated.
     Interrupted,
