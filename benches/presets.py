@@ -20,7 +20,7 @@ import gingham
 from gingham.results import Interval, interval
 
 Change = dict[str, Any]
-# Load and unit of what is measured of a run.
+# Offered load, and unit of the measured quantity.
 MEASURES = {"latency_mean_ns": (0.3, "latency, ns"), "accepted_load": (1.0, "accepted")}
 SCENARIO = """
 topology.generate.fat-tree = { ports = 8, levels = 2 }

@@ -15,7 +15,7 @@
 //! - Payload counts with the overhead of its packets: headers, route bytes that are left, whole
 //!   flits. Acknowledgements are not counted.
 //! - Two path sets are weighted by how packets choose, if that does not depend on the network.
-//! - If packets choose by what they meet, only the channels of hosts are bounded.
+//! - If packets choose their path by the state of the network, only host channels are bounded.
 //! - A backlogged class is bounded at equal loads of all its senders.
 //! - A schedule counts with its mean rate over the run.
 

@@ -140,8 +140,8 @@ fn columns_faster(plan: &Plan, lanes: &PipelinePlan, moves: Moves) -> Option<u32
     is_told.then_some(factor.round() as u32)
 }
 
-/// A run by ports is told to be slow if columns are expected to take so many times fewer
-/// instructions, and the run takes so many: some seconds.
+/// Thresholds of the note on slow stepping: the least ratio of expected instructions, ports to
+/// columns, and the least number of instructions of the run, which take some seconds.
 const FASTER_MIN: f64 = 1.5;
 const LONG_RUN: f64 = 1e10;
 
