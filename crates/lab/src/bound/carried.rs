@@ -3,8 +3,8 @@
 //! Hosts of one switch share the path from that switch to a destination, so that a class that sends
 //! to all alike takes one walk for each switch and destination, not one for each pair.
 
-use super::demand::{self, Demand, Uniform, receivers};
-use super::wire::{Wire, Wires};
+use super::demand::{self, Demand, Uniform};
+use super::wire::{Consumed, Wire, Wires};
 use gingham_model::{ClassId, PathLength, PathSet, Plan};
 use gingham_topology::routing::Routes;
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
@@ -16,11 +16,26 @@ const WALKS_MAX: usize = 1 << 28;
 /// Follows the paths of a plan.
 pub(super) struct Carrier<'a> {
     plan: &'a Plan,
+    consumed: Consumed,
+    /// Whether only the first and the last channel of each path count.
+    hosts_only: bool,
     /// The channels of the last walk, from the first switch on.
     channels: Vec<ChannelId>,
+    /// Those of the walk before between the same endpoints, which has counted its flows.
+    counted: Vec<ChannelId>,
 }
 
-/// What senders of one switch send to one destination.
+/// What a class puts on one channel.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub(super) struct Carried {
+    /// Bytes on the wire a picosecond; a share of the channel's capacity once [`Carrier::carry`]
+    /// returns.
+    pub(super) load: f64,
+    /// Flows that take the channel.
+    pub(super) flows: u32,
+}
+
+/// What senders of one switch send to one destination, or to several that share a path.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sent {
     messages_per_ps: f64,
@@ -35,18 +50,17 @@ struct Group<'a> {
 
 impl<'a> Carrier<'a> {
     pub(super) fn new(plan: &'a Plan) -> Self {
-        Self { plan, channels: Vec::new() }
+        let consumed = Consumed::of(&plan.switching);
+        Self { plan, consumed, hosts_only: false, channels: Vec::new(), counted: Vec::new() }
     }
 
-    /// Adds up what the demand of a class puts on each channel: `add` gets the channel, whether it
-    /// is the first or the last of the path, the share of its capacity, and flows. Returns whether
-    /// that was feasible.
-    pub(super) fn carry(
-        &mut self,
-        id: ClassId,
-        demand: &Demand<'_>,
-        mut add: impl FnMut(ChannelId, bool, f64, u32),
-    ) -> bool {
+    /// Considers the first and the last channel of each path alone.
+    pub(super) fn with_hosts_only(self, hosts_only: bool) -> Self {
+        Self { hosts_only, ..self }
+    }
+
+    /// What the demand of a class puts on each channel; `None` if that would take too many walks.
+    pub(super) fn carry(&mut self, id: ClassId, demand: &Demand<'_>) -> Option<Vec<Carried>> {
         let class = &self.plan.classes[id.index()];
         let lengths = demand::lengths_of(self.plan, class);
         let mut wires = Wires::new(class, &self.plan.switching, &self.plan.path_choice, lengths);
@@ -54,15 +68,20 @@ impl<'a> Carrier<'a> {
         let walks: usize =
             groups.iter().map(|group| group.among.len() * self.switches_of(group).len()).sum();
         if walks > WALKS_MAX {
-            return false;
+            return None;
         }
+        let mut carried = vec![Carried::default(); self.plan.fabric.channel_count()];
         for group in &groups {
-            self.carry_group(group, &mut wires, &mut add);
+            self.carry_group(group, &mut wires, &mut carried);
         }
-        for (from, to, rate) in &demand.pairs {
-            self.carry_pair((*from, *to, *rate), &mut wires, &mut add);
+        for pair in &demand.pairs {
+            self.carry_pair(*pair, &mut wires, &mut carried);
         }
-        true
+        for (channel, of) in ChannelId::first(carried.len()).zip(&mut carried) {
+            of.load *= self.plan.byte_ps(channel);
+            debug_assert!(of.load.is_finite(), "a channel carries bytes");
+        }
+        Some(carried)
     }
 
     /// Whether a path between two endpoints takes a channel.
@@ -77,82 +96,85 @@ impl<'a> Carrier<'a> {
         &mut self,
         (from, to, rate): (EndpointId, EndpointId, f64),
         wires: &mut Wires<'_>,
-        add: &mut impl FnMut(ChannelId, bool, f64, u32),
+        carried: &mut [Carried],
     ) {
-        let first = self.plan.fabric.endpoint_channel(from);
+        let first = self.plan.fabric.endpoint_channel(from).index();
         let mut flows = 1;
+        self.counted.clear();
         for set in self.plan.sets() {
             let Some(length) = self.walk(set, from, to) else { continue };
             let wire = wires.of(set, length.switches);
             if wire.share > 0.0 {
-                add(first, true, rate * self.message_ps(wire, first, length), flows);
+                carried[first].load += rate * wire.bytes_on(self.consumed, length);
+                carried[first].flows += flows;
                 flows = 0;
-                self.add_walk(wire, length, Sent { messages_per_ps: rate, flows: 1 }, add);
+                self.add_walk(wire, length, Sent { messages_per_ps: rate, flows: 1 }, carried);
             }
         }
     }
 
-    fn carry_group(
-        &mut self,
-        group: &Group<'_>,
-        wires: &mut Wires<'_>,
-        add: &mut impl FnMut(ChannelId, bool, f64, u32),
-    ) {
-        let switches = self.switches_of(group);
-        let mut on_injection: BTreeMap<NodeId, f64> = BTreeMap::new();
+    fn carry_group(&mut self, group: &Group<'_>, wires: &mut Wires<'_>, carried: &mut [Carried]) {
+        let switches: Vec<_> = self.switches_of(group).into_values().collect();
+        let mut on_injection = vec![0.0; switches.len()];
         for (place, to) in group.among.iter().enumerate() {
-            for (switch, senders) in &switches {
+            for (senders, on_injection) in switches.iter().zip(&mut on_injection) {
                 let sent = sent(senders, place);
-                if sent.flows == 0 {
+                if sent.messages_per_ps == 0.0 {
                     continue;
                 }
+                self.counted.clear();
                 for set in self.plan.sets() {
                     let Some(length) = self.walk(set, senders[0].source, *to) else { continue };
                     let wire = wires.of(set, length.switches);
                     if wire.share > 0.0 {
-                        let bytes = wire.bytes_on(&self.plan.switching, length);
-                        *on_injection.entry(*switch).or_default() += sent.messages_per_ps * bytes;
-                        self.add_walk(wire, length, sent, add);
+                        *on_injection +=
+                            sent.messages_per_ps * wire.bytes_on(self.consumed, length);
+                        self.add_walk(wire, length, sent, carried);
                     }
                 }
             }
         }
-        for (switch, senders) in &switches {
+        for (senders, bytes) in switches.iter().zip(on_injection) {
             let total: f64 = senders.iter().map(|sender| sender.total()).sum();
-            let bytes = on_injection.get(switch).copied().unwrap_or(0.0);
-            for sender in senders {
-                let channel = self.plan.fabric.endpoint_channel(sender.source);
-                let load = bytes * sender.total() / total * self.plan.byte_ps(channel);
-                add(channel, true, load, sender.flows());
+            for sender in senders.iter().filter(|sender| sender.total() > 0.0) {
+                let channel = self.plan.fabric.endpoint_channel(sender.source).index();
+                carried[channel].load += bytes * sender.total() / total;
+                carried[channel].flows += sender.flows();
             }
         }
     }
 
     /// Adds what is sent along the last walk, without the channel of the sender.
-    fn add_walk(
-        &self,
-        wire: Wire,
-        length: PathLength,
-        sent: Sent,
-        add: &mut impl FnMut(ChannelId, bool, f64, u32),
-    ) {
+    fn add_walk(&mut self, wire: Wire, length: PathLength, sent: Sent, carried: &mut [Carried]) {
+        let Self { plan, consumed, hosts_only, channels, counted } = self;
         let mut left = length;
         left.switches = left.switches.saturating_sub(1);
-        let last = self.channels.len().saturating_sub(1);
-        for (place, channel) in self.channels.iter().enumerate() {
-            let load = sent.messages_per_ps * self.message_ps(wire, *channel, left);
-            add(*channel, place == last, load, sent.flows);
-            if self.plan.is_switch(self.plan.fabric.target(*channel).node) {
+        let Some((last, others)) = channels.split_last() else { return };
+        let others = if *hosts_only { &[] } else { others };
+        let mut add = |channel: ChannelId, left| {
+            let of = &mut carried[channel.index()];
+            of.load += sent.messages_per_ps * wire.bytes_on(*consumed, left);
+            of.flows += if counted.contains(&channel) { 0 } else { sent.flows };
+        };
+        if length.in_transit_hosts == 0 {
+            for channel in others {
+                add(*channel, left);
                 left.switches = left.switches.saturating_sub(1);
-            } else {
-                left.in_transit_hosts = left.in_transit_hosts.saturating_sub(1);
+            }
+        } else {
+            for channel in others {
+                add(*channel, left);
+                if plan.is_switch(plan.fabric.target(*channel).node) {
+                    left.switches = left.switches.saturating_sub(1);
+                } else {
+                    left.in_transit_hosts = left.in_transit_hosts.saturating_sub(1);
+                }
             }
         }
-    }
-
-    /// Picoseconds for which a message keeps a channel busy.
-    fn message_ps(&self, wire: Wire, channel: ChannelId, left: PathLength) -> f64 {
-        wire.bytes_on(&self.plan.switching, left) * self.plan.byte_ps(channel)
+        add(*last, PathLength::default());
+        if plan.path_sets.len() > 1 {
+            counted.clone_from(channels);
+        }
     }
 
     /// Follows the path between two endpoints from the first switch on. `None` without a path;
@@ -205,11 +227,16 @@ impl<'a> Carrier<'a> {
 impl Uniform<'_> {
     /// Messages a picosecond to all its destinations.
     fn total(&self) -> f64 {
-        self.messages_per_ps * f64::from(self.flows())
+        self.messages_per_ps * f64::from(self.receivers())
     }
 
+    /// Flows of its source that only this list has.
     fn flows(&self) -> u32 {
-        u32::try_from(receivers(self.to).count()).unwrap_or(u32::MAX)
+        if self.counts_flows { self.receivers() } else { 0 }
+    }
+
+    fn receivers(&self) -> u32 {
+        u32::try_from(self.to.among.len() - self.to.own.len()).unwrap_or(u32::MAX)
     }
 }
 
@@ -218,19 +245,21 @@ fn sent(senders: &[&Uniform<'_>], place: usize) -> Sent {
     let to_it = senders.iter().filter(|sender| !sender.to.own.contains(&place));
     to_it.fold(Sent::default(), |sum, sender| Sent {
         messages_per_ps: sum.messages_per_ps + sender.messages_per_ps,
-        flows: sum.flows + 1,
+        flows: sum.flows + u32::from(sender.counts_flows),
     })
 }
 
-/// Sources by the list that they share.
+/// Sources by the list that they share, in the order in which the lists first occur.
 fn groups<'a>(uniform: &'a [Uniform<'a>]) -> Vec<Group<'a>> {
     let mut groups: Vec<Group<'a>> = Vec::new();
+    let mut places = BTreeMap::new();
     for sender in uniform {
         let among = &*sender.to.among;
-        match groups.iter_mut().find(|group| std::ptr::eq(group.among, among)) {
-            Some(group) => group.senders.push(sender),
-            None => groups.push(Group { among, senders: vec![sender] }),
+        let place = *places.entry((among.as_ptr(), sender.counts_flows)).or_insert(groups.len());
+        if place == groups.len() {
+            groups.push(Group { among, senders: Vec::new() });
         }
+        groups[place].senders.push(sender);
     }
     groups
 }

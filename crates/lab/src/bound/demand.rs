@@ -15,6 +15,8 @@ pub(super) struct Uniform<'a> {
     pub(super) to: &'a OtherHosts,
     /// To each of them.
     pub(super) messages_per_ps: f64,
+    /// Whether its flows count: not where another list of the source holds all of them.
+    pub(super) counts_flows: bool,
 }
 
 /// Messages from one endpoint to another.
@@ -127,7 +129,7 @@ impl<'a> Demand<'a> {
             let answering: BTreeSet<EndpointId> =
                 class.sources.iter().map(|source| source.endpoint).collect();
             let replies = requests.into_iter().filter(|(_, to, _)| answering.contains(to));
-            demand.pairs = replies.map(|(from, to, rate)| (to, from, rate)).collect();
+            demand.pairs = merged(replies.map(|(from, to, rate)| (to, from, rate)).collect());
             return Some(demand);
         }
         for (index, source) in class.sources.iter().enumerate() {
@@ -147,18 +149,28 @@ impl<'a> Demand<'a> {
                 return None;
             }
         }
+        demand.pairs = merged(demand.pairs);
         Some(demand)
     }
 
     fn add_drawn(&mut self, source: EndpointId, to: &'a DestinationPlan, rate: f64) {
-        let count = |others: &OtherHosts| real((others.among.len() - others.own.len()) as u128);
-        let uniform = |to, rate: f64| Uniform { source, to, messages_per_ps: rate / count(to) };
+        let uniform = |to: &'a OtherHosts, rate: f64, counts_flows| {
+            let count = to.among.len() - to.own.len();
+            let messages_per_ps = rate / real(count as u128);
+            (count > 0 && rate > 0.0).then_some(Uniform {
+                source,
+                to,
+                messages_per_ps,
+                counts_flows,
+            })
+        };
         match to {
             DestinationPlan::Fixed(to) => self.pairs.push((source, *to, rate)),
-            DestinationPlan::Uniform(others) => self.uniform.push(uniform(others, rate)),
+            DestinationPlan::Uniform(others) => self.uniform.extend(uniform(others, rate, true)),
             DestinationPlan::HotSpot { hot, share, all } => {
-                self.uniform.push(uniform(hot, rate * share));
-                self.uniform.push(uniform(all, rate * (1.0 - share)));
+                let rest = 1.0 - share;
+                self.uniform.extend(uniform(hot, rate * share, rest <= 0.0));
+                self.uniform.extend(uniform(all, rate * rest, true));
             }
             DestinationPlan::Weighted(weighted) => {
                 let pairs = weighted.shares().map(|(to, share)| (source, to, rate * share));
@@ -183,7 +195,7 @@ impl<'a> Demand<'a> {
 
     /// All of it as pairs; `None` if there are more than `pairs_max`.
     pub(super) fn into_pairs(mut self, pairs_max: usize) -> Option<Vec<Pair>> {
-        for Uniform { source, to, messages_per_ps } in &self.uniform {
+        for Uniform { source, to, messages_per_ps, .. } in &self.uniform {
             if self.pairs.len() + to.among.len() > pairs_max {
                 return None;
             }
@@ -195,9 +207,27 @@ impl<'a> Demand<'a> {
     /// All pairs, one after the other, without their rates.
     pub(super) fn each_pair(&self) -> impl Iterator<Item = (EndpointId, EndpointId)> {
         let pairs = self.pairs.iter().map(|(from, to, _)| (*from, *to));
-        let uniform = self.uniform.iter().flat_map(|of| receivers(of.to).map(|to| (of.source, to)));
+        let lists = self.uniform.iter().filter(|of| of.counts_flows);
+        let uniform = lists.flat_map(|of| receivers(of.to).map(|to| (of.source, to)));
         pairs.chain(uniform)
     }
+}
+
+/// Pairs with one entry for each flow, in ascending order if any had several.
+fn merged(mut pairs: Vec<Pair>) -> Vec<Pair> {
+    let ends = |pair: &Pair| (pair.0, pair.1);
+    if pairs.is_sorted_by(|a, b| ends(a) < ends(b)) {
+        return pairs;
+    }
+    pairs.sort_by_key(ends);
+    pairs.dedup_by(|next, kept| {
+        let is_one_flow = ends(next) == ends(kept);
+        if is_one_flow {
+            kept.2 += next.2;
+        }
+        is_one_flow
+    });
+    pairs
 }
 
 /// The endpoints of a list without those that are left out.

@@ -9,7 +9,7 @@
 //! With fixed paths the expected load of a channel is a sum over the pairs whose paths take it. No
 //! flow control and no arbitration lets a channel carry more than its capacity, so that the load of
 //! a class is bounded by the channel that fills first (Dally and Towles, "Principles and Practices
-//! of Interconnection Networks", Morgan Kaufmann 2004, section 3.2: the bound from the maximum
+//! of Interconnection Networks", Morgan Kaufmann 2004, section 3.3.1: the bound from the maximum
 //! channel load). A network saturates at the bound or below it, never above.
 //!
 //! - Payload counts with the overhead of its packets: headers, route bytes that are left, whole
@@ -28,12 +28,15 @@ pub use summary::BoundSummary;
 
 use carried::Carrier;
 use demand::Demand;
+use gingham_kernel::Time;
 use gingham_model::traffic::SourcePlan;
 use gingham_model::{ClassId, PathChoice, Plan};
 use gingham_topology::routing::Routes;
 use gingham_topology::{ChannelId, EndpointId, Fabric};
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::collections::BTreeSet;
+use std::ops::Range;
 
 /// Pairs of endpoints of a class that are followed one by one at most.
 const PAIRS_MAX: usize = 1 << 22;
@@ -56,6 +59,8 @@ pub enum BoundKind {
 #[derive(Clone, Debug)]
 pub struct TrafficBound {
     classes: Vec<ClassTraffic>,
+    /// The largest sets of classes that send at one time.
+    together: Vec<BTreeSet<ClassId>>,
 }
 
 /// What the traffic of a class puts on channels.
@@ -97,15 +102,21 @@ pub struct ClassBound {
     pub flows: u64,
     /// The destination whose channel is fullest.
     pub host: Option<(EndpointId, f64)>,
-    /// The fullest channel, if classes that never stop offer more than it can carry.
+    /// The fullest channel, if classes that never stop offer more than it can carry together.
     pub over: Option<Loaded>,
+    /// The fullest channel, if this class, with those that it replies to or that reply to it, offers
+    /// more than it can carry: the class has no steady state, whatever other classes do.
+    pub over_alone: Option<Loaded>,
 }
 
 impl TrafficBound {
     /// The expected loads of a plan.
     pub fn new(plan: &Plan) -> Self {
-        let classes = ClassId::first(plan.classes.len()).map(|id| ClassTraffic::of(plan, id));
-        Self { classes: classes.collect() }
+        let classes: Vec<ClassTraffic> =
+            ClassId::first(plan.classes.len()).map(|id| ClassTraffic::of(plan, id)).collect();
+        let active = |id: ClassId| &plan.classes[classes[id.index()].root.index()].active;
+        let together = together(ClassId::first(classes.len()).map(active).collect());
+        Self { classes, together }
     }
 
     /// The bound of a class.
@@ -116,8 +127,14 @@ impl TrafficBound {
         let share = |channel: ChannelId| self.share(id, channel);
         let loaded = |channel| Loaded { channel, share: share(channel) };
         let fullest = fuller(channels().map(loaded));
-        let steady = |channel| Loaded { channel, share: self.steady_share(channel) };
-        let over = fuller(channels().map(steady)).filter(|it| it.share > 1.0 + ROUNDING);
+        let over = |counts: &dyn Fn(&ClassTraffic) -> bool| {
+            let steady = |channel| Loaded {
+                channel,
+                share: self.sum(channel, |of| of.is_steady && counts(of)),
+            };
+            let fullest = fuller(channels().map(steady));
+            fullest.filter(|it| own.is_steady && it.share > 1.0 + ROUNDING)
+        };
         let hosts = plan.fabric.endpoint_ids().filter(|host| used(&ejection(plan, *host)));
         let host = hosts
             .map(|host| (host, share(ejection(plan, host))))
@@ -128,7 +145,8 @@ impl TrafficBound {
             fullest,
             flows: fullest.map_or(0, |fullest| self.flows(fullest.channel)),
             host,
-            over: over.filter(|_| own.is_steady),
+            over: over(&|_| true),
+            over_alone: over(&|of| of.root == own.root),
         }
     }
 
@@ -137,14 +155,36 @@ impl TrafficBound {
         self.classes.iter().map(|class| class.kind)
     }
 
-    /// What all classes but backlogged ones ask of a channel, as a share of its capacity.
+    /// Whether the load of a channel by all classes is known.
+    pub fn knows(&self, plan: &Plan, channel: ChannelId) -> bool {
+        let ends = plan.ends(channel);
+        let is_of_host = || [ends.source, ends.target].iter().any(|end| !plan.is_switch(end.node));
+        self.kinds().all(|kind| match kind {
+            BoundKind::AllChannels => true,
+            BoundKind::HostChannels => is_of_host(),
+            BoundKind::None => false,
+        })
+    }
+
+    /// What all classes but backlogged ones put on a channel at the instant at which that is most,
+    /// as a share of its capacity.
     pub fn offered_share(&self, channel: ChannelId) -> f64 {
-        self.sum(channel, |of| !of.is_backlogged)
+        let offers = |of: &ClassTraffic| !of.is_backlogged;
+        ClassId::first(self.classes.len())
+            .map(|id| self.most(id, channel, offers))
+            .fold(0.0, f64::max)
     }
 
     /// Flows of all classes on a channel.
     pub fn flows(&self, channel: ChannelId) -> u64 {
         self.classes.iter().map(|class| u64::from(class.flows[channel.index()])).sum()
+    }
+
+    /// Flows on a channel of a class and of those with the same root.
+    pub fn flows_of(&self, id: ClassId, channel: ChannelId) -> u64 {
+        let root = self.classes[id.index()].root;
+        let own = self.classes.iter().filter(|of| of.root == root);
+        own.map(|of| u64::from(of.flows[channel.index()])).sum()
     }
 
     /// Some of the flows on a channel, by class, source and destination. Gives up after a number of
@@ -175,21 +215,49 @@ impl TrafficBound {
         found
     }
 
-    /// What all classes put on a channel, beside a backlogged class that class alone.
+    /// What all classes put on a channel while a class sends, beside a backlogged class that class
+    /// alone.
     fn share(&self, id: ClassId, channel: ChannelId) -> f64 {
         let own = &self.classes[id.index()];
-        let counts = |of: &&ClassTraffic| {
+        self.most(id, channel, |of| {
             if own.is_backlogged { of.root == own.root } else { !of.is_backlogged }
+        })
+    }
+
+    /// The largest load of a class's root at which no channel of the class is fuller than `share`
+    /// while all other classes keep their loads; `None` if there is none above zero, or the class
+    /// has no load to change.
+    pub fn load_beside_others(&self, plan: &Plan, id: ClassId, share: f64) -> Option<f64> {
+        let own = &self.classes[id.index()];
+        if own.kind == BoundKind::None || own.is_backlogged {
+            return None;
+        }
+        let offered = plan.offered_load(own.root)?;
+        let is_own = |of: &ClassTraffic| of.root == own.root;
+        let largest = |channel: ChannelId| {
+            let of_own = self.sum(channel, is_own);
+            let of_others = self.most(id, channel, |of| !is_own(of) && !of.is_backlogged);
+            (of_own > 0.0).then(|| offered * (share - of_others) / of_own)
         };
-        self.sum(channel, counts)
+        let largest =
+            ChannelId::first(own.loads.len()).filter_map(largest).min_by(f64::total_cmp)?;
+        (largest > 0.0).then_some(largest)
     }
 
-    fn steady_share(&self, channel: ChannelId) -> f64 {
-        self.sum(channel, |of| of.is_steady)
+    fn sum(&self, channel: ChannelId, counts: impl Fn(&ClassTraffic) -> bool) -> f64 {
+        let counted = self.classes.iter().filter(|of| counts(of));
+        counted.map(|of| of.loads[channel.index()]).sum()
     }
 
-    fn sum(&self, channel: ChannelId, counts: impl Fn(&&ClassTraffic) -> bool) -> f64 {
-        self.classes.iter().filter(counts).map(|of| of.loads[channel.index()]).sum()
+    /// The sum over the classes that `counts` selects and that send together with the class `id`,
+    /// where that is most: classes that send one after the other do not add up.
+    fn most(&self, id: ClassId, channel: ChannelId, counts: impl Fn(&ClassTraffic) -> bool) -> f64 {
+        let sets = self.together.iter().filter(|set| set.contains(&id));
+        let sum = |set: &BTreeSet<ClassId>| -> f64 {
+            let counted = set.iter().map(|of| &self.classes[of.index()]).filter(|of| counts(of));
+            counted.map(|of| of.loads[channel.index()]).sum()
+        };
+        sets.map(sum).fold(0.0, f64::max)
     }
 
     /// The load of a class's root at which a channel of it, or of its replies, is full.
@@ -221,20 +289,28 @@ impl ClassTraffic {
         let Some(demand) = Demand::of(plan, id, PAIRS_MAX) else { return traffic };
         let choosing = plan.path_sets.iter().any(are_adaptive)
             || matches!(plan.path_choice, PathChoice::ByContention(_));
-        let all = !choosing;
-        let is_done = Carrier::new(plan).carry(id, &demand, |channel, is_of_host, load, flows| {
-            if all || is_of_host {
-                traffic.loads[channel.index()] += load;
-                traffic.flows[channel.index()] += flows;
-            }
-        });
-        traffic.kind = match (is_done, all) {
-            (false, _) => BoundKind::None,
-            (true, true) => BoundKind::AllChannels,
-            (true, false) => BoundKind::HostChannels,
-        };
+        let mut carrier = Carrier::new(plan).with_hosts_only(choosing);
+        let Some(carried) = carrier.carry(id, &demand) else { return traffic };
+        traffic.loads = carried.iter().map(|of| of.load).collect();
+        traffic.flows = carried.iter().map(|of| of.flows).collect();
+        traffic.kind = if choosing { BoundKind::HostChannels } else { BoundKind::AllChannels };
         traffic
     }
+}
+
+/// The largest sets of classes that send at one time, given when each one does.
+fn together(active: Vec<&Range<Time>>) -> Vec<BTreeSet<ClassId>> {
+    let mut sets: Vec<BTreeSet<ClassId>> = Vec::new();
+    // Sets grow only where a class begins.
+    for now in active.iter().map(|of| of.start) {
+        let sends = |id: &ClassId| active[id.index()].contains(&now);
+        let set: BTreeSet<ClassId> = ClassId::first(active.len()).filter(sends).collect();
+        if !sets.iter().any(|other| set.is_subset(other)) {
+            sets.retain(|other| !other.is_subset(&set));
+            sets.push(set);
+        }
+    }
+    sets
 }
 
 fn are_adaptive(routes: &Routes) -> bool {
@@ -299,20 +375,13 @@ mod tests {
             .replace("length", "segmentation = { adaptive = \"80 B\" }\n        length");
         let plan = plan(&text);
         let id = ClassId::new(0);
-        let collect = |demand: &Demand<'_>| {
-            let mut loads = vec![(0.0, 0); plan.fabric.channel_count()];
-            let is_done = Carrier::new(&plan).carry(id, demand, |channel, _, load, flows| {
-                loads[channel.index()].0 += load;
-                loads[channel.index()].1 += flows;
-            });
-            assert!(is_done);
-            loads
-        };
+        let collect = |demand: &Demand<'_>| Carrier::new(&plan).carry(id, demand).unwrap();
         let by_list = Demand::of(&plan, id, PAIRS_MAX).unwrap();
         let by_pair = Demand::of(&plan, id, PAIRS_MAX).unwrap().into_pairs(PAIRS_MAX).unwrap();
         let by_pair = Demand { pairs: by_pair, ..Demand::default() };
         for (one, other) in collect(&by_list).iter().zip(collect(&by_pair)) {
-            assert!((one.0 - other.0).abs() < 1e-9 && one.1 == other.1, "{one:?}, not {other:?}");
+            assert!((one.load - other.load).abs() < 1e-9, "{one:?}, not {other:?}");
+            assert_eq!(one.flows, other.flows);
         }
     }
 }

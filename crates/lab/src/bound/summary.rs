@@ -64,13 +64,22 @@ impl TrafficBound {
             let offered = plan.offered_load(ClassId::new(root))?;
             let flows = self.flows(over.channel);
             let load = bound.load.unwrap_or(0.0);
-            Some(format!(
-                "{CODE}: traffic.{root}.load = {offered} is above the bound of this traffic on these routes, {load:.3}: \
-                 {} would carry {:.2} times its capacity ({flows} flows take it), so that class `{class}` has no steady \
-                 state",
-                plan.fabric.channel_name(over.channel),
-                over.share,
-            ))
+            let channel = plan.fabric.channel_name(over.channel);
+            let beyond = format!(
+                "{channel} would carry {:.2} times its capacity ({flows} flows take it)",
+                over.share
+            );
+            Some(if bound.over_alone.is_some() {
+                format!(
+                    "{CODE}: traffic.{root}.load = {offered} is above the bound of this traffic on these routes, \
+                     {load:.3}: {beyond}; class `{class}` has no steady state"
+                )
+            } else {
+                format!(
+                    "{CODE}: traffic.{root}.load = {offered} together with other classes is above the bound of this \
+                     traffic on these routes: {beyond}; not all of class `{class}` and the others can be delivered"
+                )
+            })
         };
         ClassId::first(plan.classes.len()).filter_map(note).collect()
     }

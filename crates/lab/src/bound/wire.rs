@@ -9,7 +9,6 @@
 
 use gingham_model::traffic::LengthPlan;
 use gingham_model::{ClassPlan, PathChoice, PathLength, PathSet, Switching};
-use std::collections::BTreeMap;
 
 /// Lengths that are summed up one by one; of more, groups of neighbours.
 const LENGTHS_MAX: u32 = 1 << 17;
@@ -28,15 +27,33 @@ pub(super) struct Wire {
 }
 
 impl Wire {
-    /// Bytes on a channel behind which a packet comes through so much more.
-    pub(super) fn bytes_on(&self, switching: &Switching, left: PathLength) -> f64 {
+    /// Bytes on a channel behind which a packet still has to come through `left`.
+    #[inline]
+    pub(super) fn bytes_on(&self, consumed: Consumed, left: PathLength) -> f64 {
+        let Consumed { by_switch, by_host } = consumed;
+        self.bytes
+            + self.packets
+                * (by_switch * real(left.switches) + by_host * real(left.in_transit_hosts))
+    }
+}
+
+/// Bytes of a packet that are consumed on its way, zero but for wormhole packets.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub(super) struct Consumed {
+    /// Route bytes that a switch consumes.
+    by_switch: f64,
+    /// Bytes of the mark that an in-transit host consumes.
+    by_host: f64,
+}
+
+impl Consumed {
+    pub(super) fn of(switching: &Switching) -> Self {
         match switching {
-            Switching::Wormhole(plan) => {
-                let route = if plan.route_bytes { left.switches } else { 0 };
-                let marks = left.in_transit_hosts * plan.mark_bytes as usize;
-                self.bytes + self.packets * real(route + marks)
-            }
-            Switching::VirtualLanes(_) | Switching::Packets(_) => self.bytes,
+            Switching::Wormhole(plan) => Self {
+                by_switch: f64::from(u8::from(plan.route_bytes)),
+                by_host: f64::from(plan.mark_bytes),
+            },
+            Switching::VirtualLanes(_) | Switching::Packets(_) => Self::default(),
         }
     }
 }
@@ -47,7 +64,8 @@ pub(super) struct Wires<'a> {
     switching: &'a Switching,
     choice: &'a PathChoice,
     lengths: Vec<(u32, f64)>,
-    known: BTreeMap<(PathSet, usize), Wire>,
+    /// By path set and number of switches.
+    known: [Vec<Option<Wire>>; 2],
 }
 
 impl<'a> Wires<'a> {
@@ -57,13 +75,17 @@ impl<'a> Wires<'a> {
         choice: &'a PathChoice,
         lengths: Vec<(u32, f64)>,
     ) -> Self {
-        Self { class, switching, choice, lengths, known: BTreeMap::new() }
+        Self { class, switching, choice, lengths, known: [Vec::new(), Vec::new()] }
     }
 
     /// What a message takes that goes through so many switches by a path of a set.
     pub(super) fn of(&mut self, set: PathSet, switches: usize) -> Wire {
-        if let Some(known) = self.known.get(&(set, switches)) {
-            return *known;
+        let known = &mut self.known[set.index()];
+        if known.len() <= switches {
+            known.resize(switches + 1, None);
+        }
+        if let Some(known) = known[switches] {
+            return known;
         }
         let longest = self.class.longest_packet_bytes(|| switches).max(1);
         let mut sum = Wire::default();
@@ -74,7 +96,7 @@ impl<'a> Wires<'a> {
             sum.packets += probability * packets;
             sum.bytes += probability * bytes;
         }
-        self.known.insert((set, switches), sum);
+        self.known[set.index()][switches] = Some(sum);
         sum
     }
 

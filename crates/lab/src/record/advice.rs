@@ -107,14 +107,15 @@ fn waited_for(plan: &Plan, class: ClassId) -> impl Iterator<Item = ClassId> {
 /// How a saturated class comes to offer less.
 ///
 /// What was accepted at a load that was too high may be more than the fullest channel could carry of
-/// each flow: the load that is advised is also below the bound of the traffic on its routes.
+/// each flow: the load that is advised also leaves room on every channel beside the other classes.
 pub(super) fn less(view: &RunView<'_>, asked: Asked) -> String {
     let plan = view.plan();
     let class = asked.class.index();
-    let bound = view.compiled.bound.class(plan, asked.class).load.unwrap_or(f64::INFINITY);
+    let Some(beside) = Beside::of(view, asked.class) else {
+        return alike(view, asked.class);
+    };
     if asked.offered_load.is_some() {
-        let Some(safe) = load(class, (SAFE * asked.accepted_load).min(SAFE_OF_BOUND * bound))
-        else {
+        let Some(safe) = load(class, beside.at_most(SAFE * asked.accepted_load)) else {
             return "offer less".to_owned();
         };
         if plan.classes[class].sources.iter().any(|source| source.stream().is_some()) {
@@ -132,13 +133,51 @@ pub(super) fn less(view: &RunView<'_>, asked: Asked) -> String {
     let fewer = match plan.offered_load(first) {
         Some(offered) => {
             let accepted = offered * asked.accepted_load / asked.generated_load;
-            load(index, (SAFE * accepted).min(SAFE_OF_BOUND * bound))
+            load(index, beside.at_most(SAFE * accepted))
         }
         None => Some(format!("a traffic.{index}.pace")),
     };
     let such = fewer.map(|fewer| format!(", such as with {fewer}")).unwrap_or_default();
     format!(
         "let fewer messages be replied to{such}, or make replies shorter (traffic.{class}.length)"
+    )
+}
+
+/// The room that other classes leave for a class.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Beside {
+    /// Its load is limited by nothing that is known.
+    Unknown,
+    /// A load up to this.
+    Load(f64),
+}
+
+impl Beside {
+    /// `None` if the other classes alone fill a channel that the class takes.
+    fn of(view: &RunView<'_>, class: ClassId) -> Option<Self> {
+        let (plan, bound) = (view.plan(), &view.compiled.bound);
+        if bound.class(plan, class).load.is_none() || !plan.classes[class.index()].is_open_loop() {
+            return Some(Self::Unknown);
+        }
+        bound.load_beside_others(plan, class, SAFE_OF_BOUND).map(Self::Load)
+    }
+
+    fn at_most(self, load: f64) -> f64 {
+        match self {
+            Self::Unknown => load,
+            Self::Load(room) => load.min(room),
+        }
+    }
+}
+
+/// By how much all classes together should offer less.
+fn alike(view: &RunView<'_>, class: ClassId) -> String {
+    let bound = view.compiled.bound.class(view.plan(), class);
+    let share = bound.fullest.map_or(1.0, |fullest| fullest.share);
+    format!(
+        "the other classes leave no room for it: offer less in all of them, such as every load times \
+         {}",
+        two_digits_below(SAFE_OF_BOUND / share)
     )
 }
 

@@ -31,8 +31,9 @@ pub struct BusyChannel {
     pub utilisation: f64,
     /// Half-width of that share.
     pub utilisation_half_width: Option<f64>,
-    /// Share of its capacity that the offered traffic asks for, backlogged classes left out.
-    pub expected_share: f64,
+    /// Share of its capacity that the offered traffic asks for, backlogged classes left out; `None` if
+    /// packets choose their path by the state of the network, or a class has too many pairs of hosts.
+    pub expected_share: Option<f64>,
     /// Flows whose paths take it; missing where packets choose their path by what they meet.
     pub flows: Option<u64>,
     /// Some of these flows by name.
@@ -59,7 +60,7 @@ fn busy_channel(view: &RunView<'_>, channel: ChannelId, of: Estimate) -> BusyCha
         channel: plan.fabric.channel_name(channel),
         utilisation: of.mean,
         utilisation_half_width: of.half_width,
-        expected_share: bound.offered_share(channel),
+        expected_share: bound.knows(plan, channel).then(|| bound.offered_share(channel)),
         flows: is_known.then(|| bound.flows(channel)),
         examples: examples.into_iter().map(name).collect(),
     }
@@ -86,11 +87,11 @@ pub(super) fn without_steady_state(
 ) -> Option<String> {
     let plan = view.plan();
     let bound = view.compiled.bound.class(plan, id);
-    let over = bound.over.map(|over| {
-        let flows = view.compiled.bound.flows(over.channel);
+    let over = bound.over_alone.map(|over| {
+        let flows = view.compiled.bound.flows_of(id, over.channel);
         let plural = if flows == 1 { "" } else { "s" };
         format!(
-            "the offered traffic asks for {:.2} times the capacity of {}, which {flows} flow{plural} take",
+            "its offered traffic asks for {:.2} times the capacity of {}, which {flows} flow{plural} take",
             over.share,
             plan.fabric.channel_name(over.channel)
         )

@@ -3,6 +3,7 @@
 mod adaptive;
 mod admission;
 mod bound;
+mod bound_classes;
 mod congestion;
 mod datelines;
 mod endings;

@@ -1,9 +1,9 @@
 //! Payload of a class by the endpoint that sends it and by the endpoint that receives it.
 //!
 //! ```text
-//!   endpoint     0    1    2   ...      since time zero: four sums, two of them added to per event
-//!   section 0    .    .    .            differences at section ends, a column each (`columns`)
-//!   section 1    .    .    .
+//!   endpoint     0       1       2    ...   since time zero: four sums in a row, two added to per event
+//!   section 0    ....    ....    ....       differences at section ends, in one column (`columns`)
+//!   section 1    ....    ....    ....
 //! ```
 //!
 //! A mean over all hosts hides a host that is not served. Dally and Towles define the throughput of
@@ -62,41 +62,43 @@ impl EndpointReport {
     }
 }
 
-/// Sums of one endpoint.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-struct Sums {
-    /// Payload that it created.
-    sent: u64,
+/// Sums kept for each endpoint, in the order of their places in a row.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Sum {
+    /// Payload that the endpoint created.
+    Sent,
     /// Payload of its own that was delivered.
-    sent_delivered: u64,
+    SentDelivered,
     /// Payload created for it.
-    destined: u64,
+    Destined,
     /// Payload delivered to it.
-    received: u64,
+    Received,
 }
 
-/// Sums of all endpoints in one section.
-#[derive(Clone, Debug)]
-struct Section {
-    sent: Column,
-    sent_delivered: Column,
-    destined: Column,
-    received: Column,
+/// Sums in a row.
+const SUMS: usize = 4;
+
+/// The place of a sum of an endpoint, by endpoint and then by sum: what a message adds to one
+/// endpoint lies in one cache line, and a section is one pass over all rows.
+#[inline]
+fn place(endpoint: EndpointId, sum: Sum) -> usize {
+    endpoint.index() * SUMS + sum as usize
 }
 
 /// Payload of one class by endpoint and section.
 #[derive(Clone, Debug)]
 pub(super) struct ServedCollector {
-    /// By endpoint, since time zero.
-    totals: Box<[Sums]>,
+    /// By [`place`], since time zero.
+    totals: Box<[u64]>,
     /// The same at the last section end.
-    last: Box<[Sums]>,
-    sections: Vec<Section>,
+    last: Box<[u64]>,
+    /// By [`place`], in each section.
+    sections: Vec<Column>,
 }
 
 impl ServedCollector {
     pub(super) fn new(endpoints: usize) -> Self {
-        let none: Box<[Sums]> = vec![Sums::default(); endpoints].into();
+        let none: Box<[u64]> = vec![0; endpoints * SUMS].into();
         Self { totals: none.clone(), last: none, sections: Vec::new() }
     }
 
@@ -105,15 +107,15 @@ impl ServedCollector {
     #[inline(always)]
     pub(super) fn count_created(&mut self, message: &Message) {
         let bytes = u64::from(message.payload_bytes);
-        self.totals[message.source.index()].sent += bytes;
-        self.totals[message.destination.index()].destined += bytes;
+        self.totals[place(message.source, Sum::Sent)] += bytes;
+        self.totals[place(message.destination, Sum::Destined)] += bytes;
     }
 
     /// Takes back a message that was just created and is dropped.
     pub(super) fn take_back(&mut self, message: &Message) {
         let bytes = u64::from(message.payload_bytes);
-        self.totals[message.source.index()].sent -= bytes;
-        self.totals[message.destination.index()].destined -= bytes;
+        self.totals[place(message.source, Sum::Sent)] -= bytes;
+        self.totals[place(message.destination, Sum::Destined)] -= bytes;
     }
 
     /// Counts a message that was delivered.
@@ -121,50 +123,40 @@ impl ServedCollector {
     #[inline(always)]
     pub(super) fn count_delivered(&mut self, message: &Message) {
         let bytes = u64::from(message.payload_bytes);
-        self.totals[message.source.index()].sent_delivered += bytes;
-        self.totals[message.destination.index()].received += bytes;
+        self.totals[place(message.source, Sum::SentDelivered)] += bytes;
+        self.totals[place(message.destination, Sum::Received)] += bytes;
     }
 
     /// Closes a section.
     pub(super) fn end_section(&mut self) {
-        let column = |of: fn(&Sums) -> u64| {
-            let pairs = self.totals.iter().zip(&self.last);
-            Column::of(pairs.map(move |(total, last)| of(total) - of(last)))
-        };
-        self.sections.push(Section {
-            sent: column(|sums| sums.sent),
-            sent_delivered: column(|sums| sums.sent_delivered),
-            destined: column(|sums| sums.destined),
-            received: column(|sums| sums.received),
-        });
+        let pairs = self.totals.iter().zip(&self.last);
+        self.sections.push(Column::of(pairs.map(|(total, last)| total - last)));
         self.last.copy_from_slice(&self.totals);
     }
 
     /// Merges neighbours.
     pub(super) fn double(&mut self) {
-        let merge = |pair: &[Section]| Section {
-            sent: pair[0].sent.sum(&pair[1].sent),
-            sent_delivered: pair[0].sent_delivered.sum(&pair[1].sent_delivered),
-            destined: pair[0].destined.sum(&pair[1].destined),
-            received: pair[0].received.sum(&pair[1].received),
-        };
+        let merge = |pair: &[Column]| pair[0].sum(&pair[1]);
         self.sections = self.sections.chunks_exact(2).map(merge).collect();
+    }
+
+    fn endpoints(&self) -> usize {
+        self.totals.len() / SUMS
     }
 
     /// Payload created and payload delivered of an endpoint in each of these sections.
     fn counts(
         &self,
         end: End,
-        endpoint: usize,
+        endpoint: EndpointId,
         sections: Range<usize>,
     ) -> impl Iterator<Item = [u64; 2]> {
-        self.sections[sections].iter().map(move |section| {
-            let columns = match end {
-                End::Source => [&section.sent, &section.sent_delivered],
-                End::Destination => [&section.destined, &section.received],
-            };
-            columns.map(|column| column.word(endpoint))
-        })
+        let sums = match end {
+            End::Source => [Sum::Sent, Sum::SentDelivered],
+            End::Destination => [Sum::Destined, Sum::Received],
+        };
+        let places = sums.map(|sum| place(endpoint, sum));
+        self.sections[sections].iter().map(move |section| places.map(|place| section.word(place)))
     }
 }
 
@@ -186,16 +178,16 @@ impl RunReport<'_> {
         let counts = |endpoint| collector.counts(end, endpoint, sections.clone());
         let total = |endpoint: &EndpointId| {
             let add = |sum: [u64; 2], count: [u64; 2]| [sum[0] + count[0], sum[1] + count[1]];
-            counts(endpoint.index()).fold([0; 2], add)
+            counts(*endpoint).fold([0; 2], add)
         };
-        let endpoints = EndpointId::first(collector.totals.len());
+        let endpoints = EndpointId::first(collector.endpoints());
         let totals: Vec<_> = endpoints
             .map(|endpoint| (endpoint, total(&endpoint)))
             .filter(|(_, sums)| *sums != [0; 2])
             .collect();
         let mut point = Point::of_family(totals.len());
         let report = |(endpoint, [created_bytes, delivered_bytes]): (EndpointId, [u64; 2])| {
-            let ratios: Vec<Ratio> = counts(endpoint.index()).map(left_behind).collect();
+            let ratios: Vec<Ratio> = counts(endpoint).map(left_behind).collect();
             let left_behind = Estimate::of_sections_to(&ratios, |degrees| point.at(degrees));
             EndpointReport { endpoint, created_bytes, delivered_bytes, left_behind }
         };
@@ -280,7 +272,9 @@ mod tests {
         served.count_created(&message(1, 2, 7));
         served.end_section();
         let counts = |served: &ServedCollector, end, endpoint| {
-            served.counts(end, endpoint, 0..served.sections.len()).collect::<Vec<_>>()
+            served
+                .counts(end, EndpointId::new(endpoint), 0..served.sections.len())
+                .collect::<Vec<_>>()
         };
         assert_eq!(counts(&served, End::Source, 0), [[100, 0], [0, 100]]);
         assert_eq!(counts(&served, End::Source, 1), [[0, 0], [7, 0]]);

@@ -1,0 +1,130 @@
+//! Bounds of several classes together, and of lists of destinations that overlap.
+
+#![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
+
+use gingham_lab::scenario::{Overrides, ScenarioSource};
+use gingham_lab::{Compiled, Engine, Record, Run, Verdict, compile};
+use std::path::Path;
+
+fn compiled(text: &str) -> Compiled {
+    let overrides = Overrides::texts(Vec::new());
+    let source = ScenarioSource::parse("classes.toml", text, Path::new("."), &overrides).unwrap();
+    compile(&source, true).unwrap()
+}
+
+fn record(text: &str) -> Record {
+    let mut run = Run::new(compiled(text), Engine::Fast);
+    while !run.advance(1_000_000).done {}
+    run.summary()
+}
+
+/// A star with two classes into `h0`: each has a name, hosts, a load, and further keys.
+fn star(classes: [(&str, &str, f64, &str); 2], time: &str) -> String {
+    let class = |(name, hosts, load, keys): (&str, &str, f64, &str)| {
+        format!(
+            r#"
+        [[traffic]]
+        name = "{name}"
+        hosts = {hosts}
+        destinations = {{ host = "h0" }}
+        load = {load}
+        length = {{ fixed = "1024 B" }}
+        {keys}
+        "#
+        )
+    };
+    let classes = classes.map(class).concat();
+    format!(
+        r#"
+        topology.generate.star.hosts = 6
+        network.preset = "myrinet-1280"
+        {classes}
+        [stop]
+        time = "{time}"
+        "#
+    )
+}
+
+fn load_of_advice(reason: &str) -> f64 {
+    let (_, advice) = reason.split_once("traffic.0.load = ").unwrap();
+    let digits: String = advice.chars().take_while(|c| c.is_ascii_digit() || *c == '.').collect();
+    digits.trim_end_matches('.').parse().unwrap()
+}
+
+#[test]
+fn a_class_that_is_served_before_the_overload_is_not_saturated() {
+    let classes =
+        [("urgent", r#"["h1"]"#, 0.1, "priority = 1"), ("bulk", r#"["h2", "h3", "h4"]"#, 0.5, "")];
+    let text = star(classes, "20 ms").replace(
+        "network.preset = \"myrinet-1280\"",
+        "network = { preset = \"santos-4x\", arbitration = \"strict-priority\" }",
+    );
+    let [urgent, bulk] = <[_; 2]>::try_from(record(&text).classes).unwrap();
+    assert_eq!(bulk.verdict, Verdict::Saturated, "{}", bulk.verdict_reason);
+    assert_eq!(urgent.verdict, Verdict::Ok, "{}", urgent.verdict_reason);
+    // Before the run, both are noted: together they are more than the cable carries.
+    let notes = compiled(&text).notes;
+    assert_eq!(notes.iter().filter(|note| note.starts_with("load-above-bound: ")).count(), 2);
+}
+
+#[test]
+fn classes_that_send_one_after_the_other_do_not_add_up() {
+    let at_once = [("first", r#"["h1"]"#, 0.6, ""), ("second", r#"["h2"]"#, 0.6, "")];
+    let in_turn = [
+        ("first", r#"["h1"]"#, 0.6, "stop = \"1 ms\""),
+        ("second", r#"["h2"]"#, 0.6, "start = \"1 ms\""),
+    ];
+    let shares = |classes| {
+        let record = record(&star(classes, "2 ms"));
+        [0, 1].map(|class| record.classes[class].bound.bound_share.unwrap())
+    };
+    let [at_once, in_turn] = [shares(at_once), shares(in_turn)];
+    for (together, alone) in at_once.iter().zip(in_turn) {
+        // Alone, the cable of the source is fullest, which carries one route byte more.
+        assert!((together / alone - 2.0).abs() < 2.0 / 1_024.0, "{together}, {alone}");
+        assert!(alone < 1.0);
+    }
+}
+
+#[test]
+fn the_load_that_is_advised_leaves_room_for_other_classes() {
+    let classes = [("large", r#"["h1", "h2"]"#, 0.5, ""), ("small", r#"["h3"]"#, 0.2, "")];
+    let record = record(&star(classes, "10 ms"));
+    let [large, small] = [0, 1].map(|class| record.classes[class].bound.bound_share.unwrap());
+    assert!((large / small - 1.0).abs() < 1e-9);
+    // The wire carries `large` for a load of 1.2 of payload.
+    let wire = large / 1.2;
+    let advised = load_of_advice(&record.classes[0].verdict_reason);
+    let room = (0.9 / wire - 0.2) / 2.0;
+    assert!(advised <= room && advised > room - 0.011, "{advised}, not {room}");
+}
+
+#[test]
+fn a_list_without_messages_adds_nothing() {
+    let text = r#"
+        topology.generate.star.hosts = 6
+        network.preset = "myrinet-1280"
+
+        [[traffic]]
+        name = "to-h5"
+        hosts = ["h0"]
+        destinations = { host = "h5" }
+        load = 0.1
+        length = { fixed = "1024 B" }
+
+        [[traffic]]
+        name = "hot"
+        destinations = { hot-spot = { hosts = ["h5"], share = 1.0 } }
+        load = 0.1
+        length = { fixed = "1024 B" }
+
+        [stop]
+        time = "1 ms"
+    "#;
+    let record = record(text);
+    let bound = &record.classes[0].bound;
+    // One flow, and those of the five hosts beside h5, which sends to all others.
+    assert_eq!((bound.bound_channel.as_deref(), bound.bound_flows), (Some("s0[6] -> h5[1]"), 6));
+    assert!(bound.bound_share.unwrap() > 0.6);
+    assert!(record.busiest.iter().all(|busy| busy.expected_share.unwrap().is_finite()));
+}
