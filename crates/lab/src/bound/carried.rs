@@ -1,7 +1,7 @@
-//! What a demand puts on the channels of its paths.
+//! Sums the expected traffic of a class over the channels of its paths.
 //!
-//! Hosts of one switch share the path from that switch to a destination, so that a class that sends
-//! to all alike takes one walk for each switch and destination, not one for each pair.
+//! Hosts of one switch share the path from that switch to a destination. Uniform traffic therefore
+//! takes one walk for each pair of switch and destination, not one for each pair of hosts.
 
 use super::demand::{self, Demand, Uniform, receivers};
 use super::wire::{Wire, Wires};
@@ -10,7 +10,7 @@ use gingham_topology::routing::Routes;
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
 use std::collections::BTreeMap;
 
-/// Walks of a class at most: a few seconds.
+/// Limit on the walks of a class, which take a few seconds.
 const WALKS_MAX: usize = 1 << 28;
 
 /// Follows the paths of a plan.
@@ -20,14 +20,14 @@ pub(super) struct Carrier<'a> {
     channels: Vec<ChannelId>,
 }
 
-/// What senders of one switch send to one destination.
+/// Traffic from the senders of one switch to one destination.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sent {
     messages_per_ps: f64,
     flows: u32,
 }
 
-/// A set of sources that send to all of one list.
+/// Sources that share one list of destinations.
 struct Group<'a> {
     among: &'a [EndpointId],
     senders: Vec<&'a Uniform<'a>>,
@@ -38,9 +38,9 @@ impl<'a> Carrier<'a> {
         Self { plan, channels: Vec::new() }
     }
 
-    /// Adds up what the demand of a class puts on each channel: `add` gets the channel, whether it
-    /// is the first or the last of the path, the share of its capacity, and flows. Returns whether
-    /// that was feasible.
+    /// Calls `add` for each channel that the demand of a class uses. Its arguments are the channel,
+    /// whether the channel is the first or last of a path, the added share of its capacity, and the
+    /// number of added flows. Returns false if the class takes too many walks.
     pub(super) fn carry(
         &mut self,
         id: ClassId,
@@ -128,7 +128,7 @@ impl<'a> Carrier<'a> {
         }
     }
 
-    /// Adds what is sent along the last walk, without the channel of the sender.
+    /// Adds traffic along the last walk, except on the injection channel.
     fn add_walk(
         &self,
         wire: Wire,
@@ -150,13 +150,13 @@ impl<'a> Carrier<'a> {
         }
     }
 
-    /// Picoseconds for which a message keeps a channel busy.
+    /// Time in ps for which a message occupies a channel.
     fn message_ps(&self, wire: Wire, channel: ChannelId, left: PathLength) -> f64 {
         wire.bytes_on(&self.plan.switching, left) * self.plan.byte_ps(channel)
     }
 
-    /// Follows the path between two endpoints from the first switch on. `None` without a path;
-    /// otherwise its length, and its channels in `self.channels`.
+    /// Follows the path between two endpoints from the first switch on. Stores its channels in
+    /// `self.channels` and returns its length, or `None` if there is no path.
     fn walk(&mut self, set: PathSet, from: EndpointId, to: EndpointId) -> Option<PathLength> {
         let fabric = &self.plan.fabric;
         self.channels.clear();
@@ -176,7 +176,7 @@ impl<'a> Carrier<'a> {
             }
             Routes::Table(tables) => {
                 let mut node = switch;
-                // A path through more switches than there are is a loop.
+                // A table path that visits more switches than the fabric has is a loop.
                 for switches in 1..=fabric.switches().len() {
                     let channel = fabric.outgoing(node, tables.port(node, to)?)?;
                     self.channels.push(channel);
@@ -190,7 +190,7 @@ impl<'a> Carrier<'a> {
         }
     }
 
-    /// The senders of a group by their switch.
+    /// The senders of a group, keyed by their switch.
     fn switches_of<'g>(&self, group: &Group<'g>) -> BTreeMap<NodeId, Vec<&'g Uniform<'g>>> {
         let fabric = &self.plan.fabric;
         let mut switches: BTreeMap<NodeId, Vec<&Uniform<'_>>> = BTreeMap::new();
@@ -203,7 +203,7 @@ impl<'a> Carrier<'a> {
 }
 
 impl Uniform<'_> {
-    /// Messages a picosecond to all its destinations.
+    /// Messages per picosecond to all destinations together.
     fn total(&self) -> f64 {
         self.messages_per_ps * f64::from(self.flows())
     }
@@ -213,7 +213,7 @@ impl Uniform<'_> {
     }
 }
 
-/// What senders send to the destination with this place in their list.
+/// Traffic from `senders` to the destination at index `place` of their list.
 fn sent(senders: &[&Uniform<'_>], place: usize) -> Sent {
     let to_it = senders.iter().filter(|sender| !sender.to.own.contains(&place));
     to_it.fold(Sent::default(), |sum, sender| Sent {
@@ -222,7 +222,7 @@ fn sent(senders: &[&Uniform<'_>], place: usize) -> Sent {
     })
 }
 
-/// Sources by the list that they share.
+/// Groups sources by the list of destinations that they share.
 fn groups<'a>(uniform: &'a [Uniform<'a>]) -> Vec<Group<'a>> {
     let mut groups: Vec<Group<'a>> = Vec::new();
     for sender in uniform {

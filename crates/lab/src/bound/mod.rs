@@ -1,4 +1,4 @@
-//! The bound of a scenario's traffic on its routes, before anything is simulated.
+//! Load bound of a scenario's traffic on its routes, computed before the simulation starts.
 //!
 //! ```text
 //!   classes ──demand──► messages a picosecond, by pair ──routes──► bytes on each channel ──wire──► share of its capacity
@@ -6,11 +6,11 @@
 //!                       load at which the fullest channel of the class is full ◄───────────────────────┘
 //! ```
 //!
-//! With fixed paths the expected load of a channel is a sum over the pairs whose paths take it. No
-//! flow control and no arbitration lets a channel carry more than its capacity, so that the load of
-//! a class is bounded by the channel that fills first (Dally and Towles, "Principles and Practices
+//! With fixed paths the expected load of a channel is a sum over the pairs whose paths use it. No
+//! flow control or arbitration lets a channel carry more than its capacity. The load of a class is
+//! therefore bounded by the channel that fills first (Dally and Towles, "Principles and Practices
 //! of Interconnection Networks", Morgan Kaufmann 2004, section 3.2: the bound from the maximum
-//! channel load). A network saturates at the bound or below it, never above.
+//! channel load). A network saturates at or below the bound.
 //!
 //! - Payload counts with the overhead of its packets: headers, route bytes that are left, whole
 //!   flits. Acknowledgements are not counted.
@@ -35,74 +35,75 @@ use gingham_topology::{ChannelId, EndpointId, Fabric};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Pairs of endpoints of a class that are followed one by one at most.
+/// Limit on the pairs of endpoints of a class that are followed one by one.
 const PAIRS_MAX: usize = 1 << 22;
 /// Shares above 1 by less than this are rounding.
 const ROUNDING: f64 = 1e-6;
 
-/// Which channels a bound considers.
+/// The set of channels that a bound considers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BoundKind {
     /// All channels.
     AllChannels,
-    /// The channels of hosts: packets choose their path by what they meet.
+    /// Only injection and ejection channels, because packets choose their paths adaptively.
     HostChannels,
-    /// No channel: the class has too many pairs of hosts.
+    /// None: the class has too many pairs of hosts.
     None,
 }
 
-/// Expected loads of channels.
+/// Expected loads of all channels.
 #[derive(Clone, Debug)]
 pub struct TrafficBound {
     classes: Vec<ClassTraffic>,
 }
 
-/// What the traffic of a class puts on channels.
+/// Expected load of the channels under the traffic of one class.
 #[derive(Clone, Debug)]
 struct ClassTraffic {
     kind: BoundKind,
-    /// By channel, as a share of its capacity; of a backlogged class at load 1.
+    /// By channel, as a share of its capacity; at load 1 for a backlogged class.
     loads: Vec<f64>,
-    /// By channel: flows of the class that take it.
+    /// By channel: number of flows of the class that use it.
     flows: Vec<u32>,
-    /// The class that it replies to in the end, or itself.
+    /// The class at the start of the chain of replies, or the class itself.
     root: ClassId,
     is_backlogged: bool,
-    /// Whether the class creates that traffic as long as the run lasts.
+    /// Whether the class creates this traffic throughout the run.
     is_steady: bool,
 }
 
-/// A channel and the share of its capacity that is asked of it.
+/// A channel with its expected load.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Loaded {
-    /// The channel.
+    /// The loaded channel.
     pub channel: ChannelId,
-    /// Expected bytes over what it can carry.
+    /// Expected load as a share of the channel's capacity; above 1 if overloaded.
     pub share: f64,
 }
 
 /// The bound of one class.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ClassBound {
-    /// Which channels it considers.
+    /// Channels that the bound considers.
     pub kind: BoundKind,
-    /// The load of the class, or of the class that it replies to, at which a channel is full if the
-    /// loads of all classes change alike; `None` without a load to change.
+    /// Load at which a channel becomes full if the loads of all classes scale together. For
+    /// replies, it is the load of the class that they reply to. `None` for a class without a load
+    /// parameter.
     pub load: Option<f64>,
-    /// The fullest channel of the class, with what all classes put on it; at equal loads of 1 for a
-    /// backlogged class.
+    /// The fullest channel of the class, under the load of all classes. For a backlogged class,
+    /// under that class alone at load 1.
     pub fullest: Option<Loaded>,
     /// Flows of all classes on that channel.
     pub flows: u64,
-    /// The destination whose channel is fullest.
+    /// The destination with the fullest ejection channel, and the share of that channel.
     pub host: Option<(EndpointId, f64)>,
-    /// The fullest channel, if classes that never stop offer more than it can carry.
+    /// The fullest channel, if classes that send throughout the run offer more than its capacity.
     pub over: Option<Loaded>,
 }
 
 impl TrafficBound {
-    /// The expected loads of a plan.
+    /// Computes the expected loads of a plan.
     pub fn new(plan: &Plan) -> Self {
         let classes = ClassId::first(plan.classes.len()).map(|id| ClassTraffic::of(plan, id));
         Self { classes: classes.collect() }
@@ -132,12 +133,12 @@ impl TrafficBound {
         }
     }
 
-    /// Which channels are considered, by class.
+    /// The set of channels considered, by class.
     pub fn kinds(&self) -> impl Iterator<Item = BoundKind> {
         self.classes.iter().map(|class| class.kind)
     }
 
-    /// What all classes but backlogged ones ask of a channel, as a share of its capacity.
+    /// Expected load of a channel as a share of its capacity, without backlogged classes.
     pub fn offered_share(&self, channel: ChannelId) -> f64 {
         self.sum(channel, |of| !of.is_backlogged)
     }
@@ -147,8 +148,9 @@ impl TrafficBound {
         self.classes.iter().map(|class| u64::from(class.flows[channel.index()])).sum()
     }
 
-    /// Some of the flows on a channel, by class, source and destination. Gives up after a number of
-    /// pairs, so that a channel that few pairs take costs little.
+    /// Up to `count` flows on a channel, as class, source and destination. Tries a limited number
+    /// of pairs per class, so that a channel used by few pairs does not cost a search over all of
+    /// them.
     pub fn examples(
         &self,
         plan: &Plan,
@@ -175,7 +177,8 @@ impl TrafficBound {
         found
     }
 
-    /// What all classes put on a channel, beside a backlogged class that class alone.
+    /// Expected load of a channel over all classes; for a backlogged class, over that class and its
+    /// replies only.
     fn share(&self, id: ClassId, channel: ChannelId) -> f64 {
         let own = &self.classes[id.index()];
         let counts = |of: &&ClassTraffic| {
@@ -192,7 +195,7 @@ impl TrafficBound {
         self.classes.iter().filter(counts).map(|of| of.loads[channel.index()]).sum()
     }
 
-    /// The load of a class's root at which a channel of it, or of its replies, is full.
+    /// Load of the root class at which a channel of the class or of its replies becomes full.
     fn bound_load(&self, plan: &Plan, id: ClassId) -> Option<f64> {
         let own = &self.classes[id.index()];
         if own.kind == BoundKind::None {
@@ -246,7 +249,7 @@ fn ejection(plan: &Plan, endpoint: EndpointId) -> ChannelId {
     Fabric::reverse(plan.fabric.endpoint_channel(endpoint))
 }
 
-/// The fullest of some channels; of equals, the first.
+/// The fullest of the given channels; the first one in a tie.
 fn fuller(channels: impl Iterator<Item = Loaded>) -> Option<Loaded> {
     channels.reduce(|a, b| if b.share > a.share { b } else { a })
 }
@@ -282,7 +285,7 @@ mod tests {
         let plan = plan(TORUS);
         let all_to_all = Statistics::new(&plan.fabric, &plan.path_sets[0]).all_to_all.unwrap();
         let bound = TrafficBound::new(&plan).class(&plan, ClassId::new(0));
-        // One packet a message, with its overhead.
+        // One packet per message, with its overhead.
         let gingham_model::Switching::Packets(packets) = &plan.switching else { panic!() };
         let wire = 1_024.0 + f64::from(packets.overhead_bytes);
         let expected = all_to_all.fraction * 1_024.0 / wire;
@@ -293,7 +296,7 @@ mod tests {
 
     #[test]
     fn lists_of_destinations_carry_what_their_pairs_carry() {
-        // Wormhole: route bytes and segments that follow the length of the path.
+        // Wormhole switching: route bytes and segment lengths depend on the length of the path.
         let text = TORUS
             .replace("infiniband-ndr", "myrinet-1280")
             .replace("length", "segmentation = { adaptive = \"80 B\" }\n        length");

@@ -8,8 +8,8 @@ use gingham_model::{ClassId, Plan, Status};
 
 /// A load at which a saturated class should be safe, as a fraction of what the network took.
 const SAFE: f64 = 0.95;
-/// The same as a fraction of the bound of the traffic on its routes, which leaves out what channels
-/// lose between packets.
+/// Advised load as a fraction of the bound of the traffic on its routes. The bound does not include
+/// gaps between packets on a channel.
 const SAFE_OF_BOUND: f64 = 0.9;
 /// More than what is needed by the estimate, because the estimate has an error of its own.
 const MARGIN: f64 = 1.1;
@@ -106,8 +106,9 @@ fn waited_for(plan: &Plan, class: ClassId) -> impl Iterator<Item = ClassId> {
 
 /// How a saturated class comes to offer less.
 ///
-/// What was accepted at a load that was too high may be more than the fullest channel could carry of
-/// each flow: the load that is advised is also below the bound of the traffic on its routes.
+/// The accepted load of an overloaded run may exceed what the fullest channel could carry if all
+/// flows were served alike. The advised load therefore also stays below the bound of the traffic on
+/// its routes.
 pub(super) fn less(view: &RunView<'_>, asked: Asked) -> String {
     let plan = view.plan();
     let class = asked.class.index();

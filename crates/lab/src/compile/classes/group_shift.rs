@@ -61,7 +61,7 @@ impl ClassContext<'_> {
         Ok(aims.into_iter().map(|(_, aim)| aim).collect())
     }
 
-    /// Each of some hosts sends to any of others.
+    /// Sends from each of `members` to any of `targets`.
     fn to_any(&self, members: &[EndpointId], targets: &[EndpointId]) -> Vec<(EndpointId, Aim)> {
         let mut near: BTreeMap<usize, Arc<[EndpointId]>> = BTreeMap::new();
         let aim = |host: &EndpointId| {
