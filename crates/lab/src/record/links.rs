@@ -14,7 +14,7 @@ pub(super) struct Link {
     channel: ChannelId,
     plan: ChannelPlan,
     flit_bytes: u32,
-    /// Whether the time for which flow control holds its sender is counted.
+    /// Whether flow control is able to hold back the sender, and the time is counted.
     counts_stops: bool,
     /// What the buffer at its end holds, that of all lanes together; none where a host consumes.
     buffer_flits: u32,
