@@ -417,8 +417,8 @@ fn busy_and_waiting(network: &str) -> [f64; 2] {
     [first("utilisation"), first("stopped_share")]
 }
 
-/// A packet of 2,068 B takes 2,068 ns. One of h0's is in the buffer for d + F + t(W), and its credits are
-/// back d later, with 49.2 ns of cable and 40 ns of switch.
+/// A packet of 2,068 B takes 2,068 ns. A packet of h0 occupies the buffer for d + F + t(W), and its
+/// credits return d later, with 49.2 ns of cable and 40 ns of switch.
 #[test]
 fn the_links_table_says_how_long_packets_waited_for_credits() {
     let preset = "preset = \"santos-4x\"";
@@ -426,9 +426,9 @@ fn the_links_table_says_how_long_packets_waited_for_credits() {
     let [busy, waiting] = busy_and_waiting(&format!("{preset}\npackets.buffer = \"2112 B\""));
     assert!((busy - 2_068.0 / period).abs() < 1e-3, "{busy}");
     assert!((waiting - (1.0 - 2_068.0 / period)).abs() < 1e-3, "{waiting}");
-    // Four packets are more than the way takes.
+    // Four packets are more than the credit loop needs.
     assert!(busy_and_waiting(preset)[1].abs() < 1e-12);
-    // Over virtual lanes waits for credits are not counted.
+    // Credit waits are not counted over virtual lanes.
     let lanes = busy_and_waiting(&format!("{preset}\nswitching = \"virtual-lanes\""));
     assert!(lanes[0] > 0.0 && lanes[1].is_nan(), "{lanes:?}");
 }
