@@ -168,7 +168,7 @@ def run(
     with run_folder(output, overwrite=force) as folder, interruptible(folder):
         with progress_shown() as on_progress:
             simulation = Simulation(changed, allow_deadlock, engine)
-            # Shown before the run, which may be long: a load above its bound has no steady state.
+            # Printed before a possibly long run: a load above its bound has no steady state.
             for overload in simulation.about["overloads"]:
                 warn(overload)
             result = simulate(simulation, folder, on_progress)
@@ -254,7 +254,7 @@ def keep(folder: RunFolder, result: AnyResult) -> None:
 
 
 def least_served(classes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield a line for each class: the sender or flow, and the destination, served least."""
+    """Yield a line per class with the least served sender or flow, and destination."""
     for numbers in classes:
         facts = []
         if (load := numbers["least_served_load"]) is not None:
@@ -267,7 +267,7 @@ def least_served(classes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def bounds(classes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield a line for each class: the load at which its routes fill a channel."""
+    """Yield a line per class with the load at which its routes fill a channel."""
     for numbers in classes:
         if (load := numbers["bound_load"]) is None or not (channel := numbers["bound_channel"]):
             continue
@@ -281,7 +281,7 @@ def bounds(classes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def busiest(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a line for each of the busiest channels: how busy it was, and flows that take it."""
+    """Yield a line for each of the busiest channels: its utilisation, and flows that use it."""
     for one in summary["busiest"]:
         line = f"busy: {one['channel']} {percent(one['utilisation'])} of the time"
         if one["flows"] is not None:
