@@ -120,7 +120,7 @@ pub(super) fn columns(
     ends: impl Fn(ChannelId) -> Ends,
 ) -> Table {
     let interval = "half-width of its 95 % interval";
-    let stopped = "share of the window for which flow control held its sender: STOP was in force, or a lane was paused. \
+    let stopped = "share of the window with the sender held by flow control: STOP was in force, or a lane was paused. \
                    With credits of whole packets: a packet was ready and none of them had credits (PortXmitWait). \
                    NaN over virtual lanes, where waits for credits are not counted";
     let carries = "what one flit carries; 1 B where packets are not cut into flits";
