@@ -62,7 +62,7 @@ impl Estimate {
         Self::of_sections_to(sections, student_t)
     }
 
-    /// This estimate with another width: `point` maps degrees of freedom to the half-width in
+    /// As `of_sections`, with another width: `point` maps degrees of freedom to the half-width in
     /// standard errors.
     pub fn of_sections_to(sections: &[Ratio], point: impl FnMut(u32) -> f64) -> Option<Self> {
         let whole = total(sections);

@@ -38,7 +38,7 @@ struct Sender {
     is_awaited: bool,
 }
 
-/// Total time in which an idle channel had a packet ready but no credits for it.
+/// Total time that an idle channel spent with a packet ready but no credits for it.
 #[derive(Clone, Copy, Debug)]
 struct CreditWait {
     /// Start of the current wait; `NOT_WAITING` if there is none.
@@ -47,7 +47,7 @@ struct CreditWait {
     past_ps: u64,
 }
 
-/// Value of `since` without a current wait.
+/// Value of `since_ps` without a current wait.
 const NOT_WAITING: u64 = u64::MAX;
 
 const _: () = assert!(size_of::<Sender>() == 64, "what a start needs to know is a cache line");
@@ -99,7 +99,8 @@ impl Links {
         }
     }
 
-    /// Time in ps, up to `now`, in which a channel had a packet ready but no credits for it.
+    /// Time in ps, up to `end_ps`, that an idle channel spent with a packet ready but no credits
+    /// for it.
     pub(crate) fn credit_wait_ps(&self, channel: ChannelId, end_ps: u64) -> u64 {
         let CreditWait { since_ps, past_ps } = self.credit_waits[channel.index()];
         past_ps + end_ps.saturating_sub(since_ps)

@@ -150,13 +150,13 @@ impl<'a> Carrier<'a> {
         }
     }
 
-    /// Time in ps for which a message occupies a channel.
+    /// Transmission time of a message on a channel, in ps.
     fn message_ps(&self, wire: Wire, channel: ChannelId, left: PathLength) -> f64 {
         wire.bytes_on(&self.plan.switching, left) * self.plan.byte_ps(channel)
     }
 
     /// Follows the path between two endpoints from the first switch on. Stores its channels in
-    /// `self.channels` and returns its length, or `None` if there is no path.
+    /// `self.channels` and returns its length; `None` without a path.
     fn walk(&mut self, set: PathSet, from: EndpointId, to: EndpointId) -> Option<PathLength> {
         let fabric = &self.plan.fabric;
         self.channels.clear();

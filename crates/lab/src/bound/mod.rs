@@ -87,9 +87,8 @@ pub struct Loaded {
 pub struct ClassBound {
     /// Channels that the bound considers.
     pub kind: BoundKind,
-    /// Load at which a channel becomes full if the loads of all classes scale together. For
-    /// replies, it is the load of the class that they reply to. `None` for a class without a load
-    /// parameter.
+    /// Load that fills a channel if the loads of all classes scale together. For replies, it is the
+    /// load of the class that they reply to. `None` for a class without a load parameter.
     pub load: Option<f64>,
     /// The fullest channel of the class, under the load of all classes. For a backlogged class,
     /// under that class alone at load 1.
@@ -195,7 +194,7 @@ impl TrafficBound {
         self.classes.iter().filter(counts).map(|of| of.loads[channel.index()]).sum()
     }
 
-    /// Load of the root class at which a channel of the class or of its replies becomes full.
+    /// Load of the root class that fills a channel of the class or of its replies.
     fn bound_load(&self, plan: &Plan, id: ClassId) -> Option<f64> {
         let own = &self.classes[id.index()];
         if own.kind == BoundKind::None {

@@ -17,7 +17,7 @@ use gingham_topology::routing::{Algorithm, Routes, Statistics};
 
 /// Code of the note, at the beginning of its text.
 const CODE: &str = "dragonfly-shortest-path";
-/// Limit on pairs of hosts for which the note computes the bound of the routes.
+/// Maximum number of host pairs for computing the bound of the routes in the note.
 const HOST_PAIRS_MAX: usize = 1 << 21;
 
 /// Notes that `shortest-path` is not the minimal routing of a dragonfly, with the bounds of both.

@@ -35,7 +35,7 @@ pub enum DrawKind {
     Placement,
     /// The start time of each host or stream whose later messages come at regular intervals.
     Start,
-    /// The frame of a trace at which each stream begins.
+    /// The first frame of each stream in a trace.
     FirstFrame,
     /// Which applications crash, and when.
     Crash,

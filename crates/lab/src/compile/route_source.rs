@@ -31,7 +31,7 @@ pub(super) fn note(source: &ScenarioSource, is_dump: bool, gathered: &mut Gather
     }
     let algorithm = routing.algorithm.name();
     gathered.notes.push(format!(
-        "the routes are gingham's own ({algorithm}), not those of the subnet that was dumped, on which channels may be \
+        "the routes are gingham's own ({algorithm}), not those of the dumped subnet, whose channels may be \
          loaded otherwise: name the subnet's forwarding tables with {TABLES} (a file from dump_lfts or dump_fts, \
          opensm-lfts.dump or opensm.fdbs), or the algorithm with routing.algorithm"
     ));

@@ -106,8 +106,8 @@ fn waited_for(plan: &Plan, class: ClassId) -> impl Iterator<Item = ClassId> {
 
 /// How a saturated class comes to offer less.
 ///
-/// The accepted load of an overloaded run may exceed what the fullest channel could carry if all
-/// flows were served alike. The advised load therefore also stays below the bound of the traffic on
+/// The accepted load of an overloaded run may exceed the load at which the fullest channel could
+/// serve all flows alike. The advised load therefore also stays below the bound of the traffic on
 /// its routes.
 pub(super) fn less(view: &RunView<'_>, asked: Asked) -> String {
     let plan = view.plan();

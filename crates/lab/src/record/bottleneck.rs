@@ -27,7 +27,7 @@ const NAMES: usize = 3;
 pub struct BusyChannel {
     /// Name of the channel.
     pub channel: String,
-    /// Share of the window in which the channel transmitted flits.
+    /// Utilisation: share of the window with flits on the channel.
     pub utilisation: f64,
     /// Half-width of that share.
     pub utilisation_half_width: Option<f64>,
@@ -76,8 +76,7 @@ fn flow_name(plan: &Plan, class: ClassId, [from, to]: [String; 2]) -> String {
     }
 }
 
-/// Reason why a class has no steady state, other than its mean load; `None` if there is no
-/// evidence.
+/// Reason why a class has no steady state, other than its mean load; `None` without evidence.
 ///
 /// The bound applies to a window of any length. Endpoints are judged only if `is_long_enough`:
 /// after a few latencies the backlog of a network that carries its load still grows.

@@ -67,7 +67,7 @@ impl Link {
         self.measured.as_ref().map_or(0, of)
     }
 
-    /// The channel with the share of the window in which it was busy.
+    /// The channel and its utilisation in the window.
     pub(super) fn busy(&self) -> Option<(ChannelId, Estimate)> {
         Some((self.channel, self.utilisation()?))
     }

@@ -3,7 +3,7 @@
 //! ```text
 //!   sender s        accepted payload of s / capacity of its link      / its share of the offered load
 //!   flow f          delivered / created                               x generated load of the class
-//!   destination d   delivered / created, of what is destined for d
+//!   destination d   delivered / created, of the payload destined for d
 //! ```
 //!
 //! Dally and Towles define throughput as the accepted traffic of the flow that is served least,

@@ -113,7 +113,7 @@ fn steady(view: &RunView<'_>) -> Verdict {
     if view.compiled.draws.is_empty() { Verdict::Ok } else { Verdict::OkOfDraw }
 }
 
-/// Kinds of values drawn once a run on which the results depend, if any.
+/// Note on the values drawn once a run, if the results depend on any.
 fn of_draw(view: &RunView<'_>) -> String {
     match nouns(&view.compiled.draws) {
         nouns if nouns.is_empty() => nouns,

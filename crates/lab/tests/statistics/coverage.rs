@@ -201,8 +201,8 @@ fn replications(case: &Case, time_ps: u64, classes: &[ClassSummary]) -> [usize; 
     [groups.len(), groups.filter(holds).count()]
 }
 
-/// Lower limit, by 2.6 standard deviations, of the share observed in `count` trials of probability
-/// `share`.
+/// Smallest count out of `of` trials that is consistent with probability `share`, at 2.6 standard
+/// deviations.
 #[expect(clippy::cast_precision_loss, reason = "counts")]
 fn least(share: f64, of: usize) -> usize {
     let of_real = of as f64;

@@ -396,7 +396,7 @@ fn an_output_that_holds_all_that_waits_for_it_holds_up_nobody() {
     assert!(local > 2 * remote && remote > 6 * victim, "{local} {remote} {victim}");
 }
 
-/// Utilisation of the channel of h0, and the share of time for which it waited for credits.
+/// Utilisation of the channel of h0, and the share of time that it waited for credits.
 fn busy_and_waiting(network: &str) -> [f64; 2] {
     let text = format!(
         "{}[[traffic]]\nhosts = [\"h0\"]\narrivals = \"backlogged\"\nlength.fixed = \"2048 B\"\n[network]\n{network}",

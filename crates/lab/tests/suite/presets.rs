@@ -357,7 +357,7 @@ fn adaptive_segments_count_up_to_the_longest_packet() {
     assert_eq!(plan_of(ndr, "{ adaptive = \"1500 B\" }"), [1_500, 3_000, 4_096, 4_096]);
     let jumbo = "preset = \"roce-400\", packet_max = \"8 KiB\"";
     assert_eq!(plan_of(jumbo, "{ adaptive = \"3000 B\" }"), [3_000, 6_000, 8_192, 8_192]);
-    // Without a technology there is no limit.
+    // Presets without a technology have no limit.
     assert_eq!(plan_of("preset = \"santos-4x\"", "{ adaptive = \"2 KiB\" }")[1], 4_096);
     assert_eq!(plan_of("preset = \"myrinet-1280\"", "{ adaptive = \"5000 B\" }")[3], 45_000);
     let none = "load = 0.1, length.fixed = \"64000 B\", segmentation = \"none\"";

@@ -70,8 +70,8 @@ fn backlogged_senders_are_compared_by_what_is_accepted_of_each() {
 
 #[test]
 fn where_flows_are_counted_a_flow_of_one_sender_is_named() {
-    // Each host sends to both hosts of the other switch: four flows at 0.45 of a link, which are
-    // all served alike, and h1-0 to h0-1 is nobody's neighbour.
+    // h0-0 sends half of its messages to h1-1 and the rest to all hosts, at a load that no channel
+    // limits: its flows are served alike.
     let text = PARKING_LOT
         .replace("hosts = [\"h0-0\", \"h0-1\", \"h1-0\"]", "hosts = [\"h0-0\"]")
         .replace("load = 0.9", "load = 0.2")

@@ -21,11 +21,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Red {
-    /// Queue length up to which no packet is marked (SONiC: `green_min_threshold`). Default: the
-    /// bytes that the output's link sends in 1 us, 5 kB at 40 Gbit/s, and at most `k_max`.
+    /// Largest queue length without marking (SONiC: `green_min_threshold`). Default: the bytes that
+    /// the output's link sends in 1 us, 5 kB at 40 Gbit/s, and at most `k_max`.
     pub k_min: Option<Bytes>,
-    /// Queue length from which on every packet is marked (SONiC: `green_max_threshold`). Default:
-    /// the bytes that the output's link sends in 40 us, 200 kB at 40 Gbit/s, and at least `k_min`.
+    /// Smallest queue length with every packet marked (SONiC: `green_max_threshold`). Default: the
+    /// bytes that the output's link sends in 40 us, 200 kB at 40 Gbit/s, and at least `k_min`.
     pub k_max: Option<Bytes>,
     /// The probability just below `k_max` (SONiC: `green_drop_probability`), from 0 to 1. Default: .01.
     #[schemars(range(min = 0.0, max = 1.0))]
@@ -40,21 +40,21 @@ impl Default for Red {
     }
 }
 
-/// Times in which a link sends the default thresholds: 5 kB and 200 kB at 40 Gbit/s.
+/// Durations that define the default thresholds: the link sends 5 kB and 200 kB at 40 Gbit/s.
 const K_MIN_TIME: Span = Span::from_ps(1_000_000);
 const K_MAX_TIME: Span = Span::from_ps(40_000_000);
 
 /// Marking thresholds of one output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RedThresholds {
-    /// Queue length up to which no packet is marked.
+    /// Largest queue length without marking.
     pub k_min: Bytes,
-    /// Queue length from which on every packet is marked.
+    /// Smallest queue length with every packet marked.
     pub k_max: Bytes,
 }
 
 impl Red {
-    /// Returns the thresholds of an output whose link takes `byte_ps` for a byte.
+    /// Returns the thresholds of an output with the given byte time of its link.
     pub fn thresholds(&self, link: ByteTime) -> RedThresholds {
         let default = |time| bytes_in(link, time);
         let k_max =
@@ -63,7 +63,7 @@ impl Red {
         RedThresholds { k_min, k_max }
     }
 
-    /// Probability of marking a packet that leaves a queue of `behind` bytes.
+    /// Marking probability of a packet that leaves a queue of `bytes` behind.
     #[expect(clippy::cast_precision_loss, reason = "bytes of a switch")]
     fn probability(&self, bytes: u64, thresholds: RedThresholds) -> f64 {
         let (p_max, RedThresholds { k_min, k_max }) = (self.p_max, thresholds);

@@ -54,8 +54,7 @@ pub struct Dcqcn {
 /// `R_AI` and `R_HAI` as shares of the highest rate: 40 and 400 Mbit/s of 40 Gbit/s.
 const ADDITIVE: f64 = 1.0 / 1_000.0;
 const HYPER: f64 = 1.0 / 100.0;
-/// Time in which the highest rate sends the bytes between two increases by the counter: 10 MB at 40
-/// Gbit/s.
+/// Duration that defines the default byte counter: the highest rate sends 10 MB in it at 40 Gbit/s.
 const BYTE_COUNTER_TIME: Span = Span::from_ps(2_000_000_000);
 
 impl Dcqcn {
@@ -93,8 +92,8 @@ impl Respond for Dcqcn {
         Some(self.lowest)
     }
 
-    /// The longer of two times: the time constant of `alpha`, `alpha_timer / g`, and the time in
-    /// which the timer alone raises a target from half the highest rate to the highest. The latter
+    /// The longer of two times: the time constant of `alpha`, `alpha_timer / g`, and the time for
+    /// the timer alone to raise a target from half the highest rate to the highest. The latter
     /// takes `F - 1` expirations without an increase and `1 / (2 additive)` with one.
     fn settling(&self, limits: &Limits) -> Option<Span> {
         let [additive, _] = self.steps(Highest::new(limits));

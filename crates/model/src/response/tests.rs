@@ -96,7 +96,7 @@ impl Flow {
         Self::on(response, Span::from_ps(HIGHEST_PS.into()))
     }
 
-    /// A flow whose highest rate sends 64 KiB in `time`.
+    /// A flow whose highest rate sends 64 KiB in the span `highest`.
     fn on(response: &Response, highest: Span) -> Self {
         let limits = Limits { window_packets: 1, pace: Some(Pace::new(highest)) };
         Self { responder: response.start(&limits), limits }

@@ -42,7 +42,7 @@ impl PeriodLaw {
         }
     }
 
-    /// Variance of the length of a period with mean `mean`. Pareto periods are cut off at
+    /// Variance of the length of a period with mean `mean_ps`. Pareto periods are cut off at
     /// `span_ps`.
     fn variance(self, mean_ps: f64, span_ps: f64) -> f64 {
         match self {

@@ -30,11 +30,11 @@ pub(crate) struct Output {
     pub(crate) pausing: Option<Pausing>,
     /// Bytes of packets that have left.
     pub(crate) sent_bytes: u64,
-    /// Time in which the output waited for credits.
+    /// Total time spent waiting for credits.
     pub(crate) wait: CreditWait,
 }
 
-/// Total time in which an idle channel had a packet ready but no credits for it.
+/// Total time that an idle channel spent with a packet ready but no credits for it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct CreditWait {
     /// Start of the current wait, if there is one.
@@ -118,8 +118,8 @@ impl Output {
         credits.free() >= blocks
     }
 
-    /// Picoseconds up to `end` in which flow control held back the sender: any lane was paused or,
-    /// with credits, a packet was ready but had none.
+    /// Picoseconds up to `end` with the sender held by flow control: any lane was paused or, with
+    /// credits, a packet was ready but had none.
     pub(crate) fn stopped_ps(&self, end: Time) -> u64 {
         self.pausing.as_ref().map_or(self.wait.until_ps(end), |of| of.paused_ps(end))
     }

@@ -104,7 +104,7 @@ fn what_leaves_and_what_comes_take_space_at_once() {
     assert_eq!(found[1].delivered, Time::from_ps(790 + 3 * 25 + 2 * 100 + 640));
 }
 
-/// Picoseconds for which each of the given channels waited for credits, at the end of a run.
+/// Picoseconds that each of the given channels waited for credits, at the end of a run.
 fn waits<const N: usize>(mut plan: Plan, ps: u64, ends: [(&str, &str); N]) -> [u64; N] {
     plan.stop = stop_at(ps);
     let ways = ends.map(|(from, to)| channel(&plan.fabric, from, to));

@@ -134,7 +134,7 @@ impl Layout {
         Self { sizes, wraps, cells, cell_of }
     }
 
-    /// Fills the cells in order, one host on each; every dimension wraps around.
+    /// Fills the cells in order, equally many hosts on each; every dimension wraps around.
     fn in_order(sizes: Vec<usize>, places: usize) -> Self {
         let per_cell = places / sizes.iter().product::<usize>();
         let cells = (0..places).step_by(per_cell.max(1));
