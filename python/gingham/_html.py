@@ -41,7 +41,7 @@ PICTURE_WIDTH = 560
 # Pictures within a text are small, and so are their bytes.
 DPI = 100
 PLURALS = {"switch": "switches", "aggregation": "aggregation nodes"}
-# Columns of runs that can be shown beside the mean of a column.
+# Columns of runs shown beside the mean of another column.
 BESIDE = {"latency_mean_ns": ("latency_p99_ns",)}
 # What is shown of a class, a channel or a source, where it has it, and under which heading.
 PART_COLUMNS = {

@@ -258,10 +258,10 @@ def least_served(classes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     for numbers in classes:
         facts = []
         if (load := numbers["least_served_load"]) is not None:
-            facts.append(f"{numbers['least_served']} has {load:.3g} accepted")
+            facts.append(f"{numbers['least_served']} has an accepted load of {load:.3g}")
         if (share := numbers["least_served_destination_share"]) is not None:
             host = numbers["least_served_destination"]
-            facts.append(f"{host} is delivered {percent(min(share, 1.0))} of its payload")
+            facts.append(f"{host} receives {percent(min(share, 1.0))} of its payload")
         if facts:
             yield f"least served of {numbers['name']}: {', '.join(facts)}"
 
@@ -271,10 +271,10 @@ def bounds(classes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     for numbers in classes:
         if (load := numbers["bound_load"]) is None or not (channel := numbers["bound_channel"]):
             continue
-        among = " (channels of hosts alone)" if numbers["bound_kind"] == "host-channels" else ""
+        among = " (host channels only)" if numbers["bound_kind"] == "host-channels" else ""
         line = f"bound of {numbers['name']}: load {load:.3g} on these routes{among}"
         if numbers["offered_load"] is not None:
-            line += f"; {channel} is asked for {percent(numbers['bound_share'])} of its capacity"
+            line += f"; {channel} is offered {percent(numbers['bound_share'])} of its capacity"
         else:
             line += f", where {channel} is full"
         yield f"{line} by {counted(numbers['bound_flows'], 'flow')}"

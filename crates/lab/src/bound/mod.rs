@@ -88,7 +88,8 @@ pub struct ClassBound {
     /// Channels that the bound considers.
     pub kind: BoundKind,
     /// Load that fills a channel if the loads of all classes scale together. For replies, it is the
-    /// load of the class that they reply to. `None` for a class without a load parameter.
+    /// load of the class that they reply to. `None` without an offered load, or if no channel is
+    /// considered.
     pub load: Option<f64>,
     /// The fullest channel of the class, under the load of all classes. For a backlogged class,
     /// under that class alone at load 1.

@@ -66,7 +66,7 @@ impl TrafficBound {
             let load = bound.load.unwrap_or(0.0);
             Some(format!(
                 "{CODE}: traffic.{root}.load = {offered} is above the bound of this traffic on these routes, {load:.3}: \
-                 {} would carry {:.2} times its capacity ({flows} flows take it), so that class `{class}` has no steady \
+                 {} would carry {:.2} times its capacity ({flows} flows use it), so class `{class}` has no steady \
                  state",
                 plan.fabric.channel_name(over.channel),
                 over.share,

@@ -35,7 +35,7 @@ pub enum DrawKind {
     Placement,
     /// The start time of each host or stream whose later messages come at regular intervals.
     Start,
-    /// The first frame of each stream in a trace.
+    /// The frame of a trace that a stream starts with.
     FirstFrame,
     /// Which applications crash, and when.
     Crash,

@@ -220,7 +220,7 @@ fn note_short(plan: &Plan, gathered: &mut Gathered) {
     if time.as_ps() < recommended {
         gathered.notes.push(format!(
             "stop.time = \"{}\" is short for traffic.{index}.window.response.{name}, whose rates settle within {}: \
-             stop.time = \"{}\" or more leaves as long to measure them",
+             stop.time = \"{}\" or more leaves equal time to measure them",
             time.since(Time::ZERO),
             whole_us(longest.as_ps()),
             whole_us(recommended)

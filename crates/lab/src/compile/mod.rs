@@ -150,8 +150,8 @@ pub fn compile_observed(
     Ok(compiled(source, plan, (proof, percentiles, parameters), of_file, gathered))
 }
 
-/// Adds notes for the reader of the results to a plan. `of_file` has the findings of the fabric
-/// file, and whether it is a dump.
+/// Combines a plan with the notes, bounds and facts that results report. `of_file` has the findings
+/// of the fabric file, and whether it is a dump.
 fn compiled(
     source: &ScenarioSource,
     plan: Plan,

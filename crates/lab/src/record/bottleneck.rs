@@ -92,7 +92,7 @@ pub(super) fn without_steady_state(
         let flows = view.compiled.bound.flows(over.channel);
         let plural = if flows == 1 { "" } else { "s" };
         format!(
-            "the offered traffic asks for {:.2} times the capacity of {}, which {flows} flow{plural} take",
+            "the offered traffic is {:.2} times the capacity of {}, shared by {flows} flow{plural}",
             over.share,
             plan.fabric.channel_name(over.channel)
         )

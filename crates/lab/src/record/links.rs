@@ -14,7 +14,7 @@ pub(super) struct Link {
     channel: ChannelId,
     plan: ChannelPlan,
     flit_bytes: u32,
-    /// Whether flow control is able to hold back the sender, and the time is counted.
+    /// Whether time with the sender held by flow control is counted.
     counts_stops: bool,
     /// What the buffer at its end holds, that of all lanes together; none where a host consumes.
     buffer_flits: u32,

@@ -68,8 +68,8 @@ pub enum Destinations {
     /// neighbours of a stencil code, take `stencil`.
     #[schemars(extend("x-source" = "Dally and Towles 2004, table 3.1"))]
     Neighbour(GridPlaces),
-    /// To one of the neighbours on a grid, drawn for each message with equal probability: one step in
-    /// one dimension, or also diagonally.
+    /// To one of the neighbours on a grid, drawn for each message with equal probability: one step
+    /// in one dimension, or also diagonally.
     #[schemars(extend("x-source" = "textbook"))]
     #[schemars(extend("x-example" = "{ stencil = { dimensions = [4, 2, 2], diagonals = true } }"))]
     Stencil(StencilPlaces),

@@ -157,7 +157,7 @@ impl Simulation {
         self.keep_turn(output, lane, input);
     }
 
-    /// Lets an idle output transmit the first packet that crossed to an eligible lane. Returns
+    /// Lets an idle output transmit the packet that crossed first, among eligible lanes. Returns
     /// whether a packet is ready but none has credits.
     pub(crate) fn start_crossed(&mut self, output: ChannelId) -> bool {
         let head = |lane: u8| {

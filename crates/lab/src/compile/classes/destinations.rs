@@ -152,7 +152,7 @@ impl ClassContext<'_> {
             );
             return Err(self.error("destinations", message).into());
         }
-        let cure = "asymmetric sends half of all messages to their own host: take another pattern";
+        let cure = "asymmetric sends half of all messages to their own host: use another pattern";
         self.check_itself(hosts, "destinations", cure)?;
         let half = count / 2;
         let aim = |(place, host): (usize, &EndpointId)| {
