@@ -4,9 +4,10 @@
     python benches/booksim.py --seeds 2 --cycles 4000      a quick look
 
 BookSim2 is commit 28f43299 with one seed and its default delays, which are `routing_cycles = 1` and
-`credit_delay = 1` here. Channels of its torus take two cycles: cables of 1 m and `credit_delay =
-2`. Two variants show the size of the differences that other rules make: the delays of the preset
-(heads routed a switch ahead), and allocators that iterate until no further match is possible.
+`credit_delay = 1` here. Channels of its torus take two cycles: cables of 1 m and
+`credit_delay = 2`. Two variants show the size of the differences that other rules make: the delays
+of the preset (heads routed a switch ahead), and allocators that iterate until no further match is
+possible.
 """
 
 from __future__ import annotations

@@ -96,8 +96,8 @@ SEVERAL_RUNS = (
     "--replications",
     type=click.IntRange(2, 1000),
     metavar="N",
-    help="Run N seeds, which follow from that of the scenario, on all cores, and print means with "
-    "intervals over these runs. The folder of -o is then that of a sweep.",
+    help="Run N seeds, derived from that of the scenario, on all cores, and print means with "
+    "intervals over these runs. The folder of -o then has the format of a sweep.",
 )
 @allow_deadlock_option
 @strict_option

@@ -119,9 +119,9 @@ impl Network {
         self.preset.unwrap_or(Preset::DEFAULT)
     }
 
-    /// Description of the simulated network for titles, such as `infiniband-ndr (whole packets,
-    /// oldest-first)`: the preset, the switching kind, the arbitration rule, and a mark if the
-    /// preset was changed.
+    /// Description of the simulated network for titles, such as
+    /// `infiniband-ndr (whole packets, oldest-first)`: the preset, the switching kind, the
+    /// arbitration rule, and a mark if the preset was changed.
     pub fn said(&self) -> String {
         let kind = match self.kind() {
             SwitchingName::Wormhole => "wormhole",
