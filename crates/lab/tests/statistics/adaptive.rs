@@ -1,8 +1,8 @@
 //! Adaptive routing at every switch: how evenly the choice by load spreads packets.
 //!
 //! `ADAPTIVE_SEEDS=3 cargo test -p gingham-lab --test statistics by_load -- --nocapture` runs all
-//! cases with this number of seeds each, and prints the table of
-//! `docs/concepts/adaptive-routing.md`.
+//! cases with this number of seeds each, and prints the saturation loads under both rules. The table
+//! of `docs/concepts/adaptive-routing.md` has another measure, the highest accepted load.
 
 use crate::runs::{plan, run};
 use gingham_kernel::Time;
