@@ -1,12 +1,13 @@
-"""Compare what `booksim-iq` accepts at a load of 1 with BookSim2, row by row.
+"""Compare the accepted load of `booksim-iq` at an offered load of 1 with BookSim2, row by row.
 
     python benches/booksim.py                       the table of docs/how-to/booksim.md, 2 minutes
     python benches/booksim.py --seeds 2 --cycles 4000      a quick look
 
-BookSim2 is commit 28f43299 with one seed and the delays of its defaults: `routing_cycles = 1` and
-`credit_delay = 1` here. Channels of its torus take two cycles: cables of 1 m, `credit_delay = 2`.
-Two variants give the size of the differences that other rules make: the delays of the preset (heads
-routed a switch ahead), and allocators that iterate until nothing more can be matched.
+BookSim2 is commit 28f43299 with one seed and its default delays, which are `routing_cycles = 1` and
+`credit_delay = 1` here. Channels of its torus take two cycles: cables of 1 m and
+`credit_delay = 2`. Two variants show the size of the differences that other rules make: the delays
+of the preset (heads routed a switch ahead), and allocators that iterate until no further match is
+possible.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ FLIT_BYTES = 16
 
 @dataclass(frozen=True)
 class Row:
-    """A network, its traffic, and what BookSim2 accepts, in flits per node and cycle."""
+    """A network, its traffic, and the load that BookSim2 accepts, in flits per node and cycle."""
 
     topology: str
     lanes: int
@@ -40,7 +41,7 @@ class Row:
         return f"8x8 {self.topology}, {self.lanes} lane{plural}, packets of {flits}, {pattern}"
 
     def scenario(self, cycles: int) -> gingham.Scenario:
-        """Return its scenario with BookSim2's default delays."""
+        """Return the scenario of the row with BookSim2's default delays."""
         is_torus = self.topology == "torus"
         ties = '{ dimension-order = { ties = "alternate" } }'
         extra = 'credit_delay = 2, datelines = "by-wrap"' if is_torus else "credit_delay = 1"
@@ -76,13 +77,13 @@ ROWS = [
 
 
 def preset_delays(row: Row) -> dict[str, Any]:
-    """Return the changes to the delays of the preset itself."""
+    """Return the changes that restore the delays of the preset."""
     credit = 3 if row.topology == "torus" else 2
     return {"network.lanes.routing_cycles": 0, "network.lanes.credit_delay": credit}
 
 
 def maximal(_row: Row) -> dict[str, Any]:
-    """Return the changes to allocators that leave no request unmatched."""
+    """Return the changes that make the allocators find maximal matchings."""
     return {"network.lanes.allocator": "maximal", "network.lanes.vc_allocator": "maximal"}
 
 
@@ -93,7 +94,7 @@ def accepted(row: Row, cycles: int, seed: int, changes: dict[str, Any] | None = 
 
 
 def short(number: float) -> str:
-    """Return a number as the page writes it, with a fifth digit where that is not zero.
+    """Return a number in the format of the page, with a fifth digit unless that is zero.
 
     >>> short(0.33), short(0.24825)
     ('.3300', '.24825')

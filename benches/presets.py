@@ -1,13 +1,13 @@
-"""Measure how much the numbers that no maker publishes change what a preset predicts.
+"""Measure the sensitivity of each preset to its parameters without a published value.
 
     python benches/presets.py                    the tables of docs/concepts/networks.md
     python benches/presets.py --quick            short runs of one seed: half a minute
     python benches/presets.py infiniband-ndr     one preset
 
 Each unknown is changed by itself, on a fat tree of 32 hosts (`ports = 8`, `levels = 2`) under
-uniform traffic of full packets, over whole packets. Two numbers are compared with those of the
-preset, in pairs of equal seeds: the mean latency at a load of .3, and the accepted load at an
-offered load of 1. All of it takes some five minutes.
+uniform traffic of full packets, with whole-packet switching. Two results are compared with those of
+the preset, in pairs of equal seeds: the mean latency at a load of .3, and the accepted load at an
+offered load of 1. The complete set takes about five minutes.
 """
 
 from __future__ import annotations
@@ -28,24 +28,24 @@ traffic = [{ load = 0.3 }]
 stop.time = "1 us"
 """
 BLOCK_BYTES = 64
-# The most that one lane of InfiniBand may be granted.
+# Largest credit grant of an InfiniBand lane.
 GRANT_BYTES = 2_048 * BLOCK_BYTES
 
 
 @dataclass(frozen=True)
 class Preset:
-    """The numbers of a preset that are varied, as docs/concepts/networks.md has them."""
+    """The parameters of a preset that are varied, as listed in docs/concepts/networks.md."""
 
     gigabytes_per_s: float
     packet_bytes: int
     forwarding_ns: float
     buffer_bytes: int
     fec_ns: float = 0.0
-    # Within this time a pause is obeyed; `None` where credits hold senders back.
+    # Maximum time to react to a pause; `None` under credit-based flow control.
     pause_ns: float | None = None
 
     def changes(self) -> dict[str, Change]:
-        """Return what is varied, by what the table calls it."""
+        """Return the changes to the preset, by column of the table."""
         lane = self.buffer_bytes if self.pause_ns else min(self.buffer_bytes, GRANT_BYTES)
         pfc = "network.packets.flow_control"
         packets = "network.packets"
@@ -64,7 +64,7 @@ class Preset:
 
 
 def blocks(count: float) -> str:
-    """Return a buffer in whole blocks.
+    """Round a buffer size to whole blocks.
 
     >>> blocks(250_000)
     '249984 B'
@@ -73,7 +73,7 @@ def blocks(count: float) -> str:
 
 
 def pause_ns(gigabytes_per_s: float, quanta: int) -> float:
-    """Return the time of so many quanta of 512 bits."""
+    """Return the duration of `quanta` pause quanta of 512 bits."""
     return quanta * 64 / gigabytes_per_s
 
 
@@ -95,7 +95,7 @@ PRESETS = {
 
 
 def measured(name: str, change: Change, measure: str, packets: int, seed: int) -> float:
-    """Return what a run with one change measures; it lasts so many packet times of a host."""
+    """Return one result of a run of `packets` packet times, with a change to the preset."""
     preset = PRESETS[name]
     time_ns = packets * preset.packet_bytes / preset.gigabytes_per_s
     load, _ = MEASURES[measure]
@@ -112,7 +112,7 @@ def measured(name: str, change: Change, measure: str, packets: int, seed: int) -
 def differences(
     name: str, measure: str, packets: int, seeds: int
 ) -> tuple[Interval, dict[str, Interval]]:
-    """Return what the preset itself gives, and the change in per cent that each unknown makes."""
+    """Return the result of the preset and the change in per cent that each unknown makes."""
 
     def every(change: Change) -> list[float]:
         return [measured(name, change, measure, packets, seed) for seed in range(1, seeds + 1)]

@@ -6,14 +6,14 @@ programs that it starts:
     require_programs("ip", "ping")      skips here, with the install line, if one is missing
 
 A helper or fixture may declare them for its callers. A declaration in a fixture lasts as long as
-the fixture: a module-scoped one covers the module. Starting any other program fails the test, on
-machines that have the program too. Exceptions are the programs of `base` in the table, those below
+the fixture: a module-scoped one covers the module. Starting any other program fails the test, even
+if it is installed. Exceptions are the programs of `base` in the table, those
 the project's folder, and scripts that a test wrote into a temporary folder.
 
-The refusal is an audit hook (PEP 578) on `subprocess`, `os.exec*`, `os.posix_spawn` and `os.system`
-of the test process. Programs that a wrapper starts are read from its arguments
-(`tests/started_programs.py`). Programs that children start by themselves are outside its reach;
-`tests/without_programs.py` runs the tests without any optional program for that reason.
+The check is an audit hook (PEP 578) on `subprocess`, `os.exec*`, `os.posix_spawn` and `os.system`
+of the test process. Programs started by a wrapper are found in its arguments
+(`tests/started_programs.py`). The hook does not see programs that child processes start;
+`tests/without_programs.py` therefore runs the tests without any optional program.
 """
 
 from __future__ import annotations
@@ -36,22 +36,22 @@ TABLE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="ut
 BASE = frozenset(TABLE["base"])
 PACKAGES: dict[str, str] = TABLE["tests"]
 
-# Folders of system administration are not on every user's path. `SEARCH_VARIABLE` replaces the
+# Directories of system administration are not on every user's path. `SEARCH_VARIABLE` replaces the
 # whole search path.
 SEARCH_VARIABLE = "GINGHAM_TEST_SEARCH"
 SEARCH = os.environ.get(SEARCH_VARIABLE, f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin")
 REQUIRE_VARIABLE = "GINGHAM_REQUIRE_SYSTEM_TESTS"
-# Part of the reason of each skip for a missing program, by which the summary counts them.
+# Text in the reason of each skip for a missing program; the summary counts skips by it.
 INSTALL = "missing; to run this test: apt-get install"
 
-# The project, and the virtual environment in which tests run, wherever it is.
+# The project, and the virtual environment of the tests, wherever it is.
 OURS = (ROOT, *([Path(sys.prefix)] if sys.prefix != sys.base_prefix else []))
 
 DECLARED = pytest.StashKey[set[str]]()
 
 
 def missing_programs(programs: Iterable[str]) -> list[str]:
-    """Return those of the programs that are not installed."""
+    """Return the programs that are not installed."""
     return [name for name in programs if shutil.which(name, path=SEARCH) is None]
 
 
@@ -95,7 +95,7 @@ class Guard:
         return bool(self._nodes)
 
     def declare(self, programs: Iterable[str]) -> None:
-        """Allow programs for the running test, or for the scope of the fixture in set-up."""
+        """Allow programs for the running test, or for the scope of the fixture being set up."""
         if self._nodes:
             node = self._nodes[-1]
             # A wider scope would allow them in tests that have nothing to do with the fixture.
@@ -139,14 +139,14 @@ class Guard:
         return any(place.is_relative_to(one) for one in [*OURS, *self._temporary])
 
     def pytest_sessionstart(self, session: pytest.Session) -> None:
-        """Note where pytest makes the temporary folders of tests."""
+        """Record the location of the temporary folders of tests."""
         chosen = session.config.getoption("basetemp", None)
         if chosen is not None:
             self._temporary.append(Path(chosen).resolve())
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
-        """Hold the guard up from the set-up of a test to the end of its teardown."""
+        """Keep the check active from the set-up of a test to the end of its teardown."""
         self._nodes.append(item)
         try:
             return (yield)
@@ -157,7 +157,7 @@ class Guard:
     def pytest_fixture_setup(
         self, request: pytest.FixtureRequest
     ) -> Generator[None, object, object]:
-        """Give what a fixture declares the scope of the fixture."""
+        """Give declarations in a fixture the scope of the fixture."""
         self._nodes.append(request.node)
         try:
             return (yield)
@@ -165,11 +165,11 @@ class Guard:
             self._nodes.pop()
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        """Say how many tests were skipped for missing programs, and how to install them all."""
+        """Report the tests skipped for missing programs, and the command that installs them all."""
         skipped = terminalreporter.stats.get("skipped", [])
         count = sum(INSTALL in str(report.longrepr) for report in skipped)
         if count:
-            # All that tests may ask for: a test skips at the first program that it misses.
+            # All programs of the tests: a test skips at the first one that is missing.
             packages = packages_of(missing_programs(PACKAGES))
             tests = "1 test" if count == 1 else f"{count} tests"
             terminalreporter.write_sep("=", "missing programs")
@@ -179,7 +179,7 @@ class Guard:
 
 
 def refusal(name: str, words: Sequence[str]) -> str:
-    """Return why a program is not started, and how a test declares it."""
+    """Return the reason for refusing a program, and the way to declare it."""
     command = " ".join(words)
     if name in PACKAGES:
         return (
@@ -206,7 +206,7 @@ def audit(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 def command_of(program: Any, words: Any) -> tuple[list[str]]:
-    """Return a command as words, the first of which is the file that is executed."""
+    """Return a command as words, beginning with the program."""
     first, *rest = [words] if isinstance(words, str | bytes) else list(words)
     return ([os.fsdecode(program or first), *map(os.fsdecode, rest)],)
 

@@ -1,10 +1,10 @@
-"""Names of the programs that a command starts, read from its words.
+"""Names of the programs that a command starts, parsed from its words.
 
     ip netns exec left nice -n 5 ping 10.0.0.1      ip, nice, ping
     sh -c "cat file | sort >sorted" sh iperf3 -s     sh, cat, sort, iperf3
 
-Wrappers and shell scripts are read as far as tests need: names that a script computes are not
-found. Words behind the script of `sh -c` are taken for a command, as `exec "$@"` runs it.
+Wrappers and shell scripts are parsed as far as tests need; names computed by a script are not
+found. Words after the script of `sh -c` are taken as a command, as `exec "$@"` runs it.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ def words_of(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# The first argument of these that is no option, no assignment and no value of an option begins a
-# command.
+# Wrappers: the command starts at the first argument that is not an option, an assignment or the
+# value of an option.
 WRAPPERS = words_of("env ibsim-run nice nohup setpriv setsid sudo timeout unshare xargs")
 BUILTINS = words_of("""
     . : [ [[ alias break cd command continue declare echo eval exit export false jobs kill local
     printf pwd read readonly return set shift shopt source test times trap true type ulimit umask
     unset wait
 """)
-# A command begins behind these words of the shell.
+# A command starts after these words of the shell.
 BEFORE_COMMANDS = words_of("! do elif else exec if then time until while {")
-# No command begins with these words, and none follows before the next separator.
+# These words are not commands, and no command follows before the next separator.
 NO_COMMANDS = words_of("case done esac fi for function }")
 ARITHMETIC = re.compile(r"\$\(\(.*?\)\)")
 SEPARATORS = "();<>|&\n"
@@ -44,17 +44,17 @@ SEPARATORS = "();<>|&\n"
 def started(words: Sequence[str], is_program: IsProgram) -> Iterator[str]:
     """Yield the program of a command, and those that it starts in turn.
 
-    `is_program` tells the command of a wrapper from the values of its options.
+    `is_program` distinguishes the command of a wrapper from the values of its options.
     """
     program, *rest = words
     yield program
     name = program.rpartition("/")[2]
     if name == "ip" and {"netns", "exec"} <= set(rest):
-        # Behind the name of the namespace.
+        # Skip the name of the namespace.
         inner = rest[rest.index("exec") + 2 :]
         yield from started(inner, is_program) if inner else ()
     elif name == "capsh" and "--" in rest:
-        # What follows are arguments of a shell.
+        # The remaining words are arguments of a shell.
         yield from started_by_shell(rest[rest.index("--") + 1 :], is_program)
     elif name in SHELLS:
         yield from started_by_shell(rest, is_program)
@@ -71,7 +71,7 @@ def wrapped(words: Sequence[str], is_program: IsProgram) -> Iterator[str]:
 
 
 def started_by_shell(words: Sequence[str], is_program: IsProgram) -> Iterator[str]:
-    """Yield the programs of the script behind `-c`, and those of the script's arguments."""
+    """Yield the programs of the script after `-c`, and those of the script's arguments."""
     if "-c" not in words:
         return
     script, *arguments = words[words.index("-c") + 1 :] or [""]
@@ -92,7 +92,7 @@ def commands(script: str) -> Iterator[list[str]]:
     except ValueError:
         return
     command: list[str] = []
-    # Whether a command begins with the next word, and whether words are read at all.
+    # Whether the next word starts a command, and whether words are parsed at all.
     begins, is_file, is_comment = True, False, False
     for token in [*tokens, "\n"]:
         if token and set(token) <= set(SEPARATORS):
@@ -115,6 +115,6 @@ def commands(script: str) -> Iterator[list[str]]:
 
 
 def is_assignment(word: str) -> bool:
-    """Whether a word sets a variable for the command behind it."""
+    """Whether a word sets a variable for the command after it."""
     name, sign, _ = word.partition("=")
     return bool(sign) and name.isidentifier()

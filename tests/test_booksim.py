@@ -1,9 +1,9 @@
 """BookSim2 beside `booksim-iq` at a load of 1: the quick rows of docs/how-to/booksim.md.
 
-BookSim2 28f43299, one seed, with the delays of its defaults. Hosts offer more than the network
-takes: a row compares saturated networks. The band of each row was set before the comparison: 2 %
-and the 95 % interval of the seeds here. The null: with the delays of the preset the 8x8 mesh of two
-lanes carries half as much again under tornado.
+BookSim2 28f43299, one seed, with its default delays. Hosts offer more than the network accepts, so
+a row compares saturated networks. The band of each row was fixed before the comparison: 2 % plus
+the 95 % interval of the seeds here. A control for sensitivity: with the delays of the preset the
+8x8 mesh of two lanes carries half as much again under tornado.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ CYCLES, SEEDS = 4_000, (1, 2, 3)
 
 @pytest.fixture(scope="module")
 def bench() -> dict[str, Any]:
-    """Return the names of the script that makes the whole table."""
+    """Return the namespace of the script that makes the whole table."""
     return runpy.run_path(str(BENCH))
 
 
-# Rows by their place in the table: uniform with 20 flits on one lane, tornado, bit-complement; on a
-# torus tornado.
+# Rows by their index in the table: uniform with 20 flits on one lane, tornado, bit-complement;
+# tornado on a torus.
 @pytest.mark.parametrize("row", [0, 5, 6, 8])
 def test_saturated_networks_accept_what_booksim_does(bench: dict[str, Any], row: int) -> None:
     asked = bench["ROWS"][row]

@@ -1,10 +1,10 @@
-"""Capacity and collapse, and latencies that are left out of curves.
+"""Capacity and collapse, and latencies that are omitted from curves.
 
-An 8 x 8 mesh with a host a switch, in dimension order under bit complement: host (x, y) sends to
-(7 - x, 7 - y), so every packet crosses the middle of both dimensions. In the first dimension the
-four hosts of one half of a row send over the one channel in its middle, which is full at 1/4 of a
-host's link. In the second dimension that channel has the packets of the four hosts of a half of a
-column. So at most .25 is accepted; overhead and blocking leave a little less.
+An 8 x 8 mesh with one host per switch, in dimension order under bit complement: host (x, y) sends
+to (7 - x, 7 - y), so every packet crosses the middle of both dimensions. In the first dimension the
+four hosts of one half of a row share the channel in its middle, which is full at 1/4 of a host's
+link. In the second dimension the middle channel carries the packets of four hosts, too. The
+accepted load is therefore at most .25; overhead and blocking reduce it a little.
 """
 
 from __future__ import annotations
@@ -83,8 +83,9 @@ def test_one_replication_shows_no_collapse() -> None:
 
 
 def test_the_least_served_load_of_classes_is_relative_to_their_shares() -> None:
-    # Of .4 on 2 hosts the worst sender gets .1, a quarter; of .2 on 2 hosts .15, three quarters.
-    # All classes together generate .4 x 2 + .2 x 2 on 4 hosts, .3: a quarter of it is .075.
+    # Of .4 on 2 hosts the least served sender gets .1, a quarter; of .2 on 2 hosts .15, three
+    # quarters. All classes together generate (.4 x 2 + .2 x 2) / 4 hosts = .3: a quarter of it is
+    # .075.
     first = {"hosts": 2, "generated_load": 0.4, "least_served_load": 0.1}
     second = {"hosts": 2, "generated_load": 0.2, "least_served_load": 0.15}
     assert least_served([first, second], 4) == pytest.approx(0.075)
@@ -96,7 +97,7 @@ def test_the_search_begins_below_the_bound_and_ends_at_the_highest_load() -> Non
     taken, bracket = Bracket(0.125, None), Bracket(0.225, 0.275)
     assert next_loads([taken], {0.125}, 0.25, 0.01, 1.0) == [0.225, 0.275]
     assert next_loads([taken], {0.125}, None, 0.01, 1.0) == [0.25]
-    # A bound that no replication reached is no end: the load is doubled from there on.
+    # If no replication reaches the bound, the search continues by doubling the load.
     assert next_loads([taken], {0.125, 0.225, 0.275}, 0.25, 0.01, 1.0) == [0.55]
     assert next_loads([taken], {0.125}, 0.9, 0.01, 0.5) == [0.5, 0.5]
     assert next_loads([bracket], {0.225, 0.275}, 0.25, 0.01, 1.0) == [0.25]
@@ -119,14 +120,14 @@ def test_bit_complement_on_a_mesh_accepts_less_at_full_load_than_below_its_bound
     assert found is not None
     assert found.capacity.load == 0.22
     assert 0.1 < found.capacity.accepted_load.mean < BOUND
-    # Less by more than both intervals.
+    # Lower by more than both intervals.
     assert found.collapse is not None
     assert found.collapse.load == 1.0
     high, low = found.collapse.accepted_load.high, found.capacity.accepted_load.low
     assert high is not None
     assert low is not None
     assert high < low
-    # Every sender has one flow: past saturation the worst of them has far less than the mean.
+    # Every sender has one flow: past saturation the least served one gets far less than the mean.
     least = found.collapse.least_served_load
     assert least is not None
     assert least.mean < 0.5 * found.collapse.accepted_load.mean
@@ -142,7 +143,7 @@ def test_latencies_of_saturated_replications_are_in_no_mean(complement: Path) ->
     latencies = ("latency_mean_ns", "latency_half_width_ns", "latency_p99_ns")
     assert [heavy[name] for name in latencies] == [None] * len(latencies)
     assert heavy["accepted_load"] is not None
-    # Each of the runs has a latency, which is that of the messages that arrived in time.
+    # Each of the runs has a latency, but only over the messages delivered in time.
     query = "select latency_mean_ns, messages_censored from runs where load = 1"
     runs = Results.load(complement).query(query).to_pylist()
     assert all(one["latency_mean_ns"] and one["messages_censored"] for one in runs)
@@ -158,7 +159,7 @@ def test_latencies_of_saturated_replications_are_in_no_mean(complement: Path) ->
 
 
 def test_a_point_with_one_lost_replication_has_no_latency(tmp_path: Path) -> None:
-    # Of three seeds whose survivors took 16,005, 317 and 14,242 ns one is saturated.
+    # Of three seeds with survivors' latencies of 16,005, 317 and 14,242 ns, one is saturated.
     cases = [(0.3, 0, "ok"), (0.3, 1, "saturated"), (0.3, 2, "ok"), (0.1, 0, "ok"), (0.1, 1, "ok")]
     latencies = {
         "0.3-0": 16_005.0,
@@ -200,7 +201,7 @@ def test_the_command_reports_capacity_and_collapse(
     assert told["capacity"]["accepted_load"]["mean"] < BOUND
     assert told["collapse"] == told["highest"]
     assert told["collapse"]["load"] == 1.0
-    # Less by more than the half-widths of both.
+    # Lower by more than the half-widths of both.
     few, many = (told[name]["accepted_load"] for name in ("collapse", "capacity"))
     assert few["mean"] + few["half_width"] < many["mean"] - many["half_width"]
     low, high = told["load"]["low"], told["load"]["high"]
@@ -218,7 +219,7 @@ def test_a_search_tells_its_interval_and_its_brackets(tmp_path: Path) -> None:
     )
     rows = dict(facts(found, tmp_path, 0.2))
     assert "capacity" in rows
-    # The highest load stands beside the capacity, under either name.
+    # The highest load is reported beside the capacity, under either name.
     assert ("collapse" in rows) != ("at the highest load" in rows)
 
 
@@ -234,7 +235,7 @@ length = { fixed = "4 KiB" }
     for bar in result.table("histogram").to_pylist():
         place = (bar["from_ps"], bar["below_ps"])
         bars[place] = bars.get(place, 0) + bar["messages"]
-    # The bar of the message of this rank, counted over both classes from short to long.
+    # The histogram bin of the message of this rank, counted over both classes from short to long.
     places = sorted(bars)
     counts = list(accumulate(bars[place] for place in places))
     start, end = places[bisect_left(counts, math.ceil(0.99 * counts[-1]))]

@@ -1,4 +1,4 @@
-"""`gingham run`: the bound of the traffic, the least served, the busiest channels, and routes."""
+"""`gingham run`: the load bound, the least served endpoints, the busiest channels, and routes."""
 
 from __future__ import annotations
 

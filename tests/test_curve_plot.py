@@ -1,4 +1,4 @@
-"""Pictures of curves: lines, marks of points that are not in a steady state, and axes."""
+"""Plots of curves: lines, markers of points without a steady state, and axes."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_a_picture_has_a_line_a_routing_and_hollow_points_of_no_steady_state() -
     assert axes.get_ylabel() == "mean latency, p99 (µs)"
     [p99] = [one for one in axes.lines if one.get_gid() == "p99"]
     assert np.asarray(p99.get_ydata()).tolist() == [120.0]
-    # The saturated point stands at its accepted load, at the top and on no line.
+    # The saturated point is drawn at its accepted load, at the top and on no line.
     [top] = [one for one in axes.lines if one.get_gid() == "without-latency"]
     assert (np.asarray(top.get_xdata()).tolist(), top.get_marker()) == ([0.15], "s")
     explained = axes.get_legend()
@@ -80,10 +80,10 @@ def test_a_long_interval_does_not_stretch_the_logarithmic_axis() -> None:
         title="Curves",
     )
     (axes,) = figure.axes
-    # The least mean is 1 µs; an interval over two decades of it ends below the axis.
+    # The smallest mean is 1 µs; an interval two decades wide extends below the axis.
     assert axes.get_ylim()[0] == pytest.approx(0.5)
     first, second = axes.containers
-    # Error bars begin at no negative load, and have caps.
+    # Error bars do not extend to negative loads, and have caps.
     (xbar, _) = first[2]
     assert xbar.get_segments()[0][0][0] == 0
     assert len(second[1]) == 4

@@ -1,4 +1,4 @@
-"""Names of BookSim, CAMINOS and vendors are answered with ours."""
+"""Names of BookSim, CAMINOS and vendors lead to Gingham's keys."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from tests import optional_programs
 from tests.conftest import TIMEOUT_S
 
 ROOT = Path(__file__).parent.parent
-# What a test of the harness requires in vain.
+# Program that a test of the harness requires although it does not exist.
 NOT_IN_THE_TABLE = {"tcpdump"}
 
 
@@ -201,7 +201,7 @@ def test_the_table_of_optional_programs_has_what_tests_and_commands_require() ->
     assert sum(map(len, parts)) == len(set().union(*parts)), "a program is listed twice"
     # Every program of the table is required somewhere, and every required one is in the table.
     assert required_programs() == set(table["tests"])
-    # Users and tests are given the same packages.
+    # Users and tests get identical packages.
     assert programs.PACKAGES.items() <= table["tests"].items()
 
 
@@ -224,6 +224,6 @@ def test_a_fresh_root_has_the_packages_that_the_readme_names() -> None:
     assert expression is not None
     named = re.search(expression[1], (ROOT / "README.md").read_text())
     assert named is not None
-    # pip's environments and the linker of Rust come from these.
+    # pip's environments and the linker of Rust are in these packages.
     assert named[0].split()[2:] == ["build-essential", "python3-venv"]
     assert "apt-get install python3-venv" in (ROOT / "Makefile").read_text()

@@ -75,14 +75,14 @@ def test_the_saturation_load_of_one_sender_is_that_of_the_switch(tmp_path: Path)
         assert bracket.unknown[0] - bracket.low <= 0.004
         assert bracket.high - bracket.unknown[-1] <= 0.004
         assert bracket.accepted == pytest.approx(TAKEN, abs=0.01)
-    # Up to four loads from 1/8 on to 1, then seven halvings of at most half of the range, which
-    # both replications share but for the last ones.
+    # Up to four loads from 1/8 to 1, then seven halvings of at most half of the range. Both
+    # replications share these except the last ones.
     assert found.runs <= 2 * 14
 
 
 def test_a_load_that_is_always_taken_has_no_upper_end(tmp_path: Path) -> None:
     found = saturation(line(), tmp_path / "out", replications=2, upto=0.8)
-    # From an eighth on the load is doubled, or tried around the bound: at most four loads.
+    # From an eighth on the load is doubled or tried around the bound: at most four loads.
     assert (found.load, found.tried) == (None, 0.8)
     assert found.runs <= 2 * 4
     assert [one.high for one in found.brackets] == [None, None]
@@ -290,7 +290,7 @@ def test_a_scenario_without_loads_has_no_curve() -> None:
 
 
 def test_a_curve_has_a_row_a_point_with_intervals(tmp_path: Path) -> None:
-    # Long enough for the 100 messages that a 99th percentile takes.
+    # Long enough for the 100 messages that a 99th percentile needs.
     table = curve(
         torus().with_({"stop.time": "1 ms"}),
         [0.05, 0.9],
@@ -329,7 +329,7 @@ def test_a_curve_has_a_row_a_point_with_intervals(tmp_path: Path) -> None:
     assert light["accepted_load_half_width"] > 0
     assert 0 < light["latency_mean_ns"] < light["latency_p99_ns"]
     assert light["least_served_load"] < light["accepted_load"]
-    # Latency of saturated runs has no mean.
+    # The latency of saturated runs has no mean.
     assert (heavy["latency_mean_ns"], heavy["latency_p99_ns"]) == (None, None)
     assert heavy["least_served_load"] < heavy["accepted_load"]
     # Shortest paths around rings of four can deadlock, and are refused.

@@ -1,7 +1,8 @@
-"""Programs of `gingham opensm` that the kernel takes long to remove after SIGKILL.
+"""Programs of `gingham opensm` that the kernel is slow to remove after SIGKILL.
 
-A real one would be in an uninterruptible system call, or on a machine without free processors. Here
-`SlowlyRemoved` stands for it: a real program, whose end its parent learns `REMOVED_AFTER_S` late.
+A real one would be in an uninterruptible system call, or on a machine without free processors.
+`SlowlyRemoved` simulates it with a real program whose exit is reported to its parent
+`REMOVED_AFTER_S` late.
 """
 
 from __future__ import annotations
@@ -27,15 +28,15 @@ from gingham.studies.adiseshu1996.real.ends import End
 from tests.conftest import TIMEOUT_S, wait_until
 
 ROOT = Path(__file__).parent.parent
-# The limit of the waiting, and a time well beyond it.
+# Limit on the wait, and a time well beyond it.
 LIMIT_S, REMOVED_AFTER_S = 0.2, 1.0
 
 
 class SlowlyRemoved(subprocess.Popen[bytes]):
-    """A program whose end its parent learns late, if it was killed."""
+    """A program whose exit is reported late to its parent if it was killed."""
 
     killed_at: float | None = None
-    # Those that nobody has waited for yet.
+    # Programs not yet waited for.
     started: ClassVar[list[SlowlyRemoved]] = []
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
@@ -44,12 +45,12 @@ class SlowlyRemoved(subprocess.Popen[bytes]):
         self.started.append(self)
 
     def kill(self) -> None:
-        """Kill it, and note when."""
+        """Kill the program and record the time."""
         self.killed_at = self.killed_at or time.monotonic()
         super().kill()
 
     def wait(self, timeout: float | None = None) -> int:
-        """Wait for the end, as the parent learns it."""
+        """Wait until the exit is reported."""
         if self.killed_at is not None:
             left_s = self.killed_at + REMOVED_AFTER_S - time.monotonic()
             if timeout is not None and timeout < left_s:
@@ -60,8 +61,9 @@ class SlowlyRemoved(subprocess.Popen[bytes]):
 
 
 def command_line() -> None:
-    """Be `gingham` whose programs are removed slowly."""
-    # A class that takes one parameter of type is none to those who use the other's.
+    """Run `gingham` with programs that are removed slowly."""
+    # `setattr`, because a type checker accepts no class with fixed type parameters in place of
+    # `Popen`.
     setattr(subprocess, "Popen", SlowlyRemoved)  # noqa: B010
     children.END_TIMEOUT_S = LIMIT_S
     main()
@@ -74,7 +76,7 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def are_killed(count: int) -> None:
-    """Wait for all that was started, and fail unless each has ended by SIGKILL."""
+    """Wait for all programs started, and fail unless SIGKILL ended each of them."""
     codes = [child.wait(TIMEOUT_S) for child in SlowlyRemoved.started]
     SlowlyRemoved.started.clear()
     assert codes == [-signal.SIGKILL] * count
@@ -92,7 +94,7 @@ def test_slow_removal_hides_no_exception_and_spares_no_other_program(
         begun = time.monotonic()
         if kind:
             raise kind("of all things")
-    # One limit for all of them together; three would be 0.6 s.
+    # One limit for all of them together; three limits would be 0.6 s.
     assert time.monotonic() - begun < 3 * LIMIT_S
     are_killed(3)
 
@@ -108,7 +110,7 @@ def test_slow_removal_after_a_timeout_is_the_timeout(tmp_path: Path) -> None:
 
 
 def fakes(folder: Path, started: Path) -> None:
-    """Make programs of OpenSM, of which the simulator never becomes ready."""
+    """Make stand-ins for the programs of OpenSM; the simulator never becomes ready."""
     folder.mkdir()
     for name in PACKAGES:
         path = folder / name

@@ -1,4 +1,4 @@
-"""Programs that tests start: declared, skipped with the install line, refused otherwise."""
+"""Programs that tests start: declared, skipped with the install line, or refused."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_4_uses_what_the_module_declared(of_module):
 def test_5_asks_for_what_is_missing():
     require_programs("made-c", "made-a")
 """
-# The inner run has a table of its own, so that no program has to be installed.
+# The inner run has its own table, so that no program has to be installed.
 PLUGIN = """
 from tests import optional_programs
 optional_programs.PACKAGES.clear()
@@ -133,7 +133,8 @@ def test_the_summary_counts_skips_and_has_one_command_that_installs_everything(
     (inner / "conftest.py").write_text(PLUGIN)
     (inner / "test_inner.py").write_text(INNER)
     (inner / "pytest.ini").write_text("[pytest]\n")
-    # Scripts of the temporary folder need no declaration: pytest is told of another.
+    # `made-a` must count as undeclared, so pytest gets another temporary folder than that of the
+    # scripts.
     environment = {
         **os.environ,
         "PYTHONPATH": str(ROOT),

@@ -74,7 +74,7 @@ def test_replications_have_the_seeds_of_a_sweep_and_students_interval(tmp_path: 
     expected = student_t(4) * deviation / math.sqrt(5)
     assert combined["latency_half_width_ns"] == pytest.approx(expected)
     assert combined["accepted_load_half_width"] is not None
-    # A number of which a run has an interval has one over runs.
+    # Each value with an interval in a run has an interval over runs.
     widths = {name for name in means[0] if "half_width" in name}
     assert widths <= set(combined)
     assert len(gingham.Results.load(tmp_path / "five").arrow("runs")) == 5
@@ -176,7 +176,7 @@ def test_a_workload_that_ends_is_finished_and_has_a_makespan(tmp_path: Path) -> 
     (tmp_path / "two.toml").write_text(text)
     result = gingham.run(tmp_path / "two.toml")
     assert (result.verdict, result.classes[0]["verdict"]) == ("finished", "finished")
-    # Both messages travel alone: the last one arrives a latency after its creation.
+    # Each message is alone in the network: the last one arrives one latency after its creation.
     latency_ns = result.classes[0]["latency_mean_ns"]
     assert result.summary["makespan_ps"] == 5_000_000 + round(latency_ns * 1000)
     assert result.summary["warm_up_ps"] == 0

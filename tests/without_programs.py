@@ -1,14 +1,14 @@
 """Runs the system tests without any optional program: `python -m tests.without_programs`.
 
-A step of `.ci/run`. On a machine that has all optional programs it makes one that has none:
+A step of `.ci/run`. On a machine with all optional programs it simulates one without them:
 
 - `PATH` is a folder of links to the programs of `base` in `optional_programs.toml`.
 - The search path of the tests is the same folder, without `/usr/sbin` and `/sbin`.
 - As root, /dev/null also covers each optional program in a mount namespace, because Gingham itself
   looks into `/usr/sbin` and `/sbin`, in processes that the guard of the tests does not see.
 
-It fails unless pytest ends with 0, each skip names the line that installs what is missing, and
-there are skips of each kind of test (`FIRST`).
+It fails unless pytest ends with 0, each skip gives the install line of the missing program, and
+each kind of test has skips (`FIRST`).
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from tests.optional_programs import (
     SEARCH_VARIABLE,
 )
 
-# Every test that asks for programs.
+# All tests that require programs.
 TESTS = ["tests/system", "tests/test_docs.py::test_a_page_does_what_it_says[docs/how-to/opensm.md]"]
-# The programs that the fixtures of these tests ask for first: each must be missing somewhere.
+# The programs that the fixtures of these tests require first; each must cause a skip.
 FIRST = frozenset({"ibsim", "ip", "opensm"})
 COVER = """
 while [ "$1" != -- ]; do mount --bind /dev/null "$1" || exit; shift; done
@@ -57,7 +57,7 @@ def covered(command: list[str]) -> list[str]:
         return command
     found = (shutil.which(name, path=SEARCH) for name in PACKAGES)
     files = {Path(name).resolve() for name in found if name}
-    # A program that goes by several names, as busybox does, may be one of the base programs too.
+    # A program with several names, such as busybox, may also be one of the base programs.
     own = sorted(str(file) for file in files if file.name in PACKAGES)
     return ["unshare", "--mount", "sh", "-c", COVER, "sh", *own, "--", *command]
 

@@ -41,7 +41,7 @@ PICTURE_WIDTH = 560
 # Pictures within a text are small, and so are their bytes.
 DPI = 100
 PLURALS = {"switch": "switches", "aggregation": "aggregation nodes"}
-# Columns of runs that stand beside the mean of one.
+# Columns of runs shown beside the mean of another column.
 BESIDE = {"latency_mean_ns": ("latency_p99_ns",)}
 # What is shown of a class, a channel or a source, where it has it, and under which heading.
 PART_COLUMNS = {
@@ -250,7 +250,7 @@ def part_table(name: str, parts: Sequence[Mapping[str, Any]]) -> str:
 
 
 def with_p99(part: Mapping[str, Any]) -> dict[str, float]:
-    """Return the 99th percentile of a part by the name of its column, if it was measured.
+    """Return the 99th percentile of a part as a column, if it was measured.
 
     >>> with_p99({"percentiles": [{"percentile": 99.0, "latency_ns": 7.0}]})
     {'latency_p99_ns': 7.0}

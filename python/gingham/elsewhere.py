@@ -1,4 +1,4 @@
-"""Names that other simulators and vendors give to keys of a scenario, and what to write here.
+"""Scenario keys by their names in other simulators and vendors' documentation.
 
 ::
 
@@ -7,8 +7,8 @@
 
 Sources: BookSim 2, `src/booksim_config.cpp`; CAMINOS, `caminos-lib`, `src/defaults/main.cfg`;
 NVIDIA, "DCQCN CC Parameters" (DOCA 3.4) and `mlxconfig`; SONiC, `sonic-buildimage`,
-`files/build_templates/qos_config.j2`. The page of each (`PAGES`) says beside each what differs.
-Names that are keys of ours, too, are not among these.
+`files/build_templates/qos_config.j2`. The page on each (`PAGES`) lists the differences. Names that
+are also Gingham's own keys are omitted.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ PAGES = {
 }
 _DCQCN = "traffic.0.window.response.dcqcn"
 
-# Keys of ours, by the simulator or vendor and its name.
+# Scenario keys, by simulator or vendor and by its name for them.
 KEYS = {
     BOOKSIM: {
         "network_file": "topology.file",
@@ -137,7 +137,7 @@ NOTHING = {
         "red_max_threshold": "packets have no colours",
     },
 }
-# What `mlxconfig` appends to the names of a port.
+# Suffix for the port that `mlxconfig` appends to names.
 PORT = re.compile(r"_p[12]$")
 # A line of a configuration of BookSim, which ends as no line of TOML does.
 SETTING = re.compile(r"^\s*(\w+)\s*=\s*([^;#\"']+|\{[^}]*\});\s*(//.*)?$")
@@ -145,7 +145,7 @@ SETTING = re.compile(r"^\s*(\w+)\s*=\s*([^;#\"']+|\{[^}]*\});\s*(//.*)?$")
 
 @dataclass(frozen=True)
 class Elsewhere:
-    """What a name of another simulator or of a vendor is here."""
+    """The scenario key for a name of another simulator or of a vendor."""
 
     simulator: str
     name: str
@@ -167,7 +167,7 @@ class Elsewhere:
 
 
 def named(name: str) -> Elsewhere | None:
-    """Return what a name of a simulator or vendor is here, in any case; or nothing.
+    """Look up a name of a simulator or vendor, ignoring case; return `None` if it is unknown.
 
     >>> print(named("RPG_AI_RATE_P1"))
     NVIDIA's rpg_ai_rate is traffic.0.window.response.dcqcn.additive here

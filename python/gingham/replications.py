@@ -1,12 +1,12 @@
-"""Replications of one run: the same scenario with several seeds, and the means over them.
+"""Replications of a run: one scenario with several seeds, and the means over them.
 
 ::
 
     Scenario ──► Sweep of one point ──► N runs ──► folder ──► means with Student's interval
 
-A run that draws values once, such as phases or a permutation, knows only the mean of its draw.
-Replications draw them anew, so the interval over their means is that of the mean over all draws.
-Runs, store and seeds are those of `gingham.sweeps`: the folder is that of a sweep without axes.
+A run that draws values once, such as phases or a permutation, only measures the mean of its draw.
+Replications repeat the draw, so the interval over their means holds the mean over all draws. Runs,
+storage and seeds are those of `gingham.sweeps`: the folder is a sweep without axes.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from gingham.results import Results
     from gingham.sweeps import SweepProgress
 
-# Means of fewer replications are not called `ok`: with 4 degrees of freedom the interval of five is
-# already 1.4 times as wide as that of many.
+# With fewer replications the verdict is not `ok`. The interval of five, with 4 degrees of freedom,
+# is already 1.4 times as wide as that of many.
 REPLICATIONS_FOR_OK = 5
 REPLICATIONS_MIN, REPLICATIONS_MAX = 2, 1000
 PERCENTILE = re.compile(r"latency_p(\d+(?:_\d+)?)_ns")
@@ -48,12 +48,12 @@ PERCENTILE = re.compile(r"latency_p(\d+(?:_\d+)?)_ns")
 
 @dataclass(frozen=True, eq=False)
 class Replications:
-    """What several runs of a scenario measured together.
+    """Combined results of several runs of a scenario.
 
-    `summary` holds `verdict`, `verdict_reason`, `replications`, `seeds`, `verdicts` (how many runs
-    have each), `makespan_ps` with `makespan_half_width_ps` (of workloads that end), `notes` and
-    `classes`: a dict each, with the numbers of a run that have an interval, here with the interval
-    over replications.
+    `summary` holds `verdict`, `verdict_reason`, `replications`, `seeds`, `verdicts` (the number of
+    runs with each), `makespan_ps` with `makespan_half_width_ps` (of workloads that end), `notes`
+    and `classes`. The latter is a list with one dict per class: the results of a run that have an
+    interval, here with the interval over replications.
     """
 
     scenario: Scenario
@@ -61,12 +61,12 @@ class Replications:
 
     @property
     def verdict(self) -> str:
-        """What the means are worth."""
+        """Verdict on the means."""
         return str(self.summary["verdict"])
 
     @property
     def classes(self) -> Sequence[Mapping[str, Any]]:
-        """One row of numbers a traffic class."""
+        """One row of results per traffic class."""
         rows: Sequence[Mapping[str, Any]] = self.summary["classes"]
         return rows
 
@@ -80,10 +80,10 @@ def replicate(
     workers: int | None = None,
     on_progress: Callable[[SweepProgress], object] | None = None,
 ) -> Replications:
-    """Run a scenario with several seeds, which follow from its own, and combine the runs.
+    """Run a scenario with several seeds, derived from its own, and combine the runs.
 
-    With `output` the folder of a sweep is written there, which `gingham.Results` reads. As many
-    runs are made at a time as there are cores, or `workers`.
+    With `output`, the runs are written there as the folder of a sweep, readable by
+    `gingham.Results`. Runs are made in parallel on all cores, or on `workers` of them.
     """
     if not isinstance(scenario, Scenario):
         scenario = Scenario.load(chosen(scenario))
@@ -96,7 +96,7 @@ def replicate(
 
 
 def require_number(replications: int) -> None:
-    """Raise `InputError` unless there are several replications, and not too many."""
+    """Raise `InputError` unless the number of replications is within its limits."""
     if not REPLICATIONS_MIN <= replications <= REPLICATIONS_MAX:
         raise InputError(
             f"expected from {REPLICATIONS_MIN} to {REPLICATIONS_MAX} replications, not "
@@ -119,7 +119,7 @@ def sweep_of(scenario: Scenario, replications: int, *, allow_deadlock: bool = Fa
 
 @contextmanager
 def folder_for(output: str | os.PathLike[str] | None) -> Iterator[Path]:
-    """Give the folder of the runs, which is removed in the end unless it was asked for."""
+    """Provide a folder for the runs; remove it afterwards unless the caller named it."""
     if output is not None:
         yield Path(output)
         return
@@ -128,14 +128,14 @@ def folder_for(output: str | os.PathLike[str] | None) -> Iterator[Path]:
 
 
 def cores() -> int:
-    """Return the number of cores that this process may use."""
+    """Return the number of cores available to this process."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def require_measured(runs: Sequence[Mapping[str, Any]]) -> None:
-    """Raise the error of the first run that could not be made."""
+    """Raise the error of the first run that failed."""
     failed = next((run for run in runs if run["error"] is not None), None)
     if failed is None:
         return
@@ -144,7 +144,7 @@ def require_measured(runs: Sequence[Mapping[str, Any]]) -> None:
 
 
 def summary_of(results: Results) -> dict[str, Any]:
-    """Return what the runs of a folder measured together."""
+    """Return the combined results of the runs in a folder."""
     runs = results.arrow("runs").to_pylist()
     require_measured(runs)
     verdict, reason = verdict_of(runs)
@@ -164,7 +164,7 @@ def summary_of(results: Results) -> dict[str, Any]:
 
 
 def verdict_of(runs: Sequence[Mapping[str, Any]]) -> tuple[str, str]:
-    """Return the verdict of some replications together, and its reason."""
+    """Return the combined verdict of replications, and its reason."""
     found = Counter(run["verdict"] for run in runs)
     if len(found) == 1 and "finished" in found:
         return "finished", f"the workload ended in each of {counted(len(runs), 'run')}"
@@ -183,7 +183,7 @@ def verdict_of(runs: Sequence[Mapping[str, Any]]) -> tuple[str, str]:
 
 
 def classes_of(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the numbers of each class over all replications, from a row a run and class."""
+    """Return the results of each class over all replications, from one row per run and class."""
     of_class: dict[str, list[Mapping[str, Any]]] = {}
     for row in rows:
         of_class.setdefault(row["class"], []).append(row)
@@ -191,7 +191,7 @@ def classes_of(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def class_of(name: str, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the numbers of a class over its rows, one a replication."""
+    """Return the results of a class from its rows, one per replication."""
     first = rows[0]
     combined: dict[str, Any] = {
         "name": name,
@@ -219,7 +219,7 @@ def class_of(name: str, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def pairs_of(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield each column that is a half-width, with that of its number.
+    """Yield each half-width column with the column it belongs to.
 
     >>> row = dict.fromkeys(["accepted_load", "accepted_load_half_width", "hops_mean"], 0)
     >>> list(pairs_of({**row, "hops_half_width": 0}))
@@ -232,7 +232,7 @@ def pairs_of(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def over(rows: Sequence[Mapping[str, Any]], key: str) -> Interval | None:
-    """Return the mean of a column with its interval; nothing unless all rows have a number."""
+    """Return the mean of a column with its interval; nothing unless all rows have a value."""
     values = [row.get(key) for row in rows]
     known = [value for value in values if isinstance(value, int | float)]
     return interval(known) if len(known) == len(rows) else None

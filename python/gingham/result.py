@@ -119,7 +119,7 @@ class Result(AnyResult):
     `summary` holds the numbers with their intervals: `verdict`, `verdict_reason`, `warm_up_ps`,
     `window_end_ps`, `end_ps`, `makespan_ps`, `draws`, `classes` (a dict each), `busiest` (the
     fullest channels), `links`, `in_transit`, `hosts`, `notes`, `findings`, `deadlock_free` and
-    `deadlock`. `about` says what was run: the size of the fabric, the parameters in force, the
+    `deadlock`. `about` describes the run: the size of the fabric, the parameters in force, the
     fabric file, the source of the routes. `docs/reference/results.md` explains every number and
     every column.
     """
@@ -130,7 +130,7 @@ class Result(AnyResult):
 
     @property
     def title(self) -> str:
-        """What the scenario shows, what was changed of it, the network, and its routes."""
+        """Title, overrides, network and routes of the scenario."""
         said = [self.about.get("network"), self.about.get("routes")]
         return "; ".join([super().title, *filter(None, said)])
 
@@ -156,7 +156,7 @@ class Result(AnyResult):
 
     @property
     def classes(self) -> Sequence[Mapping[str, Any]]:
-        """One row of numbers a traffic class."""
+        """One row of results per traffic class."""
         rows: Sequence[Mapping[str, Any]] = self.summary["classes"]
         return rows
 

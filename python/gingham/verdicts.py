@@ -1,4 +1,4 @@
-"""Verdicts of runs: their order, and which of them describe a steady state."""
+"""Verdicts of runs: their order, and the ones that describe a steady state."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ FROM_BEST = (
     "interrupted",
     "deadlocked",
 )
-# Of a steady state whose means have intervals: over all random numbers, or of one draw.
+# Verdicts on a steady state whose means have intervals, over all random numbers or for one draw.
 STEADY = frozenset({"ok", "ok-of-draw"})
 
 
 def is_steady(verdict: str) -> bool:
-    """Return whether a verdict says that means of a steady state are known.
+    """Return whether a verdict means that the steady state was measured.
 
     >>> is_steady("ok-of-draw"), is_steady("finished")
     (True, False)

@@ -149,7 +149,7 @@ fn text_of_cure(fabric: &Fabric, routes: RouteSet<'_>) -> String {
     }
 }
 
-/// Advice to choose another algorithm, whatever the lanes.
+/// Advice to choose another algorithm, regardless of the lanes.
 fn other_algorithm(fabric: &Fabric, routes: &Routes) -> String {
     format!(
         "choose an algorithm whose proof succeeds, such as {}, or allow it (allow_deadlock=True)",

@@ -1,12 +1,13 @@
-//! Advice on routes that can deadlock: the algorithm to choose instead.
+//! Advice on routes that can deadlock: an algorithm to use instead.
 //!
 //! ```text
 //!   candidates ──route──► prove ──► free? ──► bound on all-to-all load ──► the highest
 //! ```
 //!
-//! The candidates are routed and proved only when an error or verdict needs the advice, and only on
-//! fabrics on which that takes less than about a second. In-transit routing is no candidate: it needs
-//! hosts that forward packets, which is a property of the network and not of its routes.
+//! The candidates are routed and proved only when an error or verdict needs the advice, and only if
+//! the fabric is small enough for this to take less than about a second. In-transit routing is
+//! excluded: it needs hosts that forward packets, which is a property of the network and not of its
+//! routes.
 
 use gingham_topology::routing::{
     self, Algorithm, DimensionOrder, Ejection, Form, Root, RouteSet, Routes, ShortestPath,
@@ -14,14 +15,14 @@ use gingham_topology::routing::{
 };
 use gingham_topology::{Fabric, Grid};
 
-/// Switches up to which the candidates are compared.
+/// Maximum number of switches for comparing the candidates.
 const SWITCHES_MAX: usize = 64;
-/// Switches up to which `smart` is a candidate: on 36 it takes 0.2 s, on 60 over 4 s.
+/// Maximum number of switches for `smart` as a candidate: on 36 it takes 0.2 s, on 60 over 4 s.
 const SMART_SWITCHES_MAX: usize = 40;
-/// Pairs of hosts up to which the candidates are compared.
+/// Maximum number of host pairs for comparing the candidates.
 const HOST_PAIRS_MAX: usize = 1 << 20;
 
-/// An algorithm that was proved free of deadlock on a fabric.
+/// An algorithm proved free of deadlock on a fabric.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct SafeRoutes {
     /// The value of `routing.algorithm`, as TOML.
@@ -30,7 +31,8 @@ pub(crate) struct SafeRoutes {
     pub(crate) bound: f64,
 }
 
-/// What to set `routing.algorithm` to in place of an algorithm that gave these routes, for one lane.
+/// Value of `routing.algorithm` to use instead of an algorithm that gave these routes, for one
+/// lane.
 pub(crate) fn advice(fabric: &Fabric, routes: &Routes) -> String {
     let form = match routes {
         Routes::Source(_) => Form::Source,
@@ -52,8 +54,8 @@ pub(crate) fn advice(fabric: &Fabric, routes: &Routes) -> String {
     )
 }
 
-/// The candidate with the highest bound among those that are free of deadlock on one lane; of equals
-/// the first. `None` if the fabric is too large to compare them, or no pair of hosts is joined.
+/// The candidate with the highest bound among those free of deadlock on one lane; the first one in
+/// a tie. `None` if the fabric is too large for the comparison, or if no two hosts are connected.
 pub(crate) fn best(fabric: &Fabric, form: Form) -> Option<SafeRoutes> {
     let switches = fabric.switches().len();
     let hosts = fabric.endpoint_ids().filter(|end| fabric.is_host_endpoint(*end)).count();
@@ -89,8 +91,8 @@ fn candidates(switches: usize) -> Vec<(&'static str, Algorithm)> {
     all
 }
 
-/// The bound of an algorithm on all-to-all load, if it routes the fabric in this form and its routes
-/// are free of deadlock on one lane and join any hosts.
+/// Bound on all-to-all load of an algorithm, if it routes the fabric in this form and its routes
+/// connect any hosts and are free of deadlock on one lane.
 fn proved_bound(fabric: &Fabric, algorithm: &Algorithm, form: Form) -> Option<f64> {
     let routes = [routing::route(fabric, algorithm, form).ok()?];
     let set = RouteSet { routes: &routes, lanes: None, ejection: Ejection::Always };
@@ -101,7 +103,7 @@ fn proved_bound(fabric: &Fabric, algorithm: &Algorithm, form: Form) -> Option<f6
     Some(Statistics::new(fabric, &routes[0]).all_to_all?.fraction)
 }
 
-/// Whether a fabric is a grid of which no dimension closes to a ring of four switches or more.
+/// Whether a fabric is a grid without a dimension that closes to a ring of four switches or more.
 fn is_grid_without_rings(fabric: &Fabric) -> bool {
     Grid::recognise(fabric).is_ok_and(|grid| {
         !grid.wraps().iter().zip(grid.dimensions()).any(|(wraps, size)| *wraps && *size > 3)
@@ -142,9 +144,9 @@ mod tests {
         }
     }
 
-    /// On a 4 x 4 mesh with a host a switch, the channel between the middle columns of a row carries
-    /// in dimension order the traffic of 2 hosts of its row to the 8 hosts of the other half: 16
-    /// pairs, and the 15 partners of a host allow 15 / 16.
+    /// On a 4 x 4 mesh with one host per switch, dimension order sends the traffic of 2 hosts of a
+    /// row to the 8 hosts of the other half through the channel between the middle columns. These
+    /// are 16 pairs, and each host sends to 15 others, so the bound is 15 / 16.
     #[test]
     fn dimension_order_is_the_best_of_a_mesh() {
         let found = best(&mesh(&[4, 4]), Form::Source).expect("the fabric is small");

@@ -34,21 +34,21 @@ pub struct Stepping {
     pub by: SteppedBy,
     /// Why, in words that follow "because".
     pub because: &'static str,
-    /// The scenario keys that rule out columns, where they do.
+    /// Scenario keys that rule out columns, if any.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pub keys: &'static [&'static str],
-    /// How many times faster columns would be, where they are ruled out and the run is long.
+    /// Expected speed-up by columns, if they are ruled out and the run is long.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub columns_faster: Option<u32>,
 }
 
 impl Stepping {
-    /// Stepping that no scenario key decides.
+    /// A choice of stepper that no scenario key affects.
     pub const fn new(by: SteppedBy, because: &'static str) -> Self {
         Self { by, because, keys: &[], columns_faster: None }
     }
 
-    /// The note on a run whose scenario rules out a stepper that would be several times faster.
+    /// Note on a run whose scenario rules out a stepper that would be several times faster.
     pub fn note(&self) -> Option<String> {
         let times = self.columns_faster?;
         let because = self.because;

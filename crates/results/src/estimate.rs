@@ -62,8 +62,8 @@ impl Estimate {
         Self::of_sections_to(sections, student_t)
     }
 
-    /// The same with another width: `point` gives the standard errors from the mean to the end of
-    /// the interval, by degrees of freedom.
+    /// As `of_sections`, with another width: `point` maps degrees of freedom to the half-width in
+    /// standard errors.
     pub fn of_sections_to(sections: &[Ratio], point: impl FnMut(u32) -> f64) -> Option<Self> {
         let whole = total(sections);
         let mean = (whole.over > 0.0).then(|| whole.sum / whole.over)?;

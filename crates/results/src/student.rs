@@ -29,11 +29,12 @@ pub fn student_t(degrees: u32) -> f64 {
     }
 }
 
-/// The point of Student's t that is exceeded with probability `chance`, above 0 and below a half;
-/// infinite without a degree of freedom.
+/// Upper quantile of Student's t: the value exceeded with probability `chance`, above 0 and below a
+/// half. Infinite without a degree of freedom.
 ///
-/// Beyond a thousand degrees it is that of a thousand, which is larger by less than 1 %. With one
-/// degree the arcsine cancels digits: at a chance of 1e-6 the point is exact to 3e-6 of itself.
+/// Above a thousand degrees the value for a thousand is used, which is larger by less than 1 %.
+/// With one degree, cancellation in the arcsine costs digits: at a chance of 1e-6 the relative
+/// error is 3e-6.
 #[must_use]
 pub fn student_t_beyond(degrees: u32, chance: f64) -> f64 {
     debug_assert!(chance > 0.0 && chance < 0.5, "a tail of the distribution");
@@ -51,7 +52,7 @@ fn halved(is_below: impl Fn(f64) -> bool) -> f64 {
     halved_between((NORMAL, HIGHEST), is_below)
 }
 
-/// Bisects between two ends, to the last bit.
+/// Bisects an interval to the last bit.
 fn halved_between((mut low, mut high): (f64, f64), is_below: impl Fn(f64) -> bool) -> f64 {
     loop {
         let middle = f64::midpoint(low, high);
@@ -123,7 +124,7 @@ mod tests {
             let usual = student_t(degrees);
             assert!((student_t_beyond(degrees, 0.025) - usual).abs() < 1e-9);
         }
-        // Two: the tail beyond t is (1 - t / sqrt(2 + t²)) / 2.
+        // With two degrees the tail beyond t is (1 - t / sqrt(2 + t²)) / 2.
         for chance in [1e-4, 1e-6] {
             let t = student_t_beyond(2, chance);
             assert!(((1.0 - t / (2.0 + t * t).sqrt()) / 2.0 / chance - 1.0).abs() < 1e-6);

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 FAILED = 5
-# Columns of the table of points, and the numbers of those that have one.
+# Columns of the table of points, with the keys of their numbers.
 COLUMNS = ("load", "accepted", "least served", "mean latency", "p99", "of which")
 NUMBERS = {
     "accepted": "accepted_load",
@@ -50,7 +50,7 @@ NUMBERS = {
     "mean latency": "latency_mean_ns",
     "p99": "latency_p99_ns",
 }
-# Columns that are left out if no point has their number.
+# Columns that are omitted if no point has a value.
 MAY_LACK = ("least served", "p99")
 
 
@@ -87,13 +87,13 @@ def curve(
 ) -> None:
     """Measure latency against accepted load of SCENARIO: a TOML file, or the name of an example.
 
-    Every load is run several times, with the same messages for every routing. Means, and the 99th
-    percentile beside them, have 95 % intervals over these replications. A point with a saturated,
-    deadlocked or censored replication (over 1 % of messages not delivered) has no latency: it
-    would be that of the messages that arrived in time. Several classes of traffic keep their
-    proportions, and their loads sum to the one given. The folder is that of a sweep, with curve.png
-    and curve.csv; gingham query answers questions about its runs. --resume adds loads, routings and
-    replications to the curve of a folder, where all else is the same.
+    Every load is run several times, with the same messages for every routing. Means and 99th
+    percentiles have 95 % intervals over these replications. A point with a saturated, deadlocked or
+    censored replication (over 1 % of messages not delivered) has no latency: it would only cover
+    the messages delivered in time. Several classes of traffic keep their proportions, and their
+    loads sum to the one given. The folder has the format of a sweep, with curve.png and curve.csv;
+    gingham query answers questions about its runs. --resume adds loads, routings and replications
+    to the curve of a folder, if all other settings are equal.
 
     With --beside, curve.png has the points of another simulator, too. Loads are shares of the
     hosts' links, latencies are nanoseconds from creation to delivery; a column routing names lines,
@@ -191,7 +191,7 @@ def routings_in(table: pa.Table) -> list[str]:
 
 
 def print_points(table: pa.Table, title: str, changes: str) -> None:
-    """Print a row a point; ± is half of a 95 % interval.
+    """Print one row per point; ± is half of a 95 % interval.
 
     Intervals of the least served load and of the 99th percentile are in curve.csv.
     """
@@ -217,7 +217,7 @@ def has(points: Sequence[Mapping[str, Any]], column: str) -> bool:
 
 
 def cell(point: Mapping[str, Any], column: str) -> str:
-    """Return the text of a point in a column; a dash for a number that it does not have."""
+    """Return the text of a point in a column; a dash for a missing value."""
     number = point.get(NUMBERS.get(column, "load"))
     if number is None:
         return "-"
@@ -236,7 +236,7 @@ def cell(point: Mapping[str, Any], column: str) -> str:
 
 
 def conditions_text(point: Mapping[str, Any]) -> str:
-    """Return how many replications of a point have each condition, of those that any has."""
+    """Return the number of replications of a point in each condition that occurs."""
     counts = [(point[name], name.replace("_", " ")) for name in CONDITIONS]
     shown = [f"{count} {name}" for count, name in counts if count]
     return f"{', '.join(shown)} of {point['replications']}" if shown else ""

@@ -1,4 +1,4 @@
-"""`gingham run --replications`: several seeds of one scenario, with the intervals over them."""
+"""`gingham run --replications`: several seeds of one scenario, with intervals over the runs."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 
 def require_replicable(given: Mapping[str, object]) -> None:
-    """Raise `click.BadOptionUsage` for an option that replications cannot have.
+    """Raise `click.BadOptionUsage` for an option that cannot be combined with replications.
 
-    `given` holds the value of each such option that was given, or something false.
+    `given` holds the value of each such option that was given, or a false value.
     """
     for option, value in given.items():
         if value:
@@ -33,7 +33,7 @@ def require_replicable(given: Mapping[str, object]) -> None:
 def run_replications(
     scenario: Scenario, replications: int, output: Path | None, *, allow_deadlock: bool
 ) -> Replications:
-    """Make the runs, with their progress; an interruption says what is kept."""
+    """Start the runs and show their progress; an interrupt reports the runs that are kept."""
     from gingham.replications import replicate
     from gingham.store import require_place
 
@@ -53,7 +53,7 @@ def run_replications(
 
 
 def print_replications(found: Replications, output: Path | None, *, as_json: bool) -> None:
-    """Print what the runs measured together."""
+    """Print the results of all runs together."""
     if as_json:
         print_json({**found.summary, "output": None if output is None else str(output)})
         return

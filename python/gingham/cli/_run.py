@@ -96,8 +96,8 @@ SEVERAL_RUNS = (
     "--replications",
     type=click.IntRange(2, 1000),
     metavar="N",
-    help="Run N seeds, which follow from that of the scenario, on all cores, and print means with "
-    "intervals over these runs. The folder of -o is then that of a sweep.",
+    help="Run N seeds, derived from that of the scenario, on all cores, and print means with "
+    "intervals over these runs. The folder of -o then has the format of a sweep.",
 )
 @allow_deadlock_option
 @strict_option
@@ -168,7 +168,7 @@ def run(
     with run_folder(output, overwrite=force) as folder, interruptible(folder):
         with progress_shown() as on_progress:
             simulation = Simulation(changed, allow_deadlock, engine)
-            # Shown before the run, which may be long: a load above its bound has no steady state.
+            # Printed before a possibly long run: a load above its bound has no steady state.
             for overload in simulation.about["overloads"]:
                 warn(overload)
             result = simulate(simulation, folder, on_progress)
@@ -254,34 +254,34 @@ def keep(folder: RunFolder, result: AnyResult) -> None:
 
 
 def least_served(classes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield a line for each class: the sender or flow, and the destination, served least."""
+    """Yield a line per class with the least served sender or flow, and destination."""
     for numbers in classes:
         facts = []
         if (load := numbers["least_served_load"]) is not None:
-            facts.append(f"{numbers['least_served']} has {load:.3g} accepted")
+            facts.append(f"{numbers['least_served']} has an accepted load of {load:.3g}")
         if (share := numbers["least_served_destination_share"]) is not None:
             host = numbers["least_served_destination"]
-            facts.append(f"{host} is delivered {percent(min(share, 1.0))} of its payload")
+            facts.append(f"{host} receives {percent(min(share, 1.0))} of its payload")
         if facts:
             yield f"least served of {numbers['name']}: {', '.join(facts)}"
 
 
 def bounds(classes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield a line for each class: the load at which its routes fill a channel."""
+    """Yield a line per class with the load at which its routes fill a channel."""
     for numbers in classes:
         if (load := numbers["bound_load"]) is None or not (channel := numbers["bound_channel"]):
             continue
-        among = " (channels of hosts alone)" if numbers["bound_kind"] == "host-channels" else ""
+        among = " (host channels only)" if numbers["bound_kind"] == "host-channels" else ""
         line = f"bound of {numbers['name']}: load {load:.3g} on these routes{among}"
         if numbers["offered_load"] is not None:
-            line += f"; {channel} is asked for {percent(numbers['bound_share'])} of its capacity"
+            line += f"; {channel} is offered {percent(numbers['bound_share'])} of its capacity"
         else:
             line += f", where {channel} is full"
         yield f"{line} by {counted(numbers['bound_flows'], 'flow')}"
 
 
 def busiest(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a line for each of the busiest channels: how busy it was, and flows that take it."""
+    """Yield a line for each of the busiest channels: its utilisation, and flows that use it."""
     for one in summary["busiest"]:
         line = f"busy: {one['channel']} {percent(one['utilisation'])} of the time"
         if one["flows"] is not None:

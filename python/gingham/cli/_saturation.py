@@ -65,15 +65,15 @@ def saturation(
 ) -> None:
     """Find the saturation load of SCENARIO: a TOML file, or the name of an example.
 
-    The search begins at low load, goes on around the bound of the traffic on its routes, and then
+    The search begins at low load, continues around the bound of the traffic on its routes, and then
     bisects, separately for each replication, down to the tolerance. The verdict of a run decides:
     ok is below saturation, saturated is above. Runs that did not converge are not used, and leave
-    the interval wider. The 95 % interval over replications includes what is left open, and is
-    clipped to the union of the brackets of all replications. Several classes of traffic keep their
-    proportions, and their loads sum to the one found.
+    the interval wider. The 95 % interval over replications also covers the brackets that remain,
+    and is clipped to the union of the brackets of all replications. Several classes of traffic keep
+    their proportions, and their loads sum to the one found.
 
-    The capacity is the most that was accepted at any load. At the highest load a network may accept
-    less: it collapses if the difference is beyond the intervals.
+    The capacity is the highest accepted load at any offered load. At the highest offered load a
+    network may accept less: it collapses if the difference exceeds the intervals.
 
     \b
     Examples:
@@ -130,7 +130,7 @@ def facts(found: Saturation, folder: Path, tolerance: float) -> list[tuple[str, 
 
 
 def capacity_rows(found: Saturation) -> Iterator[tuple[str, str]]:
-    """Yield the capacity, and what is left of it at the highest load."""
+    """Yield the capacity, and the accepted load at the highest offered load."""
     if found.capacity is None or found.highest is None:
         return
     yield "capacity", accepted_text(found.capacity)
@@ -146,7 +146,7 @@ def capacity_rows(found: Saturation) -> Iterator[tuple[str, str]]:
 
 
 def accepted_text(accepted: Accepted) -> str:
-    """Return what is accepted at a load, and of the sender or flow that is served least."""
+    """Return the accepted load at an offered load, with that of the least served sender or flow."""
     text = f"{interval_text(accepted.accepted_load)} at a load of {accepted.load:g}"
     if accepted.least_served_load is None:
         return text

@@ -28,7 +28,7 @@ COLUMNS = {
     "end_ps": "int64",
     "makespan_ps": "int64",
 }
-# Numbers and texts of a summary that make columns of a run.
+# Values of a summary that become columns of a run.
 SUMMARY = [
     "verdict",
     "verdict_reason",
@@ -103,10 +103,10 @@ def load_of_all(classes: Sequence[Mapping[str, Any]], load: str, hosts: int) -> 
 
 
 def least_served(classes: Sequence[Mapping[str, Any]], hosts: int) -> float | None:
-    """Return the accepted load of the sender or flow that is served least in any class.
+    """Return the accepted load of the least served sender or flow of any class.
 
-    It is relative to its share of the traffic: if it is served by half, half of the load of all
-    classes together.
+    It is relative to its share of the traffic: half the load of all classes together if it gets
+    half of its share.
 
     >>> one = {"hosts": 2, "generated_load": 0.4, "least_served_load": 0.1}
     >>> least_served([one, one | {"generated_load": 0.2}], 2)
@@ -125,7 +125,7 @@ def least_served(classes: Sequence[Mapping[str, Any]], hosts: int) -> float | No
 
 
 def bound_of_all(classes: Sequence[Mapping[str, Any]], offered: float | None) -> float | None:
-    """Return the load of all classes together at which the fullest channel of any is full.
+    """Return the load of all classes together that fills the fullest channel of any class.
 
     >>> one = {"bound_share": 0.8}
     >>> bound_of_all([one, {"bound_share": 0.5}, {}], 0.2)

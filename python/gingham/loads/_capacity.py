@@ -1,4 +1,4 @@
-"""Capacity and collapse: the most that a network accepts, and what is left at the highest load.
+"""Capacity and collapse: the highest accepted load, and the accepted load in overload.
 
 ::
 
@@ -8,10 +8,10 @@
              │    *                 the capacity by more than both intervals
              └──────────────────── offered
 
-Past saturation a network may accept less than it did just below: packets that wait block others,
-and sources near their destinations take what the others lose. (Dally and Towles, "Principles and
-Practices of Interconnection Networks", 2004, sections 23.1 and 25.2: throughput is the accepted
-traffic of the flow that is served least.)
+Past saturation a network may accept less than just below it. Blocked packets block others, and
+sources near their destinations take the bandwidth that the others lose. (Dally and Towles,
+"Principles and Practices of Interconnection Networks", 2004, sections 23.1 and 25.2: throughput is
+the accepted traffic of the least served flow.)
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Accepted:
-    """What a network accepts at an offered load, over all replications of that load."""
+    """Accepted load at an offered load, over all replications of that load."""
 
     load: float
     accepted_load: Interval
-    # Accepted load of the sender, or flow, that is served least; None where it is not measured.
+    # Accepted load of the least served sender or flow; None if it is not measured.
     least_served_load: Interval | None = None
 
 
 @dataclass(frozen=True)
 class Capacity:
-    """The most that a network accepts, and what it accepts at the highest load tried."""
+    """The capacity of a network, and its accepted load at the highest load tried."""
 
-    # The load with the highest mean of accepted load; of equals, the lowest.
+    # The point with the highest mean accepted load; the lowest offered load in a tie.
     capacity: Accepted
     highest: Accepted
     # `highest`, if its interval lies below that of the capacity. None otherwise, and for one
@@ -48,7 +48,7 @@ class Capacity:
 
 
 def capacity_of(rows: Iterable[Mapping[str, Any]]) -> Capacity | None:
-    """Return the capacity that runs show: rows with `load`, `accepted_load`, `least_served_load`.
+    """Return the capacity from rows with `load`, `accepted_load` and `least_served_load`.
 
     `None` if no run measured an accepted load.
     """
@@ -65,7 +65,7 @@ def capacity_of(rows: Iterable[Mapping[str, Any]]) -> Capacity | None:
 
 
 def accepted_at(load: float, rows: Iterable[Mapping[str, Any]]) -> Accepted:
-    """Return the means over the runs of one load."""
+    """Return the means over the runs at one load."""
     runs = list(rows)
     least = [row["least_served_load"] for row in runs]
     known = [value for value in least if value is not None]

@@ -11,12 +11,12 @@
 Every point is a mean over replications with Student's interval in both directions. All routings are
 offered the same messages: replications share their random numbers.
 
-**Latency is left out** of a point, mean and p99, if any replication is `saturated` or `deadlocked`,
-or left more than one per cent of its messages undelivered (`censored`). Such a mean is one of the
-messages that arrived before the run ended: it depends on the length of the run and on the seed,
-and has no limit. Counting the others with their age would give a lower bound that also grows with
-the run. If one replication of a point is left out, the rest would be a selection of the lucky
-ones, so all of them are.
+**Latency is omitted** at a point, mean and p99, if any replication is `saturated` or `deadlocked`,
+or left more than one per cent of its messages undelivered (`censored`). Such a mean covers only the
+messages delivered before the run ended: it depends on the length of the run and on the seed, and
+has no limit. Including the others with their age would give a lower bound that also grows with the
+run. If a single replication lacks a latency, the remaining ones are a biased selection, so the
+whole point has none.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from gingham import scenario
     from gingham.results import Results
 
-# Columns of a run that a curve has the mean of, and the columns of their half-widths.
+# Columns of a run that are averaged in a curve, with the columns of their half-widths.
 MEANS = {
     "accepted_load": "accepted_load_half_width",
     "least_served_load": "least_served_load_half_width",
@@ -46,7 +46,7 @@ MEANS = {
     "latency_p99_ns": "latency_p99_half_width_ns",
 }
 LATENCIES = ("latency_mean_ns", "latency_p99_ns")
-# Conditions of runs, by the column that counts them.
+# Conditions of runs, by the column with their count.
 CONDITIONS = {
     "not_converged": "verdict = 'not-converged'",
     **WITHOUT_LATENCY,
@@ -109,12 +109,12 @@ def curve(
 
 
 def curve_table(results: Results) -> pa.Table:
-    """Return a row a point: axes, means with half-widths, and conditions of the replications.
+    """Return one row per point: axes, means with half-widths, and conditions of replications.
 
     Columns: `routing`, if there are several, and `load`; `replications`; `accepted_load` and
-    `least_served_load` (the accepted load of the sender or flow that is served least),
-    `latency_mean_ns` and `latency_p99_ns`, each with its half-width; and of the replications those
-    that are `not_converged`, `censored` (over one per cent of messages not delivered), `saturated`,
+    `least_served_load` (the accepted load of the least served sender or flow), `latency_mean_ns`
+    and `latency_p99_ns`, each with its half-width; and the number of replications that are
+    `not_converged`, `censored` (over one per cent of messages not delivered), `saturated`,
     `deadlocked`, `failed`. A point has no latency if a replication is censored, saturated or
     deadlocked.
     """
@@ -138,7 +138,7 @@ def curve_table(results: Results) -> pa.Table:
 
 
 def has_mean(point: Mapping[str, Any], name: str, count: int) -> bool:
-    """Return whether the mean of a column over `count` replications of a point describes it.
+    """Return whether the mean of a column over `count` replications is valid for a point.
 
     >>> steady = {"replications": 3, "censored": 0, "saturated": 0, "deadlocked": 0, "failed": 0}
     >>> has_mean(steady, "latency_p99_ns", 3), has_mean(steady, "latency_p99_ns", 2)

@@ -16,11 +16,11 @@ otherwise, and until a replication is saturated, the load is doubled. Then each 
 middles of the brackets. The highest load comes last, for the capacity (`_capacity.py`).
 
 **Interval.** It reaches from the lower end of Student's interval of the lower ends to the upper end
-of Student's interval of the upper ends, and never beyond the union of the brackets: no replication
-was saturated below it, and every one was above it. Of few replications Student's interval is wider
-than the union (t is 12.7 for two of them, 2.8 for five). The union of n brackets holds the median
-of the saturation loads of replications with a probability of 1 - 2^(1 - n): 50 % for two, 94 % for
-five.
+of Student's interval of the upper ends. It never extends beyond the union of the brackets: no
+replication was saturated below it, and every one was above it. With few replications Student's
+interval is wider than the union (t is 12.7 for two of them, 2.8 for five). The union of n brackets
+holds the median of the saturation loads of replications with probability 1 - 2^(1 - n): 50 % for
+two, 94 % for five.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from gingham import scenario
     from gingham.results import Results
 
-# Digits of a load: more than any tolerance, fewer than rounding errors.
+# Digits to which loads are rounded: finer than any tolerance, coarser than rounding errors.
 DIGITS = 6
 # The first load, as a share of the highest one.
 FIRST_SHARE = 1 / 8
@@ -72,9 +72,9 @@ class SaturationLoad:
     # Ends of the interval; None for one replication.
     low: float | None
     high: float | None
-    # The larger distance of the mean to an end.
+    # Distance from the mean to the farther end.
     half_width: float | None
-    # Whether an end is that of the union of the brackets, and not that of a 95 % interval.
+    # Whether an end comes from the union of the brackets rather than from the 95 % interval.
     clipped: bool
     count: int
 
@@ -83,22 +83,22 @@ class SaturationLoad:
 class Saturation:
     """The load at which a scenario saturates."""
 
-    # None if a replication takes every load up to `tried`.
+    # None if no replication saturates up to `tried`.
     load: SaturationLoad | None
     # What the network accepts just above it.
     accepted_load: Interval | None
     brackets: tuple[Bracket, ...]
     tried: float
     runs: int
-    # Of these, runs in which too little was measured to be sure, and which are not used.
+    # Of these, runs that are not used because they did not converge.
     not_converged: int
     # The bound of this traffic on these routes, if the records of the runs have it.
     bound_load: float | None = None
-    # The most that was accepted, and the load at which it was.
+    # The highest accepted load, with its offered load.
     capacity: Accepted | None = None
-    # What was accepted at the highest load tried.
+    # Accepted load at the highest load tried.
     highest: Accepted | None = None
-    # The same, if it lies below the capacity by more than both intervals.
+    # `highest`, if it is below the capacity by more than both intervals; otherwise None.
     collapse: Accepted | None = None
 
 
@@ -160,7 +160,7 @@ def next_loads(
 
 
 def read_bound(results: Results) -> float | None:
-    """Return the bound of the traffic on the routes, the least that any run reports."""
+    """Return the bound of the traffic on its routes, the lowest that any run reports."""
     if "bound_load" not in results.columns["runs"]:
         return None
     [bound] = results.query("select min(bound_load) from runs").columns[0].to_pylist()
@@ -248,7 +248,7 @@ def gaps_of(bracket: Bracket) -> Iterator[tuple[float, float]]:
 
 
 def summary(brackets: Iterable[Bracket], results: Results, tried: float) -> Saturation:
-    """Return what all brackets say together, and the capacity that all runs show."""
+    """Return the combined result of all brackets, and the capacity from all runs."""
     found = tuple(brackets)
     counted = "select count(*), count(*) filter (verdict = 'not-converged') from runs"
     runs, not_converged = (column[0].as_py() for column in results.query(counted).columns)
@@ -273,7 +273,7 @@ def summary(brackets: Iterable[Bracket], results: Results, tried: float) -> Satu
 
 
 def read_capacity(results: Results) -> Capacity | None:
-    """Return the capacity that the runs show."""
+    """Return the capacity from the runs."""
     least = "least_served_load" if "least_served_load" in results.columns["runs"] else "null"
     return capacity_of(
         results.query(

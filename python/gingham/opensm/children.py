@@ -12,9 +12,9 @@ its own process id, what it started with it, and waited for. An interrupt comes:
 while a child starts or ends, so that none is forgotten half-way. We are killed outright: the
 kernel kills what we started (`setpriv --pdeathsig`, where it is installed).
 
-Invariant: after the block no child runs. What children write stays in their folder. A killed child
-that the kernel has not removed within `END_TIMEOUT_S` executes no instruction any more; it is left
-to the kernel, and the block ends as it would without it.
+Invariant: no child runs after the block. The output of children stays in their folder. A killed
+child that the kernel has not removed within `END_TIMEOUT_S` executes no more instructions. It is
+left to the kernel, and the block ends normally.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-# Limit of the wait for killed processes. They are gone in milliseconds, unless the kernel cannot
-# end a system call or the machine has no processor to spare.
+# Limit on the wait for killed processes. They exit within milliseconds, unless the kernel cannot
+# complete a system call or the machine has no free processor.
 END_TIMEOUT_S = 10.0
 SIGNALS_HELD = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 
@@ -141,14 +141,14 @@ def mortal() -> list[str]:
 
 
 def end(*children: subprocess.Popen[bytes]) -> None:
-    """Kill children with what they started, and wait for all of them up to `END_TIMEOUT_S`.
+    """Kill children and their own children, and wait for all of them up to `END_TIMEOUT_S`.
 
-    The end of the wait raises nothing: an exception here would replace the interrupt that ends the
-    block, and there is nothing left to do for the caller.
+    A timeout raises no exception: it would replace the interrupt that ends the block, and the
+    caller has nothing left to do.
     """
     for child in children:
         if child.poll() is None:
-            # Not before the poll: the id of a child that was waited for may be another's by now.
+            # Poll first: the kernel may have reused the process id of a child already waited for.
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(child.pid, signal.SIGKILL)
             child.kill()

@@ -2,14 +2,14 @@
 
 ::
 
-    latency │     ▫    ▫    hollow, at the top: no latency, of which the shape tells why
+    latency │     ▫    ▫    hollow, at the top: no latency; the shape gives the reason
             │        ┼
             │    ┼   ·      lighter: 99th percentile
             │ ┼  ·          bars: 95 % intervals over replications, both ways
             └──────────── accepted load
 
-Points that have not converged are hollow where they are. Curves of others are dashed, with
-triangles, each in a colour of its own.
+Points that have not converged are hollow and stay at their place. Curves of other simulators are
+dashed, with triangles, each in a separate colour.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Row = dict[str, Any]
 LOG_SPAN = 12.0
 # A logarithmic axis reaches down to this share of the least mean, however long the intervals are.
 LOG_BELOW = 0.5
-# Why a point is hollow: columns of the table that count replications, and their explanation.
+# Conditions of hollow points: the columns that count replications, and the explanation.
 UNSTEADY = {
     "not_converged": "not converged: runs are too\nshort, or the load too high",
     "censored": "censored: over 1 % of messages not\ndelivered; no latency, at the top",
@@ -100,7 +100,7 @@ def draw(
 
 
 def rows_by_line(curve: pa.Table) -> dict[str, list[Row]]:
-    """Return the points of each routing that are drawn, in the order of their loads."""
+    """Return the points of each routing to draw, in the order of their loads."""
     lines: dict[str, list[Row]] = {}
     for row in curve.to_pylist():
         points = lines.setdefault(str(row.get("routing", "")), [])
@@ -172,7 +172,7 @@ def line(
 
 
 def line_p99(axes: Axes, rows: Sequence[Row], colour: str, scale: float) -> None:
-    """Draw the 99th percentile of a routing as a lighter line with points."""
+    """Draw the 99th percentile of a routing as a lighter line with markers."""
     known = [row for row in rows if has_p99(row)]
     if known:
         axes.plot(

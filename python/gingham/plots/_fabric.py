@@ -8,7 +8,7 @@
                  │││    │││    │││
     hosts        ···    ···    ···     or their number, with one line in the colour of the busiest
 
-Over virtual lanes waits for credits are not counted, and there are no cores.
+Over virtual lanes, credit waits are not counted, so channels have no black core.
 
 The scale of colours ends at the next of 1, 2, 5 x 10^n % above the busiest channel. A unit of the
 axes is a point of the paper.

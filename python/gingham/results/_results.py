@@ -182,8 +182,8 @@ class Results:
     def without_latency(self) -> list[tuple[Any, ...]]:
         """Return the points, by their axes, with a saturated, deadlocked or censored run.
 
-        Their mean latencies are those of the messages that arrived in time. Only runs of fabrics
-        have such points.
+        Their mean latencies cover only the messages delivered in time. Only runs of fabrics have
+        such points.
         """
         if "classes" not in self._kind.parts:
             return []

@@ -36,7 +36,7 @@ pub(crate) struct AdaptiveHeads {
 struct Open {
     /// Each with the lanes that the head may take there.
     ports: Vec<(usize, u16)>,
-    /// The credits of each, on the lanes by which its load is judged.
+    /// Credits of each output, on the lanes that indicate its load.
     credits: Vec<u64>,
 }
 

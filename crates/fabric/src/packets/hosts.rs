@@ -40,7 +40,7 @@ struct Host {
 #[derive(Clone, Copy, Debug)]
 struct Offers {
     eligible: u16,
-    /// Whether any packet is ready, whatever credits there are.
+    /// Whether any packet is ready, regardless of credits.
     is_any_ready: bool,
     /// By lane: the group whose packet it would take.
     groups: [u8; LANES],

@@ -38,16 +38,16 @@ struct Sender {
     is_awaited: bool,
 }
 
-/// The time for which an idle channel had a packet ready and no credits for it.
+/// Total time that an idle channel spent with a packet ready but no credits for it.
 #[derive(Clone, Copy, Debug)]
 struct CreditWait {
-    /// Start of the wait that lasts; `NOT_WAITING` if none does.
+    /// Start of the current wait; `NOT_WAITING` if there is none.
     since_ps: u64,
     /// Picoseconds of all earlier waits.
     past_ps: u64,
 }
 
-/// No wait lasts.
+/// Value of `since_ps` without a current wait.
 const NOT_WAITING: u64 = u64::MAX;
 
 const _: () = assert!(size_of::<Sender>() == 64, "what a start needs to know is a cache line");
@@ -86,7 +86,7 @@ impl Links {
         Self { credit_waits: vec![credit_wait; senders.len()], senders, is_of_one_rate }
     }
 
-    /// Records whether a channel has a packet ready and no credits for it from `now` on.
+    /// Records whether, from `now` on, a channel has a packet ready but no credits for it.
     #[inline]
     pub(crate) fn set_credit_wait(&mut self, channel: ChannelId, waits: bool, now: u64) {
         let wait = &mut self.credit_waits[channel.index()];
@@ -99,7 +99,8 @@ impl Links {
         }
     }
 
-    /// Picoseconds up to an instant for which a channel had a packet ready and no credits for it.
+    /// Time in ps, up to `end_ps`, that an idle channel spent with a packet ready but no credits
+    /// for it.
     pub(crate) fn credit_wait_ps(&self, channel: ChannelId, end_ps: u64) -> u64 {
         let CreditWait { since_ps, past_ps } = self.credit_waits[channel.index()];
         past_ps + end_ps.saturating_sub(since_ps)

@@ -159,7 +159,7 @@ impl Network {
         Some((lane, candidates[usize::from(lane)].expect("only candidates are eligible")))
     }
 
-    /// Records whether an idle channel has a packet ready and no credits for it.
+    /// Records whether an idle channel has a packet ready but no credits for it.
     #[inline]
     pub(crate) fn set_credit_wait(&mut self, channel: ChannelId, waits: bool) {
         self.links.set_credit_wait(channel, waits, self.clock.now());

@@ -1,7 +1,7 @@
-//! What a demand puts on the channels of its paths.
+//! Sums the expected traffic of a class over the channels of its paths.
 //!
-//! Hosts of one switch share the path from that switch to a destination, so that a class that sends
-//! to all alike takes one walk for each switch and destination, not one for each pair.
+//! Hosts of one switch share the path from that switch to a destination. Uniform traffic therefore
+//! takes one walk for each pair of switch and destination, not one for each pair of hosts.
 
 use super::demand::{self, Demand, Uniform};
 use super::wire::{Consumed, Wire, Wires};
@@ -10,7 +10,7 @@ use gingham_topology::routing::Routes;
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
 use std::collections::BTreeMap;
 
-/// Walks of a class at most: a few seconds.
+/// Limit on the walks of a class, which take a few seconds.
 const WALKS_MAX: usize = 1 << 28;
 
 /// Follows the paths of a plan.
@@ -42,7 +42,7 @@ struct Sent {
     flows: u32,
 }
 
-/// A set of sources that send to all of one list.
+/// Sources that share one list of destinations.
 struct Group<'a> {
     among: &'a [EndpointId],
     senders: Vec<&'a Uniform<'a>>,
@@ -177,8 +177,8 @@ impl<'a> Carrier<'a> {
         }
     }
 
-    /// Follows the path between two endpoints from the first switch on. `None` without a path;
-    /// otherwise its length, and its channels in `self.channels`.
+    /// Follows the path between two endpoints from the first switch on. Stores its channels in
+    /// `self.channels` and returns its length; `None` without a path.
     fn walk(&mut self, set: PathSet, from: EndpointId, to: EndpointId) -> Option<PathLength> {
         let fabric = &self.plan.fabric;
         self.channels.clear();
@@ -198,7 +198,7 @@ impl<'a> Carrier<'a> {
             }
             Routes::Table(tables) => {
                 let mut node = switch;
-                // A path through more switches than there are is a loop.
+                // A table path that visits more switches than the fabric has is a loop.
                 for switches in 1..=fabric.switches().len() {
                     let channel = fabric.outgoing(node, tables.port(node, to)?)?;
                     self.channels.push(channel);
@@ -212,7 +212,7 @@ impl<'a> Carrier<'a> {
         }
     }
 
-    /// The senders of a group by their switch.
+    /// The senders of a group, keyed by their switch.
     fn switches_of<'g>(&self, group: &Group<'g>) -> BTreeMap<NodeId, Vec<&'g Uniform<'g>>> {
         let fabric = &self.plan.fabric;
         let mut switches: BTreeMap<NodeId, Vec<&Uniform<'_>>> = BTreeMap::new();
@@ -225,7 +225,7 @@ impl<'a> Carrier<'a> {
 }
 
 impl Uniform<'_> {
-    /// Messages a picosecond to all its destinations.
+    /// Messages per picosecond to all destinations together.
     fn total(&self) -> f64 {
         self.messages_per_ps * f64::from(self.receivers())
     }
@@ -240,7 +240,7 @@ impl Uniform<'_> {
     }
 }
 
-/// What senders send to the destination with this place in their list.
+/// Traffic from `senders` to the destination at index `place` of their list.
 fn sent(senders: &[&Uniform<'_>], place: usize) -> Sent {
     let to_it = senders.iter().filter(|sender| !sender.to.own.contains(&place));
     to_it.fold(Sent::default(), |sum, sender| Sent {

@@ -1,4 +1,4 @@
-//! The expected traffic of a class: messages a picosecond between endpoints.
+//! The expected traffic of a class: messages per picosecond between endpoints.
 
 use gingham_kernel::Time;
 use gingham_model::traffic::{
@@ -9,26 +9,26 @@ use gingham_results::real;
 use gingham_topology::EndpointId;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A source that sends to every endpoint of a list alike.
+/// A source that sends to every endpoint of a list with equal probability.
 pub(super) struct Uniform<'a> {
     pub(super) source: EndpointId,
     pub(super) to: &'a OtherHosts,
-    /// To each of them.
+    /// Rate to each destination.
     pub(super) messages_per_ps: f64,
     /// Whether its flows count: not where another list of the source holds all of them.
     pub(super) counts_flows: bool,
 }
 
-/// Messages from one endpoint to another.
+/// Source, destination, and messages per picosecond.
 pub(super) type Pair = (EndpointId, EndpointId, f64);
 
-/// The class that a class replies to in the end; itself if it does not reply.
+/// The class at the start of a chain of replies; the class itself if it does not reply.
 pub(super) fn root(plan: &Plan, class: ClassId) -> ClassId {
     let next = |id: &ClassId| replied(&plan.classes[id.index()]);
     std::iter::successors(Some(class), next).last().unwrap_or(class)
 }
 
-/// The class that a class replies to.
+/// The class whose messages this class replies to, if it sends replies.
 pub(super) fn replied(class: &ClassPlan) -> Option<ClassId> {
     match &class.sources.first()?.messages {
         MessagePlan::Replies(replies) => Some(replies.to),
@@ -36,8 +36,8 @@ pub(super) fn replied(class: &ClassPlan) -> Option<ClassId> {
     }
 }
 
-/// Whether the expected traffic of a class is what it creates for as long as the run lasts: a
-/// load above the bound then has no steady state.
+/// Whether the class creates its expected traffic throughout the run. Only then does a load above
+/// the bound rule out a steady state.
 pub(super) fn is_steady(plan: &Plan, id: ClassId) -> bool {
     let class = &plan.classes[root(plan, id).index()];
     let is_drawn = |source: &SourcePlan| match &source.messages {
@@ -84,7 +84,7 @@ fn scheduled_lengths(plan: &Plan, class: &ClassPlan) -> Vec<(u32, f64)> {
     counts.into_iter().map(|(bytes, count)| (bytes, real(count.into()) / total)).collect()
 }
 
-/// The messages of a schedule that are created in the time of the run.
+/// The messages of a schedule that are created before the end of the run.
 fn scheduled<'a>(
     plan: &'a Plan,
     source: &'a SourcePlan,
@@ -96,7 +96,7 @@ fn scheduled<'a>(
     messages.iter().filter(|message| message.created < plan.stop.time)
 }
 
-/// Messages a picosecond of a source that draws them; a backlogged one counts as at load 1.
+/// Messages per picosecond of a source with drawn messages; a backlogged source counts with load 1.
 fn drawn_rate(plan: &Plan, class: &ClassPlan, index: usize, drawn: &DrawnPlan) -> f64 {
     let source = &class.sources[index];
     let byte_ps = plan.byte_ps(plan.fabric.endpoint_channel(source.endpoint));
@@ -120,7 +120,7 @@ pub(super) struct Demand<'a> {
 }
 
 impl<'a> Demand<'a> {
-    /// That of a class; `None` if it would take more than `pairs_max` pairs to write it down.
+    /// The expected traffic of a class; `None` if it needs more than `pairs_max` separate pairs.
     pub(super) fn of(plan: &'a Plan, id: ClassId, pairs_max: usize) -> Option<Self> {
         let class = &plan.classes[id.index()];
         let mut demand = Self::default();
@@ -179,7 +179,7 @@ impl<'a> Demand<'a> {
         }
     }
 
-    /// Messages of a schedule over the time in which its class sends.
+    /// Adds the messages of a schedule at their mean rate over the active time of the class.
     fn add_scheduled(&mut self, plan: &Plan, class: &ClassPlan, source: &SourcePlan) {
         let end = class.active.end.min(plan.stop.time);
         let time_ps = real(end.as_ps().saturating_sub(class.active.start.as_ps()).max(1).into());
@@ -193,7 +193,7 @@ impl<'a> Demand<'a> {
         self.pairs.extend(counts.into_iter().map(pair));
     }
 
-    /// All of it as pairs; `None` if there are more than `pairs_max`.
+    /// Expands all traffic into pairs; `None` if there are more than `pairs_max`.
     pub(super) fn into_pairs(mut self, pairs_max: usize) -> Option<Vec<Pair>> {
         for Uniform { source, to, messages_per_ps, .. } in &self.uniform {
             if self.pairs.len() + to.among.len() > pairs_max {
@@ -204,7 +204,7 @@ impl<'a> Demand<'a> {
         Some(self.pairs)
     }
 
-    /// All pairs, one after the other, without their rates.
+    /// Iterates over all pairs of source and destination, without their rates.
     pub(super) fn each_pair(&self) -> impl Iterator<Item = (EndpointId, EndpointId)> {
         let pairs = self.pairs.iter().map(|(from, to, _)| (*from, *to));
         let lists = self.uniform.iter().filter(|of| of.counts_flows);

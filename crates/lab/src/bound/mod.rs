@@ -1,4 +1,4 @@
-//! The bound of a scenario's traffic on its routes, before anything is simulated.
+//! Load bound of a scenario's traffic on its routes, computed before the simulation starts.
 //!
 //! ```text
 //!   classes ──demand──► messages a picosecond, by pair ──routes──► bytes on each channel ──wire──► share of its capacity
@@ -38,24 +38,24 @@ use serde::Serialize;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// Pairs of endpoints of a class that are followed one by one at most.
+/// Limit on the pairs of endpoints of a class that are followed one by one.
 const PAIRS_MAX: usize = 1 << 22;
 /// Shares above 1 by less than this are rounding.
 const ROUNDING: f64 = 1e-6;
 
-/// Which channels a bound considers.
+/// The set of channels that a bound considers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BoundKind {
     /// All channels.
     AllChannels,
-    /// The channels of hosts: packets choose their path by what they meet.
+    /// Only injection and ejection channels, because packets choose their paths adaptively.
     HostChannels,
-    /// No channel: the class has too many pairs of hosts.
+    /// None: the class has too many pairs of hosts.
     None,
 }
 
-/// Expected loads of channels.
+/// Expected loads of all channels.
 #[derive(Clone, Debug)]
 pub struct TrafficBound {
     classes: Vec<ClassTraffic>,
@@ -63,44 +63,45 @@ pub struct TrafficBound {
     together: Vec<BTreeSet<ClassId>>,
 }
 
-/// What the traffic of a class puts on channels.
+/// Expected load of the channels under the traffic of one class.
 #[derive(Clone, Debug)]
 struct ClassTraffic {
     kind: BoundKind,
-    /// By channel, as a share of its capacity; of a backlogged class at load 1.
+    /// By channel, as a share of its capacity; at load 1 for a backlogged class.
     loads: Vec<f64>,
-    /// By channel: flows of the class that take it.
+    /// By channel: number of flows of the class that use it.
     flows: Vec<u32>,
-    /// The class that it replies to in the end, or itself.
+    /// The class at the start of the chain of replies, or the class itself.
     root: ClassId,
     is_backlogged: bool,
-    /// Whether the class creates that traffic as long as the run lasts.
+    /// Whether the class creates this traffic throughout the run.
     is_steady: bool,
 }
 
-/// A channel and the share of its capacity that is asked of it.
+/// A channel with its expected load.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Loaded {
-    /// The channel.
+    /// The loaded channel.
     pub channel: ChannelId,
-    /// Expected bytes over what it can carry.
+    /// Expected load as a share of the channel's capacity; above 1 if overloaded.
     pub share: f64,
 }
 
 /// The bound of one class.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ClassBound {
-    /// Which channels it considers.
+    /// Channels that the bound considers.
     pub kind: BoundKind,
-    /// The load of the class, or of the class that it replies to, at which a channel is full if the
-    /// loads of all classes change alike; `None` without a load to change.
+    /// Load that fills a channel if the loads of all classes scale together. For replies, it is the
+    /// load of the class that they reply to. `None` without an offered load, or if no channel is
+    /// considered.
     pub load: Option<f64>,
-    /// The fullest channel of the class, with what all classes put on it; at equal loads of 1 for a
-    /// backlogged class.
+    /// The fullest channel of the class, under the load of all classes. For a backlogged class,
+    /// under that class alone at load 1.
     pub fullest: Option<Loaded>,
     /// Flows of all classes on that channel.
     pub flows: u64,
-    /// The destination whose channel is fullest.
+    /// The destination with the fullest ejection channel, and the share of that channel.
     pub host: Option<(EndpointId, f64)>,
     /// The fullest channel, if classes that never stop offer more than it can carry together.
     pub over: Option<Loaded>,
@@ -110,7 +111,7 @@ pub struct ClassBound {
 }
 
 impl TrafficBound {
-    /// The expected loads of a plan.
+    /// Computes the expected loads of a plan.
     pub fn new(plan: &Plan) -> Self {
         let classes: Vec<ClassTraffic> =
             ClassId::first(plan.classes.len()).map(|id| ClassTraffic::of(plan, id)).collect();
@@ -150,7 +151,7 @@ impl TrafficBound {
         }
     }
 
-    /// Which channels are considered, by class.
+    /// The set of channels considered, by class.
     pub fn kinds(&self) -> impl Iterator<Item = BoundKind> {
         self.classes.iter().map(|class| class.kind)
     }
@@ -260,7 +261,7 @@ impl TrafficBound {
         sets.map(sum).fold(0.0, f64::max)
     }
 
-    /// The load of a class's root at which a channel of it, or of its replies, is full.
+    /// Load of the root class that fills a channel of the class or of its replies.
     fn bound_load(&self, plan: &Plan, id: ClassId) -> Option<f64> {
         let own = &self.classes[id.index()];
         if own.kind == BoundKind::None {
@@ -322,7 +323,7 @@ fn ejection(plan: &Plan, endpoint: EndpointId) -> ChannelId {
     Fabric::reverse(plan.fabric.endpoint_channel(endpoint))
 }
 
-/// The fullest of some channels; of equals, the first.
+/// The fullest of the given channels; the first one in a tie.
 fn fuller(channels: impl Iterator<Item = Loaded>) -> Option<Loaded> {
     channels.reduce(|a, b| if b.share > a.share { b } else { a })
 }
@@ -358,7 +359,7 @@ mod tests {
         let plan = plan(TORUS);
         let all_to_all = Statistics::new(&plan.fabric, &plan.path_sets[0]).all_to_all.unwrap();
         let bound = TrafficBound::new(&plan).class(&plan, ClassId::new(0));
-        // One packet a message, with its overhead.
+        // One packet per message, with its overhead.
         let gingham_model::Switching::Packets(packets) = &plan.switching else { panic!() };
         let wire = 1_024.0 + f64::from(packets.overhead_bytes);
         let expected = all_to_all.fraction * 1_024.0 / wire;
@@ -369,7 +370,7 @@ mod tests {
 
     #[test]
     fn lists_of_destinations_carry_what_their_pairs_carry() {
-        // Wormhole: route bytes and segments that follow the length of the path.
+        // Wormhole switching: route bytes and segment lengths depend on the length of the path.
         let text = TORUS
             .replace("infiniband-ndr", "myrinet-1280")
             .replace("length", "segmentation = { adaptive = \"80 B\" }\n        length");

@@ -5,29 +5,29 @@ use gingham_model::{ClassId, Plan};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The bound of a class's traffic on its routes, worked out before the run.
+/// Load bound of the traffic of a class on its routes, computed before the run.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct BoundSummary {
-    /// Which channels the bound considers: all, those of hosts where packets choose their path by
-    /// what they meet, or none where there are too many pairs of hosts.
+    /// Channels that the bound considers: all of them, only those of hosts if packets choose their
+    /// paths adaptively, or none if there are too many pairs of hosts.
     #[schemars(extend("x-unit" = ""))]
     pub bound_kind: BoundKind,
-    /// Load at which the fullest channel of the class is full, if the loads of all classes change
-    /// alike; of replies, the load of the class that they reply to. Saturation is at this load or
-    /// below.
+    /// Load that fills the fullest channel of the class if the loads of all classes scale together.
+    /// For replies, it is the load of the class that they reply to. Saturation occurs at or below
+    /// this load.
     #[schemars(extend("x-unit" = "1"))]
     pub bound_load: Option<f64>,
-    /// What all classes put on that channel at the offered load, over its capacity; of a backlogged
-    /// class, what the class would put on it at a load of 1.
+    /// Expected load of that channel at the offered load of all classes, over its capacity. For a
+    /// backlogged class, that class alone counts, at a load of 1.
     #[schemars(extend("x-unit" = "1"))]
     pub bound_share: Option<f64>,
     /// Name of that channel.
     #[schemars(extend("x-unit" = ""))]
     pub bound_channel: Option<String>,
-    /// Flows of all classes that take that channel.
+    /// Flows of all classes that use that channel.
     #[schemars(extend("x-unit" = "flows"))]
     pub bound_flows: u64,
-    /// The same share of the fullest channel into a destination.
+    /// Expected load of the fullest channel into a destination, over its capacity.
     #[schemars(extend("x-unit" = "1"))]
     pub bound_host_share: Option<f64>,
     /// Name of that destination.
@@ -54,7 +54,7 @@ impl BoundSummary {
 const CODE: &str = "load-above-bound";
 
 impl TrafficBound {
-    /// A note for each class that offers more than a channel can carry.
+    /// Returns a note for each class with a channel whose offered traffic exceeds its capacity.
     pub fn notes(&self, plan: &Plan) -> Vec<String> {
         let note = |id| {
             let bound = self.class(plan, id);

@@ -1,4 +1,4 @@
-//! What the messages of a class take of a channel, on average.
+//! Mean channel usage of the messages of a class.
 //!
 //! ```text
 //!   length drawn ──segmentation──► packets of at most L ──overhead, whole flits──► bytes on the wire
@@ -10,19 +10,19 @@
 use gingham_model::traffic::LengthPlan;
 use gingham_model::{ClassPlan, PathChoice, PathLength, PathSet, Switching};
 
-/// Lengths that are summed up one by one; of more, groups of neighbours.
+/// Limit on lengths that are summed one by one; above it, neighbouring lengths are grouped.
 const LENGTHS_MAX: u32 = 1 << 17;
-/// Means after which an exponential law is cut off: a probability below 1e-13.
+/// Cut-off of an exponential distribution, in means: the rest has a probability below 1e-13.
 const EXPONENTIAL_MEANS: f64 = 30.0;
 
-/// What a message takes on average over its length, without route bytes and marks.
+/// Mean channel usage of a message over all lengths, without route bytes and marks.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct Wire {
-    /// Probability that a message takes the path set that is asked about.
+    /// Probability that a message takes the path set in question.
     pub(super) share: f64,
-    /// Packets, times that probability.
+    /// Packets per message, times that probability.
     pub(super) packets: f64,
-    /// Bytes on the wire, times that probability.
+    /// Bytes per message on the wire, times that probability.
     pub(super) bytes: f64,
 }
 
@@ -58,7 +58,7 @@ impl Consumed {
     }
 }
 
-/// The messages of one class, by the number of switches on their path.
+/// Mean usage per message of a class, cached by path set and number of switches.
 pub(super) struct Wires<'a> {
     class: &'a ClassPlan,
     switching: &'a Switching,
@@ -78,7 +78,7 @@ impl<'a> Wires<'a> {
         Self { class, switching, choice, lengths, known: [Vec::new(), Vec::new()] }
     }
 
-    /// What a message takes that goes through so many switches by a path of a set.
+    /// Mean usage of a message that crosses `switches` switches on a path of `set`.
     pub(super) fn of(&mut self, set: PathSet, switches: usize) -> Wire {
         let known = &mut self.known[set.index()];
         if known.len() <= switches {
@@ -100,7 +100,7 @@ impl<'a> Wires<'a> {
         sum
     }
 
-    /// Packets of a message, and their bytes.
+    /// Packets of a message, and their total bytes on the wire.
     fn message(&self, length: u32, longest: u32) -> (f64, f64) {
         let whole = (length - 1) / longest;
         let last = length - whole * longest;
@@ -108,7 +108,7 @@ impl<'a> Wires<'a> {
         (f64::from(whole) + 1.0, bytes)
     }
 
-    /// Bytes of a packet with so much payload.
+    /// Bytes on the wire of a packet with the given payload.
     fn packet(&self, payload: u32) -> f64 {
         match self.switching {
             Switching::Wormhole(plan) => f64::from(payload) + f64::from(plan.overhead_bytes),
@@ -120,7 +120,7 @@ impl<'a> Wires<'a> {
     }
 }
 
-/// The probability with which a message of a length takes a path of a set.
+/// Probability that a message of the given length takes a path of the given set.
 fn probability_of(choice: &PathChoice, set: PathSet, length: u32) -> f64 {
     let alternative = match choice {
         PathChoice::Only | PathChoice::ByContention(_) => 0.0,
@@ -133,8 +133,8 @@ fn probability_of(choice: &PathChoice, set: PathSet, length: u32) -> f64 {
     }
 }
 
-/// Lengths in bytes with their probabilities. Above [`LENGTHS_MAX`] different ones, neighbours are
-/// represented by the one in their middle.
+/// Lengths in bytes with their probabilities. Beyond [`LENGTHS_MAX`] distinct lengths, neighbours
+/// are grouped and represented by the middle one.
 pub(super) fn lengths(plan: &LengthPlan) -> Vec<(u32, f64)> {
     match plan {
         LengthPlan::Fixed(bytes) => vec![(*bytes, 1.0)],
@@ -153,7 +153,7 @@ pub(super) fn lengths(plan: &LengthPlan) -> Vec<(u32, f64)> {
     }
 }
 
-/// The geometric law on 1, 2, 3 and so on: a length above `k` has the probability `q^k`.
+/// Geometric distribution on 1, 2, 3, ...: a length exceeds `k` with probability `q^k`.
 fn exponential(mean: f64) -> Vec<(u32, f64)> {
     if mean <= 1.0 {
         return vec![(1, 1.0)];
@@ -168,7 +168,7 @@ fn exponential(mean: f64) -> Vec<(u32, f64)> {
     groups(1, last, last / LENGTHS_MAX + 1).map(of_group).collect()
 }
 
-/// A power of a number by squaring: the same bits on every platform.
+/// Power by repeated squaring, with identical bits on every platform.
 fn power(base: f64, exponent: u32) -> f64 {
     let (mut square, mut rest, mut product) = (base, exponent, 1.0);
     while rest > 0 {
@@ -181,7 +181,7 @@ fn power(base: f64, exponent: u32) -> f64 {
     product
 }
 
-/// The numbers from one to another in groups: the middle of each and its size.
+/// Splits a range of integers into groups and returns the middle and size of each.
 fn groups(from: u32, to: u32, size: u32) -> impl Iterator<Item = (u32, u32)> {
     (from..=to).step_by(size as usize).map(move |first| {
         let size = size.min(to - first + 1);
@@ -223,8 +223,8 @@ mod tests {
 
     #[test]
     fn packets_of_a_geometric_length_meet_their_closed_form() {
-        // Packets of at most L bytes: a message has more than k of them with probability q^(k L), so
-        // 1 / (1 - q^L) on average. Here q = 1 - 1/90 and L = 64.
+        // Segmentation into packets of at most L bytes: a message has more than k of them with
+        // probability q^(k L), so the mean is 1 / (1 - q^L). Here q = 1 - 1/90 and L = 64.
         let q: f64 = 1.0 - 1.0 / 90.0;
         let expected = 1.0 / (1.0 - (0..64).fold(1.0, |power, _| power * q));
         let packets = |length: u32| f64::from(length.div_ceil(64));

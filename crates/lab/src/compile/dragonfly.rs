@@ -17,7 +17,7 @@ use gingham_topology::routing::{Algorithm, Routes, Statistics};
 
 /// Code of the note, at the beginning of its text.
 const CODE: &str = "dragonfly-shortest-path";
-/// Pairs of hosts up to which the bound of the routes is computed for the note.
+/// Maximum number of host pairs for computing the bound of the routes in the note.
 const HOST_PAIRS_MAX: usize = 1 << 21;
 
 /// Notes that `shortest-path` is not the minimal routing of a dragonfly, with the bounds of both.
@@ -49,7 +49,7 @@ fn text(key: &str, shape: &Dragonfly, fabric: &Fabric, routes: &Routes) -> Strin
     let known =
         |bound: Option<f64>| bound.map_or_else(|| "unknown".to_owned(), |it| format!("{it:.3}"));
     let of_routes = if count.saturating_mul(count) > HOST_PAIRS_MAX {
-        "not computed for so many hosts".to_owned()
+        "not computed (too many hosts)".to_owned()
     } else {
         known(Statistics::new(fabric, routes).all_to_all.map(|bound| bound.fraction))
     };

@@ -33,9 +33,9 @@ pub enum DrawKind {
     Permutation,
     /// The destination of each stream.
     Placement,
-    /// The start of each host or stream, where what follows is regular.
+    /// The start time of each host or stream whose later messages come at regular intervals.
     Start,
-    /// The frame of a trace with which each stream begins.
+    /// The frame of a trace that a stream starts with.
     FirstFrame,
     /// Which applications crash, and when.
     Crash,
@@ -59,11 +59,11 @@ impl DrawKind {
 /// A value that a run draws once.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 pub struct Draw {
-    /// Its kind.
+    /// Kind of the value.
     pub kind: DrawKind,
-    /// The class for which it is drawn; missing for the fabric.
+    /// The class that the value belongs to; missing for the fabric.
     pub class: Option<String>,
-    /// The scenario key that asks for it.
+    /// The scenario key that requests the draw.
     pub key: String,
 }
 
@@ -86,7 +86,7 @@ pub(super) fn draws(source: &ScenarioSource, plan: &Plan) -> Vec<Draw> {
     draws
 }
 
-/// What is drawn while the scenario is compiled, of which plans hold the outcome alone.
+/// Values drawn while the scenario is compiled: the plan contains only their outcome.
 fn of_scenario(
     source: &ScenarioSource,
     index: usize,
@@ -104,7 +104,7 @@ fn of_scenario(
     permutation.into_iter().chain(placement)
 }
 
-/// What sources draw as they begin.
+/// Values that sources draw when they start.
 fn of_sources(class: &ClassPlan) -> impl Iterator<Item = (DrawKind, &'static str)> {
     let mut found: Vec<(DrawKind, &'static str)> = Vec::new();
     for source in &class.sources {
@@ -145,7 +145,7 @@ fn of_stream(stream: &StreamPlan) -> impl Iterator<Item = (DrawKind, &'static st
     kinds.into_iter().filter(|(is_drawn, _)| *is_drawn).map(|(_, draw)| draw)
 }
 
-/// The nouns of some draws, each once, for messages.
+/// The distinct nouns of some draws, joined for a message.
 pub(crate) fn nouns(draws: &[Draw]) -> String {
     let mut kinds: Vec<DrawKind> = draws.iter().map(|draw| draw.kind).collect();
     kinds.sort_unstable();

@@ -158,7 +158,7 @@ fn note_unheard(plan: &Plan, gathered: &mut Gathered) {
     gathered.notes.push(note);
 }
 
-/// Notes a policy that never marks anything, whatever happens; returns whether it does so.
+/// Notes a marking policy that can never mark a packet; returns whether the policy is of this kind.
 fn note_idle(plan: &Plan, gathered: &mut Gathered) -> bool {
     let Switching::Packets(packets) = &plan.switching else { return false };
     let longest = || {
@@ -201,8 +201,8 @@ fn note_idle(plan: &Plan, gathered: &mut Gathered) -> bool {
     true
 }
 
-/// Notes a run that is too short for the responses that change rates with time: one time constant
-/// of the slowest for rates to settle, and one to measure them.
+/// Notes a run that is too short for responses that change rates on a timer. One time constant of
+/// the slowest response lets rates settle, and another one is needed to measure them.
 fn note_short(plan: &Plan, gathered: &mut Gathered) {
     if plan.marking.is_none() {
         return;
@@ -220,7 +220,7 @@ fn note_short(plan: &Plan, gathered: &mut Gathered) {
     if time.as_ps() < recommended {
         gathered.notes.push(format!(
             "stop.time = \"{}\" is short for traffic.{index}.window.response.{name}, whose rates settle within {}: \
-             stop.time = \"{}\" or more leaves as long to measure them",
+             stop.time = \"{}\" or more leaves equal time to measure them",
             time.since(Time::ZERO),
             whole_us(longest.as_ps()),
             whole_us(recommended)

@@ -55,17 +55,17 @@ pub struct Compiled {
     pub parameters: Parameters,
     /// The network that is simulated, for titles.
     pub network: String,
-    /// Where the routes come from, for titles.
+    /// Source of the routes, for titles.
     pub routes: String,
     /// What was decided on the way and could surprise.
     pub notes: Vec<String>,
     /// Findings of the fabric file.
     pub findings: Vec<Finding>,
-    /// Values that a run draws once: its numbers are those of this draw.
+    /// Values that the run draws once; its results are conditional on this draw.
     pub draws: Vec<Draw>,
     /// Whether the routes are free of deadlock; a cycle only if that was allowed.
     pub proof: Proof,
-    /// The expected loads of channels, and what they allow of each class.
+    /// The expected loads of channels, and the bound on each class.
     pub bound: Arc<TrafficBound>,
     /// The files that were read, with their digests; the scenario's own stands elsewhere.
     pub files: Vec<FileRead>,
@@ -150,8 +150,8 @@ pub fn compile_observed(
     Ok(compiled(source, plan, (proof, percentiles, parameters), of_file, gathered))
 }
 
-/// A plan with what a reader of its results should know; `of_file` has the findings of the fabric
-/// file, and whether it is a dump.
+/// Combines a plan with the notes, bounds and facts that results report. `of_file` has the findings
+/// of the fabric file, and whether it is a dump.
 fn compiled(
     source: &ScenarioSource,
     plan: Plan,

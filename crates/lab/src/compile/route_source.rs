@@ -1,4 +1,4 @@
-//! Where the routes of a run come from, for titles and notes.
+//! Source of the routes of a run, for titles and notes.
 
 use super::gathered::Gathered;
 use crate::scenario::ScenarioSource;
@@ -7,7 +7,7 @@ use gingham_topology::routing::Proof;
 /// The key that names the tables of a subnet manager.
 const TABLES: &str = "routing.tables";
 
-/// The source of the routes, as titles of tables and pictures name it.
+/// Describes the source of the routes for titles of tables and pictures.
 pub(super) fn said(source: &ScenarioSource, is_dump: bool, proof: &Proof) -> String {
     let routing = &source.scenario.routing;
     let algorithm = routing.algorithm.name();
@@ -23,7 +23,7 @@ pub(super) fn said(source: &ScenarioSource, is_dump: bool, proof: &Proof) -> Str
     format!("{routes}{risk}")
 }
 
-/// Notes that a dump of a subnet is simulated with routes that are not the subnet's.
+/// Notes that a dumped subnet is simulated with routes other than the subnet's own.
 pub(super) fn note(source: &ScenarioSource, is_dump: bool, gathered: &mut Gathered) {
     let routing = &source.scenario.routing;
     if !is_dump || routing.tables.is_some() || source.tree.get("routing.algorithm").is_some() {
@@ -31,7 +31,7 @@ pub(super) fn note(source: &ScenarioSource, is_dump: bool, gathered: &mut Gather
     }
     let algorithm = routing.algorithm.name();
     gathered.notes.push(format!(
-        "the routes are gingham's own ({algorithm}), not those of the subnet that was dumped, on which channels may be \
+        "the routes are gingham's own ({algorithm}), not those of the dumped subnet, whose channels may be \
          loaded otherwise: name the subnet's forwarding tables with {TABLES} (a file from dump_lfts or dump_fts, \
          opensm-lfts.dump or opensm.fdbs), or the algorithm with routing.algorithm"
     ));

@@ -8,8 +8,8 @@ use gingham_model::{ClassId, Plan, Status};
 
 /// A load at which a saturated class should be safe, as a fraction of what the network took.
 const SAFE: f64 = 0.95;
-/// The same as a fraction of the bound of the traffic on its routes, which leaves out what channels
-/// lose between packets.
+/// Advised load as a fraction of the bound of the traffic on its routes. The bound does not include
+/// gaps between packets on a channel.
 const SAFE_OF_BOUND: f64 = 0.9;
 /// More than what is needed by the estimate, because the estimate has an error of its own.
 const MARGIN: f64 = 1.1;

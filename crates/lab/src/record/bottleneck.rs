@@ -1,5 +1,5 @@
-//! What fills first: the busiest channels of a run, the flows on them, and why a class has no steady
-//! state although its mean may look like one.
+//! Bottlenecks of a run: the busiest channels, the flows on them, and the reason why a class has no
+//! steady state although its mean suggests one.
 //!
 //! ```text
 //!   expected loads (`bound`) ── above the capacity of a channel ──────────┐
@@ -17,9 +17,9 @@ use gingham_topology::ChannelId;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Busiest channels that are reported.
+/// Number of busiest channels reported.
 const CHANNELS: usize = 3;
-/// Flows of a channel, and endpoints of a class, that are named.
+/// Limit on the flows of a channel, or endpoints of a class, that are named.
 const NAMES: usize = 3;
 
 /// One of the busiest channels of a run.
@@ -27,7 +27,7 @@ const NAMES: usize = 3;
 pub struct BusyChannel {
     /// Name of the channel.
     pub channel: String,
-    /// Share of the window in which flits kept it busy.
+    /// Utilisation: share of the window with flits on the channel.
     pub utilisation: f64,
     /// Half-width of that share.
     pub utilisation_half_width: Option<f64>,
@@ -40,7 +40,7 @@ pub struct BusyChannel {
     pub examples: Vec<String>,
 }
 
-/// The busiest channels, busiest first; of equals, the first.
+/// The busiest channels in descending order; ties in the order of channels.
 pub(super) fn busiest(view: &RunView<'_>, links: &[Link]) -> Vec<BusyChannel> {
     let mut busy: Vec<(ChannelId, Estimate)> =
         links.iter().filter_map(Link::busy).filter(|(_, of)| of.mean > 0.0).collect();
@@ -66,7 +66,7 @@ fn busy_channel(view: &RunView<'_>, channel: ChannelId, of: Estimate) -> BusyCha
     }
 }
 
-/// A flow by its ends, and its class if there are several.
+/// Name of a flow: its two endpoints, and its class if there are several.
 fn flow_name(plan: &Plan, class: ClassId, [from, to]: [String; 2]) -> String {
     if plan.classes.len() == 1 {
         format!("{from} -> {to}")
@@ -75,10 +75,10 @@ fn flow_name(plan: &Plan, class: ClassId, [from, to]: [String; 2]) -> String {
     }
 }
 
-/// Why a class has no steady state, apart from its mean; `None` if nothing shows that.
+/// Reason why a class has no steady state, other than its mean load; `None` without evidence.
 ///
-/// The bound holds for a window of any length. Endpoints are judged only if `is_long_enough`: in a
-/// window of few latencies a network that carries its load still fills.
+/// The bound applies to a window of any length. Endpoints are judged only if `is_long_enough`:
+/// after a few latencies the backlog of a network that carries its load still grows.
 pub(super) fn without_steady_state(
     view: &RunView<'_>,
     id: ClassId,
@@ -105,7 +105,7 @@ pub(super) fn without_steady_state(
     (!reasons.is_empty()).then(|| reasons.join("; "))
 }
 
-/// Endpoints that fall behind, the worst by name.
+/// Describes the endpoints that fall behind and names the worst of them.
 fn behind(what: &str, fate: &str, endpoints: &[(String, f64)]) -> Option<String> {
     if endpoints.is_empty() {
         return None;

@@ -61,10 +61,10 @@ pub struct ClassSummary {
     /// The same in flits for each sending host and flit time of its link.
     #[schemars(extend("x-unit" = "flits"))]
     pub accepted_flits_per_host_cycle: f64,
-    /// How well the worst served endpoints are served.
+    /// Service of the least served endpoints.
     #[serde(flatten)]
     pub served: ServedSummary,
-    /// What the routes allow of its traffic.
+    /// Load bound of its traffic on its routes.
     #[serde(flatten)]
     pub bound: BoundSummary,
     /// Messages created in the window.

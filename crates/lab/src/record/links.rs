@@ -14,7 +14,7 @@ pub(super) struct Link {
     channel: ChannelId,
     plan: ChannelPlan,
     flit_bytes: u32,
-    /// Whether the time for which flow control holds its sender is counted.
+    /// Whether time with the sender held by flow control is counted.
     counts_stops: bool,
     /// What the buffer at its end holds, that of all lanes together; none where a host consumes.
     buffer_flits: u32,
@@ -67,7 +67,7 @@ impl Link {
         self.measured.as_ref().map_or(0, of)
     }
 
-    /// The channel with the share of the window in which it was busy.
+    /// The channel and its utilisation in the window.
     pub(super) fn busy(&self) -> Option<(ChannelId, Estimate)> {
         Some((self.channel, self.utilisation()?))
     }
@@ -120,7 +120,7 @@ pub(super) fn columns(
     ends: impl Fn(ChannelId) -> Ends,
 ) -> Table {
     let interval = "half-width of its 95 % interval";
-    let stopped = "share of the window for which flow control held its sender: STOP was in force, or a lane was paused. \
+    let stopped = "share of the window with the sender held by flow control: STOP was in force, or a lane was paused. \
                    With credits of whole packets: a packet was ready and none of them had credits (PortXmitWait). \
                    NaN over virtual lanes, where waits for credits are not counted";
     let carries = "what one flit carries; 1 B where packets are not cut into flits";

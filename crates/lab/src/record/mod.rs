@@ -75,8 +75,8 @@ pub struct Record {
     pub makespan_ps: Option<u64>,
     /// Hosts that send in any class.
     pub hosts: usize,
-    /// 99th percentile of latency, from creation to delivery, in nanoseconds, of the messages of all
-    /// classes that were followed; missing below 100 messages.
+    /// 99th percentile of latency, from creation to delivery, in nanoseconds, over the followed
+    /// messages of all classes; missing below 100 messages.
     pub latency_p99_ns: Option<f64>,
     /// By traffic class.
     pub classes: Vec<ClassSummary>,
@@ -91,7 +91,7 @@ pub struct Record {
     /// Over all congestion trees, where the run looks for them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub congestion: Option<TreeTotals>,
-    /// Values that the run drew once: its intervals are those of this draw.
+    /// Values that the run drew once; its intervals are conditional on this draw.
     pub draws: Vec<Draw>,
     /// What was decided when the scenario was compiled, or happened in the run, and could surprise.
     pub notes: Vec<String>,
@@ -146,13 +146,13 @@ impl Record {
     }
 }
 
-/// What to add to the reason of a verdict where routes could deadlock and the run did not.
+/// Addition to the reason of a verdict: the routes can deadlock, although this run did not.
 fn could_deadlock(view: &RunView<'_>) -> &'static str {
     let has_deadlocked = matches!(view.simulation.status(), Status::Deadlocked(_));
     if view.compiled.proof.is_free() || has_deadlocked {
         ""
     } else {
-        "; the routes can deadlock (allow_deadlock), and this run did not by chance: another seed, load or \
+        "; the routes can deadlock (allow_deadlock): this run did not, but another seed, load or \
          length of run may"
     }
 }

@@ -1,10 +1,10 @@
-//! Whether a window holds enough on-off periods for the mean load, and hence any mean, to be known.
+//! Checks that a window has enough on-off periods to determine the mean load, and hence any mean.
 //!
-//! The load of a source with on and off periods is known from its periods alone: messages within an
-//! on period are evenly spaced. With `n` such sources of rates `r_i`, whose on-time in a window has
-//! the relative standard error `e_i` (an alternating renewal process,
-//! [`gingham_model::traffic::PeriodPlan::load_error`]), the load of the class has
-//!
+//! Messages within an on period are evenly spaced, so only the periods of an on-off source
+//! determine the uncertainty of its load. Let `n` such sources have rates `r_i`, and the on-time of
+//! each in a window the relative standard error `e_i` (an alternating renewal process,
+//! [`gingham_model::traffic::PeriodPlan::load_error`]). The relative standard error of the load of
+//! the class is then
 //! ```text
 //!   sqrt( sum (r_i e_i)^2 ) / sum r_i
 //! ```
@@ -21,16 +21,16 @@ use gingham_model::traffic::{ArrivalPlan, DataPlan, MessagePlan, PeriodPlan, Sou
 
 /// Whole on-off periods that each source needs in the window.
 const PERIODS_MIN: f64 = 40.0;
-/// Half-width of the load, as a share of it, that its periods may leave.
+/// Largest relative half-width of the offered load that on-off periods may leave.
 const WIDTH_MAX: f64 = 0.1;
-/// Advice is found in steps of this factor, and goes up to `STEPS_MAX` of them.
+/// Step factor of the search for an advised window, which takes at most `STEPS_MAX` steps.
 const STEP: f64 = 1.1;
 const STEPS_MAX: usize = 200;
 
 /// A source with periods, and its share in the load of all such sources.
 type Weighted<'a> = (&'a PeriodPlan, f64);
 
-/// What is missing of on-off periods, and by what factor the window is too short for enough.
+/// Reason why the window has too few on-off periods, and the factor by which it should grow.
 pub(super) fn too_few_periods(view: &RunView<'_>, asked: Asked) -> Option<(String, f64)> {
     let plan = view.plan();
     let byte_ps = |source: &SourcePlan| plan.byte_ps(plan.fabric.endpoint_channel(source.endpoint));
@@ -56,7 +56,7 @@ fn lack(sources: &[Weighted<'_>], window: Span) -> Option<(String, f64)> {
     } else {
         let [width, most] = [width(1.0), WIDTH_MAX].map(percent);
         format!(
-            "the on-off periods of the window leave the offered load unknown by {width}, and {most} is too much"
+            "with so few on-off periods the offered load is known only to within {width}, and {most} is needed"
         )
     };
     let factors = std::iter::successors(Some(1.0), |factor| Some(factor * STEP));
@@ -67,14 +67,14 @@ fn lack(sources: &[Weighted<'_>], window: Span) -> Option<(String, f64)> {
 /// The longest window that is advised, as a multiple of the present one.
 const LONGEST: f64 = 1e6;
 
-/// Relative standard error of the load of all sources within a span.
+/// Relative standard error of the load of all sources together within a span.
 fn load_error(sources: &[Weighted<'_>], span: Span) -> f64 {
     let errors = sources.iter().map(|(periods, rate)| rate * periods.load_error(span));
     let square: f64 = errors.map(|error| error * error).sum();
     square.sqrt() / sources.iter().map(|(_, rate)| rate).sum::<f64>()
 }
 
-/// The periods of a source, if it has any, and its mean rate in bytes a picosecond.
+/// The on-off periods of a source, if it has any, and its mean rate in bytes per picosecond.
 fn periods_of(source: &SourcePlan, byte_ps: f64) -> Option<Weighted<'_>> {
     match &source.messages {
         MessagePlan::Drawn(drawn) => match &drawn.arrivals {
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn each_source_needs_forty_periods() {
-        // 1,000 sources: the load is known, and 39 periods are too few for 20 batches.
+        // 1,000 sources: the load is well known, but 39 periods are too few for 20 batches.
         let (_, factor) = lack_of(1_000, 39).unwrap();
         assert!((factor - STEP).abs() < 1e-9, "{factor}");
         assert_eq!(lack_of(1_000, 40), None);
@@ -133,12 +133,12 @@ mod tests {
 
     #[test]
     fn the_periods_of_all_sources_tell_the_load_to_a_tenth() {
-        // On-time of T: variance 2 (20 x 80)^2 / 100^3 us = 5.12 us x T, 40 periods: 20,480 us^2,
-        // a deviation of 143.1 us of 800 us, twice of which is 35.8 %: over n sources 10 % from
-        // n = 12.8 on.
+        // On-time of T: variance 2 (20 x 80)^2 / 100^3 us = 5.12 us x T. Over 40 periods this is
+        // 20,480 us^2, and the standard deviation is 143.1 us out of 800 us. Twice that is 35.8 %
+        // for one source. Over n sources it falls to 10 % at n = 12.8.
         assert!(lack_of(12, 40).is_some());
         assert_eq!(lack_of(13, 40), None);
-        // One source: 12.8 times as long, 1.1^27 = 13.1.
+        // One source needs a window 12.8 times as long; 1.1^27 = 13.1.
         let (_, factor) = lack_of(1, 40).unwrap();
         assert!((13.0..13.2).contains(&factor), "{factor}");
     }

@@ -1,9 +1,9 @@
-//! How well the worst served endpoints of a class are served.
+//! Service of the least served endpoints of a class.
 //!
 //! ```text
 //!   sender s        accepted payload of s / capacity of its link      / its share of the offered load
 //!   flow f          delivered / created                               x generated load of the class
-//!   destination d   delivered / created, of what is destined for d
+//!   destination d   delivered / created, of the payload destined for d
 //! ```
 //!
 //! Dally and Towles define throughput as the accepted traffic of the flow that is served least,
@@ -24,12 +24,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Messages created by a flow in the window, from which on its share is compared with others.
+/// Messages that a flow must create in the window before its share is compared with others.
 const FLOW_MESSAGES_MIN: u64 = 30;
-/// Share of its payload that an endpoint leaves behind before it counts as falling behind.
+/// Share of its payload not delivered above which an endpoint counts as falling behind.
 const BEHIND: f64 = 0.05;
 
-/// How well the worst served endpoints of a class are served.
+/// Service of the least served endpoints of a class.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, JsonSchema)]
 pub struct ServedSummary {
     /// Accepted load of the sender, or flow, that is served least, relative to its share of the
@@ -65,7 +65,7 @@ pub(super) struct Served {
     pub(super) senders: Vec<(String, f64)>,
 }
 
-/// A name with the load that is accepted of it.
+/// Name of a sender or flow, with its accepted load.
 type Least = Option<(String, f64)>;
 
 impl Served {
@@ -103,7 +103,7 @@ fn share(of: &EndpointReport) -> f64 {
     real(of.delivered_bytes.into()) / real(of.created_bytes.into())
 }
 
-/// The endpoints that fall behind, the worst first.
+/// Names the endpoints that fall behind, the worst first.
 fn behind(fabric: &Fabric, reports: &[EndpointReport]) -> Vec<(String, f64)> {
     let mut found: Vec<&EndpointReport> =
         reports.iter().filter(|one| one.falls_behind(BEHIND)).collect();
@@ -145,11 +145,11 @@ fn least_sender(
     Some((plan.fabric.endpoint_name(sender), load))
 }
 
-/// The shares of senders in the traffic of a class.
+/// Relative shares of the senders in the traffic of a class.
 enum Weights {
-    /// By sender, over the mean; 1 where a sender is left out.
+    /// Offered load of each sender relative to the mean; 1 for senders not listed.
     Offered(BTreeMap<EndpointId, f64>),
-    /// What each created in the window.
+    /// In proportion to the payload that each sender created in the window.
     Created,
 }
 
@@ -167,7 +167,7 @@ fn weights(plan: &Plan, id: ClassId) -> Weights {
     Weights::Offered(loads.into_iter().map(|(sender, load)| (sender, load / offered)).collect())
 }
 
-/// The flow that is served least, where flows are counted and senders have several.
+/// The least served flow, if flows are counted and senders have several.
 fn least_flow(view: &RunView<'_>, id: ClassId, generated_load: f64) -> Least {
     let class = &view.plan().classes[id.index()];
     if !class.is_open_loop() || view.report.class_flows(id).is_none() || is_alone(class) {

@@ -31,8 +31,8 @@ const SAFE_HALF_WIDTHS: f64 = 2.0;
 /// What bounds advice on trends: so many times as long, at the least and at the most.
 const LONGER: [f64; 2] = [2.0, 10.0];
 
-/// Mean network latencies that a window must last before a growing backlog says anything: until then
-/// a network that carries its load still fills.
+/// Least length of a window, in mean network latencies, for a growing backlog to be evidence of
+/// saturation. Before that, the backlog of a network that carries its load still grows.
 const LATENCIES_MIN: f64 = 5.0;
 
 /// What there is too little of, and how much longer a run shows it.
@@ -81,8 +81,8 @@ fn lacks(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> Vec<Lack> {
     lacks
 }
 
-/// A window of less than a few mean network latencies, in which a network still fills, and by what
-/// factor it is too short. Before the first delivery no latency is known, and the window is too short.
+/// Reason and factor for a window shorter than a few mean network latencies, while the network
+/// still fills. A window without any delivery is too short, because no latency is known.
 pub(super) fn too_short(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> Option<Lack> {
     let window_ps = real(view.report.class_window(asked.class).span().as_ps());
     let latency_ps = of.network_latency_ps.map(|latency| latency.mean);
@@ -100,8 +100,8 @@ pub(super) fn too_short(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> O
     })
 }
 
-/// The smallest mean latency of a step since time zero, where source queues are shortest: of a class
-/// none of whose messages was created and delivered within its window.
+/// The smallest mean latency in any step since time zero; steps with short source queues determine
+/// it. Used for a class without a message that was both created and delivered within its window.
 fn least_latency_ps(view: &RunView<'_>, class: ClassId) -> Option<f64> {
     let series = view.report.series(class);
     series.iter().filter_map(|step| step.latency_mean_ps).reduce(f64::min)

@@ -27,9 +27,9 @@ const CHANNELS_NAMED: usize = 3;
 pub enum Verdict {
     /// The numbers describe a steady state, each mean with its interval.
     Ok,
-    /// The same of a run that drew values once, such as phases, a permutation or the cables of its
-    /// fabric (`draws`). Intervals hold the means of a longer run with the same seed; other seeds
-    /// may have others. `gingham run --replications N` measures over seeds.
+    /// As `ok`, for a run that drew values once, such as phases, a permutation or the cables of its
+    /// fabric (`draws`). Its intervals hold the means of a longer run with the same seed; other
+    /// seeds may have other means. `gingham run --replications N` measures over seeds.
     OkOfDraw,
     /// The workload ended within the run and every message was delivered. The numbers describe the
     /// whole workload, not a steady state; `makespan_ps` has the time of the last delivery.
@@ -39,10 +39,10 @@ pub enum Verdict {
     /// first half of the run. Or latencies or a backlog have a trend over the window. Or the backlog
     /// may grow by a twentieth of what is created without the run showing it.
     NotConverged,
-    /// A class was offered more than the network took, and its source queues grew. Or its routes ask
-    /// more of a channel than that can carry, or a destination or sender falls behind. Its accepted
-    /// load is that of this offered load, and a lower one may be accepted better. Its latencies say
-    /// only how long the run was.
+    /// A class was offered more than the network took, and its source queues grew. Or its routes
+    /// offer a channel more than its capacity, or a destination or sender falls behind. Its
+    /// accepted load is that at this offered load; at a lower offered load more may be accepted.
+    /// Its latencies reflect only the length of the run.
     Saturated,
     /// The run was ended early, as by Ctrl-C. The numbers hold for what was simulated.
     Interrupted,
@@ -108,12 +108,12 @@ pub(super) fn of_class(
     }
 }
 
-/// The verdict of a class whose steady state was measured.
+/// Verdict on a class whose steady state was measured.
 fn steady(view: &RunView<'_>) -> Verdict {
     if view.compiled.draws.is_empty() { Verdict::Ok } else { Verdict::OkOfDraw }
 }
 
-/// Which values the numbers depend on that are drawn once a run, if any.
+/// Note on the values drawn once a run, if the results depend on any.
 fn of_draw(view: &RunView<'_>) -> String {
     match nouns(&view.compiled.draws) {
         nouns if nouns.is_empty() => nouns,

@@ -52,7 +52,7 @@ pub(super) struct Figures {
     pub(super) lanes: i64,
     /// The most payload of a packet, where the network has an opinion.
     pub(super) packet: Option<Bytes>,
-    /// The most payload that the technology allows in a packet, where it sets a limit.
+    /// Largest payload of a packet that the technology allows, if it sets a limit.
     pub(super) packet_max: Option<Bytes>,
 }
 

@@ -34,8 +34,8 @@ pub struct Network {
     pub slack: Option<SlackBuffer>,
     /// Bytes beside the payload. Default: the preset's.
     pub header: Option<Header>,
-    /// The most payload of a packet, which `segmentation` may not exceed. Default: 4 KiB under presets
-    /// of InfiniBand, what a packet carries under those of RoCE; no limit under others.
+    /// Largest payload of a packet, which `segmentation` may not exceed. Default: 4 KiB under
+    /// presets of InfiniBand, the payload of a packet under those of RoCE; no limit under others.
     pub packet_max: Option<Bytes>,
     /// How a switch chooses among packets for the same output. Default: the preset's.
     pub arbitration: Option<Arbitration>,
@@ -119,8 +119,9 @@ impl Network {
         self.preset.unwrap_or(Preset::DEFAULT)
     }
 
-    /// What is simulated, for titles: `infiniband-ndr (whole packets, oldest-first)`, with the rule by
-    /// which switches choose among packets, and that the preset was changed where it was.
+    /// Description of the simulated network for titles, such as
+    /// `infiniband-ndr (whole packets, oldest-first)`: the preset, the switching kind, the
+    /// arbitration rule, and a mark if the preset was changed.
     pub fn said(&self) -> String {
         let kind = match self.kind() {
             SwitchingName::Wormhole => "wormhole",
@@ -137,8 +138,8 @@ impl Network {
         format!("{} ({kind}, {arbiter}{changed})", self.preset().name())
     }
 
-    /// How a switch chooses among packets for the same output: as named, or the default of the
-    /// switching kind.
+    /// Arbitration rule of a switch among packets for the same output: the configured one, or the
+    /// default of the switching kind.
     fn arbitration(&self) -> Arbitration {
         self.arbitration.unwrap_or(match self.kind() {
             SwitchingName::Packets => Arbitration::OldestFirst,

@@ -52,7 +52,7 @@ pub struct Parameters {
     pub type_bytes: Bytes,
     /// Trailer bytes (checksum) after the payload.
     pub trailer_bytes: Bytes,
-    /// The most payload of a packet, where there is a limit.
+    /// Largest payload of a packet, if there is a limit.
     pub packet_max: Option<Bytes>,
     /// How a switch chooses among packets for the same output.
     pub arbitration: Arbitration,

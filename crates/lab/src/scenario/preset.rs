@@ -257,8 +257,8 @@ fn roce(
 /// Specification, Volume 1, section 7.9.4.2).
 const GRANT_MAX: u64 = 2_048 * 64;
 
-/// The longest path MTU of InfiniBand (InfiniBand Architecture Specification, Volume 1, section
-/// 7.7.8): a packet carries at most so many bytes of payload.
+/// Longest path MTU of InfiniBand, and thus the largest payload of a packet (InfiniBand
+/// Architecture Specification, Volume 1, section 7.7.8).
 const INFINIBAND_PACKET_MAX: u64 = 4_096;
 
 /// Presets of InfiniBand, by generation; FDR10 has the switches of FDR.

@@ -1,7 +1,8 @@
-//! Packets that choose at every switch: how well the choice by load spreads them.
+//! Adaptive routing at every switch: how evenly the choice by load spreads packets.
 //!
-//! `ADAPTIVE_SEEDS=3 cargo test -p gingham-lab --test statistics by_load -- --nocapture` takes all
-//! cases with as many seeds each, and prints the table of `docs/concepts/adaptive-routing.md`.
+//! `ADAPTIVE_SEEDS=3 cargo test -p gingham-lab --test statistics by_load -- --nocapture` runs all
+//! cases with this number of seeds each, and prints the saturation loads under both rules. The table
+//! of `docs/concepts/adaptive-routing.md` has another measure, the highest accepted load.
 
 use crate::runs::{plan, run};
 use gingham_kernel::Time;
@@ -9,7 +10,7 @@ use gingham_model::{ClassId, Plan};
 use gingham_topology::ChannelId;
 use std::sync::Arc;
 
-/// Grids of 8 x 8, and standard patterns on them. A run of the suite takes the first half.
+/// Grids of 8 x 8 with standard patterns. The test suite runs only the first half.
 const CASES: [(&str, &str); 14] = [
     ("mesh", "uniform"),
     ("mesh", "transpose"),
@@ -47,7 +48,7 @@ fn scenario(shape: &str, select: &str, pattern: &str, load: f64) -> Plan {
     ))
 }
 
-/// Whether of the payload that is created in the window, 95 % or more are delivered in it.
+/// Whether at least 95 % of the payload created in the window is delivered in it.
 fn carries(plan: &Plan, seeds: u64) -> bool {
     let sum = |seed| {
         let collector = run(plan, seed);
@@ -59,7 +60,7 @@ fn carries(plan: &Plan, seeds: u64) -> bool {
     delivered * 100 >= created * 95
 }
 
-/// The highest load that is carried, to a hundredth.
+/// The highest load that the network carries, to a hundredth.
 fn saturation((shape, pattern): (&str, &str), select: &str, seeds: u64) -> f64 {
     let (mut carried, mut too_much) = (0.0, 1.28);
     for _ in 0..7 {
@@ -85,7 +86,7 @@ fn by_load_a_grid_saturates_no_sooner_than_by_random_choice() {
         if asked.is_some() {
             println!("{case:?}: {:.2} against {drawn:.2}", saturation(case, "least-loaded", seeds));
         }
-        // The load of random choice is known to a hundredth.
+        // The load of random choice is known only to a hundredth.
         let load = 0.97 * drawn;
         assert!(
             carries(&scenario(case.0, "least-loaded", case.1, load), seeds),
@@ -94,8 +95,9 @@ fn by_load_a_grid_saturates_no_sooner_than_by_random_choice() {
     }
 }
 
-/// Dimension order leads 7 of the 56 flows of a transpose on an 8 x 8 mesh through one channel. If packets
-/// choose with equal chances between the outputs, the busiest one carries about 3 flows.
+/// On an 8 x 8 mesh, dimension order routes 7 of the 56 flows of a transpose through one channel.
+/// If packets choose between the outputs with equal probability, the busiest channel carries about
+/// 3 flows.
 #[test]
 fn at_low_load_a_transpose_is_spread_over_both_dimensions() {
     let mut plan = scenario("mesh", "least-loaded", "transpose", 0.1);

@@ -1,9 +1,9 @@
-//! Intervals of every kind of arrivals and destinations: how many runs of the advised length are
-//! `ok`, and how many of their intervals hold the mean that they are about.
+//! Coverage of intervals for every kind of arrivals and destinations: the number of runs of the
+//! advised length that are `ok`, and the number of their intervals that hold the true mean.
 //!
-//! A run that draws nothing once is held against the mean of long replications. One that does
-//! (`ok-of-draw`) is held against a run of the same draw that is ten times as long, and intervals over
-//! five such runs against the mean of 200 seeds.
+//! A run without values drawn once is compared with the mean of long replications. A run with such
+//! values (`ok-of-draw`) is compared with a run of the same draw that is ten times as long.
+//! Intervals over five such runs are compared with the mean of 200 seeds.
 //!
 //! `docs/concepts/measurement.md` shows the table of 1,000 runs:
 //!
@@ -98,7 +98,7 @@ fn write_matrix() {
     std::fs::write(Path::new(FOLDER).join("coverage.csv"), text).unwrap();
 }
 
-/// The class of a run of so many picoseconds.
+/// Traffic class of a run that lasts `time_ps` picoseconds.
 fn class(case: &Case, time_ps: u64, seed: u64) -> ClassSummary {
     let Case { network, class, load, .. } = case;
     let text = format!(
@@ -126,7 +126,7 @@ fn is_ok(class: &ClassSummary) -> bool {
     matches!(class.verdict, Verdict::Ok | Verdict::OkOfDraw)
 }
 
-/// The length to which a run of seed 0 that was too short is led by its own advice.
+/// Run length that the advice of a too short run of seed 0 leads to.
 fn advised_ps(case: &Case) -> u64 {
     let mut time_ps = 50_000_000;
     for _ in 0..8 {
@@ -142,7 +142,7 @@ fn advised_ps(case: &Case) -> u64 {
     time_ps
 }
 
-/// What was found of the runs of a case.
+/// Results of the runs of a case.
 struct Found {
     time_ps: u64,
     verdict: Verdict,
@@ -158,7 +158,7 @@ fn mean_ns(case: &Case, time_ps: u64, seed: u64) -> f64 {
     class(case, time_ps, seed).latency_mean_ns.unwrap()
 }
 
-/// Mean of the mean latencies of as many seeds as `seeds` holds.
+/// Mean of the mean latencies over the given seeds.
 fn mean_over(case: &Case, time_ps: u64, seeds: Range<u32>) -> f64 {
     let count = f64::from(seeds.end - seeds.start);
     seeds.map(|seed| mean_ns(case, time_ps, u64::from(seed))).sum::<f64>() / count
@@ -174,7 +174,7 @@ fn find(case: &Case, runs: u64) -> Found {
     let is_held = |(class, seed): &(&ClassSummary, u64)| {
         let truth = long.unwrap_or_else(|| mean_ns(case, 10 * time_ps, *seed));
         let error = (class.latency_mean_ns.unwrap() - truth).abs();
-        // Where nothing varies, both means are the same but for the last bits of a sum.
+        // If nothing varies, both means agree except for the last bits of a sum.
         error <= class.latency_half_width_ns.unwrap() + 1e-9 * truth
     };
     Found {
@@ -187,7 +187,8 @@ fn find(case: &Case, runs: u64) -> Found {
     }
 }
 
-/// Intervals of Student over the means of five runs each, and how many hold the mean of 200 seeds.
+/// Student intervals over the means of five runs each, and the number that hold the mean of 200
+/// seeds.
 fn replications(case: &Case, time_ps: u64, classes: &[ClassSummary]) -> [usize; 2] {
     let truth = mean_over(case, time_ps, 1_000_000..1_000_200);
     let holds = |five: &&[ClassSummary]| {
@@ -200,7 +201,8 @@ fn replications(case: &Case, time_ps: u64, classes: &[ClassSummary]) -> [usize; 
     [groups.len(), groups.filter(holds).count()]
 }
 
-/// How far below `share` the share of so many may lie by chance, at 2.6 standard deviations.
+/// Smallest count out of `of` trials that is consistent with probability `share`, at 2.6 standard
+/// deviations.
 #[expect(clippy::cast_precision_loss, reason = "counts")]
 fn least(share: f64, of: usize) -> usize {
     let of_real = of as f64;

@@ -1,4 +1,4 @@
-//! Bounds of traffic on its routes, against loads of channels worked out by hand.
+//! Bounds of traffic on its routes, compared with channel loads calculated by hand.
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
@@ -6,7 +6,7 @@ use gingham_lab::scenario::{Overrides, ScenarioSource};
 use gingham_lab::{BoundKind, Compiled, Engine, Record, Run, Verdict, compile};
 use std::path::Path;
 
-/// Four hosts of one switch send to four of the next over one cable.
+/// Four hosts of one switch send to four hosts of the next switch over one cable.
 ///
 /// ```text
 ///   h0-0 .. h0-3 ──► s0 ══► s1 ──► h1-0 .. h1-3
@@ -30,7 +30,7 @@ const PERMUTATION: &str = r#"
     time = "10 ms"
 "#;
 
-/// Four hosts send to one at a little more than a quarter of a link each.
+/// Four hosts send to one host at a little more than a quarter of a link each.
 const INCAST: &str = r#"
     topology.generate.star.hosts = 5
     network.preset = "infiniband-ndr"
@@ -67,8 +67,8 @@ fn assert_near(found: f64, expected: f64, tolerance: f64) {
 fn a_permutation_is_bounded_by_the_flows_on_its_fullest_channel() {
     let record = record(PERMUTATION, &[]);
     let class = &record.classes[0];
-    // On the host's cable a worm has a route byte for each of two switches, and one less behind the
-    // first; four flows share that channel.
+    // On the host's cable a packet has a route byte for each of two switches. It has one fewer on
+    // the channel after the first switch, which four flows share.
     let at_source = 512.0 * class.accepted_wire_bytes_per_s / class.accepted_bytes_per_s;
     let share = 4.0 * 0.5 * (at_source - 1.0) / 512.0;
     assert_near(class.bound.bound_share.unwrap(), share, 1e-9);
@@ -79,16 +79,16 @@ fn a_permutation_is_bounded_by_the_flows_on_its_fullest_channel() {
     assert!(channel.starts_with("s0[") && channel.contains(" -> s1["), "{channel}");
     assert_eq!(class.verdict, Verdict::Saturated);
     assert!(class.verdict_reason.contains(&channel), "{}", class.verdict_reason);
-    // The channel that is measured to be busiest is the one that is expected to be.
+    // The channel measured as busiest is the one expected to be busiest.
     let busiest = &record.busiest[0];
     assert_eq!((&busiest.channel, busiest.flows), (&channel, Some(4)));
     assert_eq!(busiest.examples, ["h0-0 -> h1-0", "h0-1 -> h1-1", "h0-2 -> h1-2"]);
     assert!(record.busiest.windows(2).all(|pair| pair[0].utilisation >= pair[1].utilisation));
 }
 
-/// The same with eight flows that meet nobody, each between two hosts of one switch: of all twelve
-/// the mean accepted at a load of 0.5 is above 0.4. Messages come at equal intervals, so that a short
-/// run below saturation converges.
+/// Adds eight flows that share no channel, each between two hosts of one switch. The mean accepted
+/// load over all twelve flows is then above 0.4 at an offered load of 0.5. Messages are created at
+/// equal intervals, so that a short run below saturation converges.
 fn mixed() -> String {
     let pair = |(from, to)| {
         let line = |switch| format!("    h{switch}-{from} = \"h{switch}-{to}\"\n");
@@ -107,7 +107,7 @@ fn the_load_that_is_advised_ends_ok_in_one_step() {
     let first = record_of("0.5");
     let class = &first.classes[0];
     assert_eq!(class.verdict, Verdict::Saturated);
-    // The mean says nothing of the four flows that share a channel.
+    // The mean does not reveal the four flows that share a channel.
     let bound = class.bound.bound_load.unwrap();
     assert!(0.95 * class.accepted_load > 1.5 * bound, "{class:?}");
     let (_, advice) = class.verdict_reason.split_once("traffic.0.load = ").unwrap();
@@ -116,7 +116,7 @@ fn the_load_that_is_advised_ends_ok_in_one_step() {
     // 0.9 of 1 / (4 x 516 / 512), to two digits below.
     assert_eq!(advised, "0.22");
     let second = record_of(advised);
-    // Of this draw, because the phases of constant arrivals are drawn once.
+    // The verdict is `ok-of-draw`, because the phases of constant arrivals are drawn once.
     assert_eq!(second.verdict, Verdict::OkOfDraw, "{}", second.verdict_reason);
 }
 
@@ -168,7 +168,7 @@ fn replies_are_bounded_by_the_load_of_their_requests() {
     "#;
     let record = record(text, &[]);
     let [replies, requests] = [0, 1].map(|index| &record.classes[index]);
-    // A reply of 512 B, its overhead and a route byte, for each request of 64 B.
+    // A reply of 512 B, with its overhead and a route byte, for each request of 64 B.
     let beside = 64.0 * requests.accepted_wire_bytes_per_s / requests.accepted_bytes_per_s - 64.0;
     let bound = 64.0 / (512.0 + beside);
     for class in [replies, requests] {

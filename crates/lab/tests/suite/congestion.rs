@@ -106,8 +106,8 @@ fn what_changes_nothing_is_noted() {
     insta::assert_snapshot!(all);
 }
 
-/// A run should last two time constants of the slowest response: 2 x 55 us (4 + 500) by default; with
-/// the increase of 40 Gbit/s at 400, 2 x 55 us (4 + 5000).
+/// A run should last two time constants of the slowest response: by default 2 x 55 us (4 + 500); at
+/// 400 Gbit/s with the increase for 40 Gbit/s, 2 x 55 us (4 + 5000).
 #[test]
 fn a_run_that_is_short_for_its_response_is_noted() {
     let notes = |time: &str, response: &str| {

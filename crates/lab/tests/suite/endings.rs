@@ -1,4 +1,4 @@
-//! Runs that end by themselves, runs too short to tell anything, and values drawn once.
+//! Runs with a workload that ends, runs that are too short, and values drawn once.
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
@@ -41,7 +41,7 @@ fn record(settings: &[(&str, &str)]) -> Record {
 
 #[test]
 fn a_class_that_stops_has_finished_and_its_last_delivery_is_the_makespan() {
-    // Phase 1 us, then every 3.2 us / 0.2 = 16 us: created at 1, 17, 33 and 49 us.
+    // Phase 1 us, then one message every 3.2 us / 0.2 = 16 us: created at 1, 17, 33 and 49 us.
     let finite = [
         ("traffic.0.arrivals", r#"{ constant = { phase = "1 us" } }"#),
         ("traffic.0.stop", r#""50 us""#),
@@ -51,13 +51,14 @@ fn a_class_that_stops_has_finished_and_its_last_delivery_is_the_makespan() {
         let class = &record.classes[0];
         assert_eq!((record.verdict, class.verdict), (Verdict::Finished, Verdict::Finished));
         assert_eq!([class.messages_created, class.messages_followed], [4, 4]);
-        // Each travels alone, with one latency for all.
+        // Each message is alone in the network, so all have one latency.
         let longest_ns = class.latency_max_ns.unwrap();
         assert!((class.latency_mean_ns.unwrap() - longest_ns).abs() < 1e-6);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole")]
         let travel_ps = (longest_ns * 1e3).round() as u64;
         assert_eq!(record.makespan_ps, Some(49_000_000 + travel_ps));
-        // The window holds the whole workload and ends with the section of its end: 10 ms / 64.
+        // The window holds the whole workload and ends with the section of the last delivery: 10 ms
+        // / 64.
         assert_eq!(record.warm_up_ps, 0);
         assert!(record.window_end_ps < 160_000_000, "{}", record.window_end_ps);
     }
@@ -68,7 +69,7 @@ fn a_warm_up_that_is_given_holds_for_a_workload_that_ends() {
     let settings = [("traffic.0.stop", r#""5 ms""#), ("stop.warm_up", r#""1 ms""#)];
     let record = record(&settings);
     assert_eq!(record.verdict, Verdict::Finished);
-    // Sections of 10 ms / 64 = 156.25 us: the seventh boundary.
+    // Sections last 10 ms / 64 = 156.25 us; this is the seventh boundary.
     assert!(record.warm_up_ps >= 1_000_000_000, "{}", record.warm_up_ps);
 }
 
@@ -80,20 +81,20 @@ fn a_run_that_ends_before_its_workload_has_not_finished() {
 
 #[test]
 fn a_window_of_less_than_five_latencies_is_not_saturated() {
-    // Half of what the link takes, and nothing is delivered in 200 ns.
+    // The load is half the link's capacity, and nothing is delivered in 200 ns.
     let short = record(&[("stop.time", r#""200 ns""#), ("traffic.0.load", "0.5")]);
     assert_eq!(short.verdict, Verdict::NotConverged);
     // The advice is a longer run, not a smaller load.
     let reason = &short.classes[0].verdict_reason;
     assert!(reason.contains("(stop.time)") && !reason.contains("traffic.0.load"), "{reason}");
-    // One message at time zero, one 3.2 us / 0.9 = 3.56 us later, of which the first takes 3.47 us.
+    // One message at time zero and one 3.2 us / 0.9 = 3.56 us later; the first takes 3.47 us.
     let two = [
         ("stop.time", r#""6 us""#),
         ("traffic.0.arrivals", r#"{ constant = { phase = "0 ps" } }"#),
         ("traffic.0.load", "0.9"),
     ];
     assert_eq!(record(&two).verdict, Verdict::NotConverged);
-    // A backlog that grows for 2 ms: nothing that is created in the second half arrives in time.
+    // A backlog that grows for 2 ms: no message created in the second half is delivered in time.
     let overloaded = [("stop.time", r#""2 ms""#), ("traffic.0.length", r#"{ fixed = "8 B" }"#)];
     let overloaded = record(&[&overloaded[..], &[("traffic.0.load", "1.0")]].concat());
     assert_eq!(overloaded.verdict, Verdict::Saturated);
@@ -106,8 +107,8 @@ fn too_few_on_off_periods_are_not_ok() {
         let arrivals = ("traffic.0.arrivals", arrivals.as_str());
         record(&[arrivals, ("traffic.0.load", "0.05"), ("stop.time", r#""100 ms""#)]).verdict
     };
-    // A cycle of 20 ms: 5 in 100 ms. One of 20 us: 5,000, over which the load of one source is known
-    // to 2 sqrt(2 (10 x 10)^2 / 20^3 us x 100 ms) / 50 ms = 2.0 %.
+    // A cycle of 20 ms gives 5 cycles in 100 ms. A cycle of 20 us gives 5,000, and the load of one
+    // source is known to 2 sqrt(2 (10 x 10)^2 / 20^3 us x 100 ms) / 50 ms = 2.0 %.
     assert_eq!(bursts("10 ms", "10 ms"), Verdict::NotConverged);
     assert_eq!(bursts("10 us", "10 us"), Verdict::Ok);
 }
@@ -128,7 +129,7 @@ fn the_values_that_a_run_draws_once_are_listed() {
         [stop]
         time = "1 ms""#;
     assert_eq!(kinds(&[]), []);
-    // The start of a Poisson process is forgotten.
+    // The effect of the start of a Poisson process dies away.
     assert_eq!(kinds(&[stagger]), []);
     let constant = ("traffic.0.arrivals", r#""constant""#);
     assert_eq!(kinds(&[constant]), [DrawKind::Phase]);

@@ -396,7 +396,7 @@ fn an_output_that_holds_all_that_waits_for_it_holds_up_nobody() {
     assert!(local > 2 * remote && remote > 6 * victim, "{local} {remote} {victim}");
 }
 
-/// Utilisation of the channel of h0, and the share of time for which it waited for credits.
+/// Utilisation of the channel of h0, and the share of time that it waited for credits.
 fn busy_and_waiting(network: &str) -> [f64; 2] {
     let text = format!(
         "{}[[traffic]]\nhosts = [\"h0\"]\narrivals = \"backlogged\"\nlength.fixed = \"2048 B\"\n[network]\n{network}",
@@ -417,8 +417,8 @@ fn busy_and_waiting(network: &str) -> [f64; 2] {
     [first("utilisation"), first("stopped_share")]
 }
 
-/// A packet of 2,068 B takes 2,068 ns. One of h0's is in the buffer for d + F + t(W), and its credits are
-/// back d later, with 49.2 ns of cable and 40 ns of switch.
+/// A packet of 2,068 B takes 2,068 ns. A packet of h0 occupies the buffer for d + F + t(W), and its
+/// credits return d later, with 49.2 ns of cable and 40 ns of switch.
 #[test]
 fn the_links_table_says_how_long_packets_waited_for_credits() {
     let preset = "preset = \"santos-4x\"";
@@ -426,9 +426,9 @@ fn the_links_table_says_how_long_packets_waited_for_credits() {
     let [busy, waiting] = busy_and_waiting(&format!("{preset}\npackets.buffer = \"2112 B\""));
     assert!((busy - 2_068.0 / period).abs() < 1e-3, "{busy}");
     assert!((waiting - (1.0 - 2_068.0 / period)).abs() < 1e-3, "{waiting}");
-    // Four packets are more than the way takes.
+    // Four packets are more than the credit loop needs.
     assert!(busy_and_waiting(preset)[1].abs() < 1e-12);
-    // Over virtual lanes waits for credits are not counted.
+    // Credit waits are not counted over virtual lanes.
     let lanes = busy_and_waiting(&format!("{preset}\nswitching = \"virtual-lanes\""));
     assert!(lanes[0] > 0.0 && lanes[1].is_nan(), "{lanes:?}");
 }

@@ -333,8 +333,8 @@ fn dragonfly(algorithm: &str) -> ScenarioSource {
     source.expect("the scenario is lawful")
 }
 
-/// Local-global-local paths have at most 68 pairs on a channel between switches and 71 on a host's
-/// link, so their bound is 1. Some shortest paths take two global channels, which cost others theirs.
+/// Local-global-local paths put at most 68 pairs on a channel between switches and 71 on a host's
+/// link, so their bound is 1. Some shortest paths use two global channels and load these more.
 #[test]
 fn shortest_paths_through_a_dragonfly_are_noted_with_both_bounds() {
     let notes = compile(&dragonfly("shortest-path"), true).expect("deadlock is allowed").notes;
@@ -347,7 +347,7 @@ fn shortest_paths_through_a_dragonfly_are_noted_with_both_bounds() {
     assert!(!notes.iter().any(|note| note.contains("dragonfly")), "{notes:?}");
 }
 
-/// Of up-down (a bound of .211), depth-first up-down (.467), simple-routes (.225) and smart (.563).
+/// Bounds: up-down .211, depth-first up-down .467, simple-routes .225 and smart .563.
 #[test]
 fn the_advice_names_the_proved_algorithm_with_the_highest_bound() {
     let Err(LabError::Deadlock(report)) = compile(&dragonfly("shortest-path"), false) else {

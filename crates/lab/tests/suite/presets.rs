@@ -301,7 +301,7 @@ fn accepted_by_mesh(lanes: &str, flits: u64, seed: u64) -> f64 {
     accepted.unwrap().mean * 1_000.0 / 16.0 / 64.0
 }
 
-/// What compiling a chain refuses, as a program reads it.
+/// Machine-readable error from compiling a chain.
 fn refusal(network: &str, traffic: &str) -> serde_json::Value {
     match compiled(&chain(2, network, traffic)) {
         Err(LabError::Input(error)) => error.to_json(),
@@ -309,7 +309,7 @@ fn refusal(network: &str, traffic: &str) -> serde_json::Value {
     }
 }
 
-/// The path MTU of InfiniBand is at most 4,096 B, whatever a preset's own packets carry.
+/// The path MTU of InfiniBand is at most 4,096 B, regardless of the packets of a preset.
 #[test]
 fn packets_are_no_longer_than_the_technology_allows() {
     let long = "load = 0.1, length.fixed = \"64000 B\"";
@@ -332,7 +332,7 @@ fn packets_are_no_longer_than_the_technology_allows() {
             assert_eq!(found["key"], key, "{found}");
             assert!(found.to_string().contains(preset), "{found}");
         }
-        // A message that is one packet is not cut.
+        // A message of one packet is not segmented.
         let short = format!("load = 0.1, length.fixed = \"{max} B\", segmentation = \"none\"");
         compiled(&chain(2, &network, &short)).unwrap();
     }
@@ -357,7 +357,7 @@ fn adaptive_segments_count_up_to_the_longest_packet() {
     assert_eq!(plan_of(ndr, "{ adaptive = \"1500 B\" }"), [1_500, 3_000, 4_096, 4_096]);
     let jumbo = "preset = \"roce-400\", packet_max = \"8 KiB\"";
     assert_eq!(plan_of(jumbo, "{ adaptive = \"3000 B\" }"), [3_000, 6_000, 8_192, 8_192]);
-    // No technology, no limit.
+    // Presets without a technology have no limit.
     assert_eq!(plan_of("preset = \"santos-4x\"", "{ adaptive = \"2 KiB\" }")[1], 4_096);
     assert_eq!(plan_of("preset = \"myrinet-1280\"", "{ adaptive = \"5000 B\" }")[3], 45_000);
     let none = "load = 0.1, length.fixed = \"64000 B\", segmentation = \"none\"";
@@ -377,8 +377,8 @@ fn a_network_may_name_its_longest_packet() {
     assert_eq!(refusal(raw, answer)["key"], "traffic[0].window.answer.length");
 }
 
-/// Payload of h0, whose packets carry 4,096 B, as a share of the link into h5, to which h1 to h4 send
-/// packets of 512 B as fast as they can.
+/// Payload of h0, with packets of 4,096 B, as a share of the link into h5. The hosts h1 to h4 send
+/// packets of 512 B to h5 at full rate.
 #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^52 bytes")]
 fn share_of_long_packets(arbitration: &str) -> f64 {
     let text = format!(
@@ -402,7 +402,7 @@ fn share_of_long_packets(arbitration: &str) -> f64 {
     );
     let mut run = gingham_fabric::start(Arc::clone(&compiled(&text).unwrap().plan));
     run.advance(u64::MAX);
-    // Buffers of 128 KiB are full by then: they take 5 x 2.6 us.
+    // Buffers of 128 KiB are full by then: filling takes 5 x 2.6 us.
     let from = 50_000_000..150_000_000;
     let messages = run.take_messages();
     let of_long = messages.iter().filter(|found| found.message.class == ClassId::new(0));
@@ -412,9 +412,9 @@ fn share_of_long_packets(arbitration: &str) -> f64 {
     bytes as f64 * 20.0 / 100e6
 }
 
-/// Packets have 26 B beside their payload. One of each host a turn takes 4,122 + 4 x 538 B. With
-/// oldest first each gets what its buffer holds, and that is full: a packet of 4,122 B takes 65
-/// blocks, and one of 538 B takes 9.
+/// Packets have 26 B besides their payload. In round robin one packet of each host takes 4,122 + 4
+/// x 538 B. With oldest first, each host gets a share in proportion to the contents of its full
+/// buffer: a packet of 4,122 B takes 65 blocks, and one of 538 B takes 9.
 #[test]
 fn the_arbiter_of_an_output_decides_what_long_packets_get() {
     let in_turn = 4_096.0 / (4_122.0 + 4.0 * 538.0);

@@ -1,5 +1,5 @@
-//! Why whole packets and virtual lanes saturate at different loads on one fabric: head-of-line
-//! blocking, which `docs/concepts/which-model.md` explains.
+//! Different saturation loads of whole packets and virtual lanes on one fabric: the reason is
+//! head-of-line blocking, as `docs/concepts/which-model.md` explains.
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
@@ -8,8 +8,8 @@ use gingham_lab::scenario::{Overrides, ScenarioSource};
 use gingham_model::ClassId;
 use std::path::Path;
 
-/// The share of their links that hosts around one switch of NDR accept at an offered load of 1,
-/// under uniform traffic that includes themselves.
+/// Accepted load of the hosts of one NDR switch at an offered load of 1, as a share of their links,
+/// under uniform traffic that includes the sender itself.
 fn accepted(hosts: u32, network: &str) -> f64 {
     let text = format!(
         r#"
@@ -24,7 +24,7 @@ fn accepted(hosts: u32, network: &str) -> f64 {
     let mut run = gingham_fabric::start(compile(&source, false).unwrap().plan);
     run.advance(u64::MAX);
     let rate = run.collector().report().class(ClassId::new(0)).accepted_bytes_per_ps.unwrap();
-    // 50 GB/s are .05 bytes in a picosecond.
+    // 50 GB/s are .05 bytes per picosecond.
     rate.mean / (0.05 * f64::from(hosts))
 }
 
@@ -39,7 +39,7 @@ fn one_lane_saturates_as_an_input_queue_does() {
         let expected = karol * 4_096.0 / 4_224.0;
         let found = accepted(hosts, LANES);
         assert!((found / expected - 1.0).abs() < 0.05, "{hosts}: {found}, expected {expected}");
-        // Neither the crossbar nor buffers at outputs make a difference to one lane.
+        // With one lane, neither the crossbar nor output buffers make a difference.
         for other in ["crossbar = \"full\"", "output_depth = 0"] {
             let same = accepted(hosts, &format!("{LANES}, lanes = {{ {other} }}"));
             assert!((same / found - 1.0).abs() < 0.01, "{other}: {same}, expected {found}");
@@ -47,8 +47,8 @@ fn one_lane_saturates_as_an_input_queue_does() {
     }
 }
 
-/// Whole packets read any number of packets of an input at once, and so do two lanes with a way of
-/// their own through the crossbar. Either setting brings each kind to the number of the other.
+/// Whole-packet switches read any number of packets of an input at once; so do two lanes with a
+/// crossbar port each. Either setting makes the two kinds agree.
 #[test]
 fn the_kinds_agree_where_inputs_read_alike() {
     let [packets, one] = ["", "packets.read = \"one\""].map(|network| accepted(8, network));
@@ -57,7 +57,7 @@ fn the_kinds_agree_where_inputs_read_alike() {
     assert!(packets > 0.95 && fifo < 0.65, "{packets} {fifo}");
     assert!((full / packets - 1.0).abs() < 0.03, "{full}, expected {packets}");
     assert!((one / fifo - 1.0).abs() < 0.10, "{one}, expected {fifo}");
-    // Buffers of a quarter cost a tenth: they are not the reason.
+    // A quarter of the buffer space costs a tenth, so buffers are not the reason.
     let quarter = accepted(8, "packets.buffer = \"32768 B\"");
     assert!(quarter > 0.8 * packets, "{quarter}");
 }

@@ -1,4 +1,4 @@
-//! The endpoints and flows that are served least, against shares worked out by hand.
+//! Least served endpoints and flows, compared with shares calculated by hand.
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
@@ -38,8 +38,8 @@ fn class(text: &str, settings: &[(&str, &str)]) -> ClassSummary {
     run.summary().classes.swap_remove(0)
 }
 
-/// A third of the senders' capacity is accepted on average, and a quarter of the least served: three
-/// quarters of the mean.
+/// The accepted load is a third of the senders' capacity on average, and a quarter for the least
+/// served sender: three quarters of the mean.
 fn assert_parking_lot(class: &ClassSummary) {
     let least = class.served.least_served_load.unwrap();
     let share = least / class.accepted_load;
@@ -53,7 +53,7 @@ fn the_least_served_sender_of_a_parking_lot_has_three_quarters_of_the_mean() {
     let class = class(PARKING_LOT, &[]);
     assert_parking_lot(&class);
     assert_eq!(class.served.senders_behind, 3);
-    // What arrives at the one destination is what is accepted of all.
+    // The load delivered to the only destination equals the accepted load of all senders.
     let share = class.served.least_served_destination_share.unwrap();
     assert!((share - class.accepted_load / class.generated_load).abs() < 1e-9, "{share}");
     assert_eq!(class.served.least_served_destination.as_deref(), Some("h1-1"));
@@ -70,8 +70,8 @@ fn backlogged_senders_are_compared_by_what_is_accepted_of_each() {
 
 #[test]
 fn where_flows_are_counted_a_flow_of_one_sender_is_named() {
-    // Each host sends to both hosts of the other switch: four flows at 0.45 of a link, which are
-    // all served alike, and h1-0 to h0-1 is nobody's neighbour.
+    // h0-0 sends half of its messages to h1-1 and the rest to all hosts, at a load that no channel
+    // limits: its flows are served alike.
     let text = PARKING_LOT
         .replace("hosts = [\"h0-0\", \"h0-1\", \"h1-0\"]", "hosts = [\"h0-0\"]")
         .replace("load = 0.9", "load = 0.2")

@@ -135,9 +135,10 @@ fn what_is_not_stepped_says_so() {
     );
 }
 
-/// Packets of 20 flits in a mesh of 64 switches at .2: a tick moves 81 flits by 6.3 switches each, 4 of
-/// them heads. By ports that takes 81 x 464 + 4 x 904 instructions; columns save 81 x 271 + 4 x 287 of
-/// them and cost 5 x 4 x 92 + 25 x 18. That is twice as fast. 30 ms are 375,000 ticks of 80 ns.
+/// Packets of 20 flits in a mesh of 64 switches at load .2: a tick moves 81 flits across 6.3
+/// switches each, and 4 of them are heads. The per-port stepper takes 81 x 464 + 4 x 904
+/// instructions. Columns save 81 x 271 + 4 x 287 of these and cost 5 x 4 x 92 + 25 x 18, so they
+/// are twice as fast. 30 ms are 375,000 ticks of 80 ns.
 #[test]
 fn a_long_run_by_ports_names_the_key_that_rules_out_columns() {
     let speedup = ("network.lanes.input_speedup", "2");
@@ -152,7 +153,7 @@ fn a_long_run_by_ports_names_the_key_that_rules_out_columns() {
     assert_eq!(stepping.columns_faster, Some(2));
     let note = slow.compiled().notes.iter().find(|note| note.contains(speedup.0));
     assert!(note.is_some_and(|note| note.contains("about 2 times")), "{:?}", slow.compiled().notes);
-    // A short run, a run in which little moves, and one that columns take.
+    // A short run, a run with little traffic, and a run that columns support.
     for settings in [&[speedup][..], &[speedup, long, far], &[long]] {
         let run = run(settings);
         let stepping = run.stepping().unwrap();

@@ -167,7 +167,7 @@ fn saturated_replies_are_fewer_or_shorter() {
 fn sources_that_had_ended_are_told_to_send_for_longer() {
     let light = ("traffic.1.load", "0.02");
     let settings = |own: &[(&'static str, &'static str)]| [&[light], own].concat();
-    // A third class goes on, or the workload would have finished.
+    // A third class continues; otherwise the workload would have finished.
     let others = r#"
     [[traffic]]
     name = "others"
@@ -192,7 +192,7 @@ fn sources_that_had_ended_are_told_to_send_for_longer() {
     let whose = format!(": those of class `requests` {longer} (traffic.1.stop)");
     assert!(told.ends_with(&whose), "{told}");
     assert_eq!(served(&settings(&[("traffic.1.stop", "200 us")])).verdict, Verdict::Finished);
-    // A class that has not ended may need a longer run.
+    // A class that continues may need a longer run.
     let told = reason(&[("stop.time", "200 us")]);
     assert!(told.contains(": let the run last about "), "{told}");
 }

@@ -116,7 +116,7 @@ fn a_permutation_with_a_seed_of_its_own_stays_while_the_seed_of_the_run_varies()
     let own = "{ random-permutation = { seed = 7 } }";
     assert_eq!(of(1, own), of(2, own));
     assert_ne!(of(1, own), of(1, "{ random-permutation = { seed = 8 } }"));
-    // Without one it is that of the run, as before.
+    // Without its own seed, the permutation uses the seed of the run.
     assert_eq!(of(7, "\"random-permutation\""), of(3, own));
 }
 
@@ -129,7 +129,7 @@ fn a_rotation_turns_the_bits_right_by_one() {
     assert_eq!(pairs(&compiled), names(&expected));
 }
 
-/// For each source the destinations among which it draws with equal probability, by name.
+/// Equally likely destinations of each source, by name.
 fn drawn_among(compiled: &Compiled) -> BTreeMap<String, Vec<String>> {
     let name = |endpoint| compiled.plan.fabric.endpoint_name(endpoint);
     let of = |source: &SourcePlan| {
@@ -154,7 +154,7 @@ fn a_stencil_has_the_neighbours_of_the_fabric_s_own_grid() {
     assert_eq!(of["h0-0-0"], ["h0-1-0", "h1-0-0", "h1-1-0"]);
     let torus = "torus = { dimensions = [4, 2], hosts_per_switch = 1 }";
     let of = drawn_among(&on(torus, "\"stencil\""));
-    // Around a dimension of size 2 there is one neighbour.
+    // A dimension of size 2 has one neighbour in both directions.
     assert_eq!(of["h0-0-0"], ["h0-1-0", "h1-0-0", "h3-0-0"]);
 }
 
@@ -214,12 +214,12 @@ fn hosts_of_a_class_confine_its_destinations_only_if_asked() {
     let (all, own) = (some("\"uniform\""), some("{ uniform = { within = \"class\" } }"));
     assert_eq!(drawn_among(&all)["h0"], ["h1", "h2", "h3"]);
     assert_eq!(drawn_among(&own)["h0"], ["h1"]);
-    // A note says which of both holds.
+    // A note reports which of the two applies.
     for (compiled, within) in [(&all, "fabric"), (&own, "class")] {
         let key = format!("uniform.within = \"{within}\"");
         assert!(compiled.notes.iter().any(|note| note.contains(&key)), "{:?}", compiled.notes);
     }
-    // If the class has all hosts, both are alike.
+    // If the class has all hosts, both settings are equivalent.
     assert!(on("star.hosts = 4", "\"uniform\"").notes.is_empty());
 }
 

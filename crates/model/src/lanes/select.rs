@@ -32,8 +32,8 @@ pub enum Select {
     /// Any of them, with equal chances.
     #[schemars(extend("x-source" = "Dally and Towles 2004, section 10.2 (random ascent in trees)"))]
     Random,
-    /// The one with the most credits on the adaptive lanes that the packet may take there, of equals any
-    /// with equal chances. Escape lanes count only where no lane is adaptive.
+    /// The output with the most credits on the adaptive lanes that the packet may take there; a tie
+    /// is broken at random with equal probability. Escape lanes count only if no lane is adaptive.
     #[default]
     #[schemars(extend("x-source" = "Dally and Towles 2004, section 10.1; credits stand for queue lengths"))]
     LeastLoaded,
@@ -60,9 +60,9 @@ pub struct OutputChoice {
     pub output: ChannelId,
     /// At least one lane.
     pub lanes: LaneSet,
-    /// The lanes among them whose credits tell the load of the output: the adaptive ones, or all if
-    /// none is adaptive. An escape lane belongs to one output alone, so that counting it would make
-    /// this output look less loaded than the others.
+    /// Lanes whose credits indicate the load of the output: the adaptive lanes, or all lanes if
+    /// none is adaptive. An escape lane exists at one output only, so counting it would make this
+    /// output look less loaded than the others.
     pub judged: LaneSet,
 }
 
@@ -133,8 +133,8 @@ impl Selector {
         self.reselect == Reselect::Never
     }
 
-    /// Which of several outputs a head chooses at a tick: the place in `credits`, which holds for each
-    /// output the credits on its judged lanes ([`OutputChoice::judged`]). At least one.
+    /// The output that a head chooses at a tick, as an index into `credits`. This slice has the
+    /// credits on the judged lanes of each output ([`OutputChoice::judged`]), and is not empty.
     pub fn choose(&self, head: HeadPlace, tick: u64, credits: &[u64]) -> usize {
         let draw = |among: usize| {
             let lane = u64::from(head.port) << 8 | u64::from(head.lane);

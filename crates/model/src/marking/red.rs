@@ -21,11 +21,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Red {
-    /// No packet is marked with at most this much behind it (SONiC: `green_min_threshold`). Default:
-    /// what the link of the output sends in 1 us, 5 kB at 40 Gbit/s, and at most `k_max`.
+    /// Largest queue length without marking (SONiC: `green_min_threshold`). Default: the bytes that
+    /// the output's link sends in 1 us, 5 kB at 40 Gbit/s, and at most `k_max`.
     pub k_min: Option<Bytes>,
-    /// From this much on every packet is marked (SONiC: `green_max_threshold`). Default: what the link
-    /// of the output sends in 40 us, 200 kB at 40 Gbit/s, and at least `k_min`.
+    /// Smallest queue length with every packet marked (SONiC: `green_max_threshold`). Default: the
+    /// bytes that the output's link sends in 40 us, 200 kB at 40 Gbit/s, and at least `k_min`.
     pub k_max: Option<Bytes>,
     /// The probability just below `k_max` (SONiC: `green_drop_probability`), from 0 to 1. Default: .01.
     #[schemars(range(min = 0.0, max = 1.0))]
@@ -33,28 +33,28 @@ pub struct Red {
 }
 
 impl Default for Red {
-    /// Zhu et al. 2015, for 40 Gb/s, from memory of them. Both thresholds in proportion to the rate
-    /// of the port are as in the simulator of Li et al. 2019 (HPCC, `simulation/run.py`).
+    /// Zhu et al. 2015, for 40 Gb/s, quoted from memory. Both thresholds scale with the rate of the
+    /// port, as in the simulator of Li et al. 2019 (HPCC, `simulation/run.py`).
     fn default() -> Self {
         Self { k_min: None, k_max: None, p_max: 0.01 }
     }
 }
 
-/// The times in which a link sends the default thresholds: 5 kB and 200 kB at 40 Gbit/s.
+/// Durations that define the default thresholds: the link sends 5 kB and 200 kB at 40 Gbit/s.
 const K_MIN_TIME: Span = Span::from_ps(1_000_000);
 const K_MAX_TIME: Span = Span::from_ps(40_000_000);
 
-/// The thresholds of one output.
+/// Marking thresholds of one output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RedThresholds {
-    /// No packet is marked with at most this much behind it.
+    /// Largest queue length without marking.
     pub k_min: Bytes,
-    /// From this much on every packet is marked.
+    /// Smallest queue length with every packet marked.
     pub k_max: Bytes,
 }
 
 impl Red {
-    /// The thresholds of an output with a link on which bytes take this long.
+    /// Returns the thresholds of an output with the given byte time of its link.
     pub fn thresholds(&self, link: ByteTime) -> RedThresholds {
         let default = |time| bytes_in(link, time);
         let k_max =
@@ -63,7 +63,7 @@ impl Red {
         RedThresholds { k_min, k_max }
     }
 
-    /// The probability with which a packet is marked that leaves this many bytes behind.
+    /// Marking probability of a packet that leaves a queue of `bytes` behind.
     #[expect(clippy::cast_precision_loss, reason = "bytes of a switch")]
     fn probability(&self, bytes: u64, thresholds: RedThresholds) -> f64 {
         let (p_max, RedThresholds { k_min, k_max }) = (self.p_max, thresholds);
@@ -77,7 +77,7 @@ impl Red {
     }
 }
 
-/// The bytes that a link sends in a time, to the nearest.
+/// Bytes that a link sends in `time`, to the nearest.
 fn bytes_in(link: ByteTime, time: Span) -> Bytes {
     const MANY_BYTES: u64 = 1 << 16;
     let many_ps = u128::from(link.of(MANY_BYTES).as_ps().max(1));
@@ -186,7 +186,7 @@ mod tests {
         assert_eq!(of(100, default), [12_500, 500_000]);
         assert_eq!(of(400, default), [50_000, 2_000_000]);
         assert_eq!(of(800, default), [100_000, 4_000_000]);
-        // A threshold that is given holds at every rate, and the other one stays on its side.
+        // A configured threshold holds at every rate; the default of the other is clamped to it.
         let high = Red { k_min: Some(Bytes(300_000)), ..default };
         assert_eq!([of(40, high), of(400, high)], [[300_000, 300_000], [300_000, 2_000_000]]);
         let low = Red { k_max: Some(Bytes(4_000)), ..default };

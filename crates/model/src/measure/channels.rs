@@ -13,7 +13,7 @@ pub struct ChannelReport {
     pub count: ChannelCount,
     /// Share of the window in which flits kept it busy.
     pub utilisation: Estimate,
-    /// Share of the window for which flow control held its sender.
+    /// Share of the window with its sender held by flow control.
     pub stopped_share: Estimate,
     /// Flits in the input buffer at its end, on average over time; `None` where a host consumes.
     pub occupancy_flits: Option<Estimate>,

@@ -337,9 +337,9 @@ impl Collector {
     }
 
     /// Marks the workload as finished if every message of the run was created before the end of the
-    /// closed window. The window then ends with the section of the last delivery and, unless the
-    /// warm-up is given, begins at time zero. To be called when nothing is left to happen and
-    /// every message is delivered.
+    /// closed window. The window then ends with the section of the last delivery. It begins at time
+    /// zero unless the warm-up is configured. Call this once no events remain and every message is
+    /// delivered.
     pub fn finish(&mut self) {
         let Some(closed) = self.closed else { return };
         let slices = closed * SLICES_PER_SECTION;

@@ -42,8 +42,8 @@ pub struct ChannelCount {
     pub control_flits: u64,
     /// STOPs, or pauses of lanes, that reached the sender.
     pub stops: u64,
-    /// Picoseconds for which flow control held the sender: with STOP and GO it was stopped, with pauses
-    /// any of its lanes was paused, with credits something was ready and no credit let it start.
+    /// Picoseconds with the sender held by flow control. With STOP and GO it was stopped; with
+    /// pauses any of its lanes was paused; with credits a packet was ready but had no credits.
     pub stopped_ps: u64,
     /// Flits in the input buffer at its end, summed over time: a flit counts from its arrival until
     /// it starts on the next channel or is stripped. Zero where a host consumes.

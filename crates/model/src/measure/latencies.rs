@@ -170,7 +170,7 @@ impl Merged {
         for section in sections {
             for (latency, messages) in section.recorded() {
                 let recorded = histogram.record_n(latency, messages);
-                recorded.expect("the histogram grows with what it counts");
+                recorded.expect("the histogram grows with its counts");
             }
             longest = longest.max(section.longest);
         }

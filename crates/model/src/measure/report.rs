@@ -175,8 +175,8 @@ impl<'a> RunReport<'a> {
         shares.iter().map(|share| percentile(&merged, sections, *share)).collect()
     }
 
-    /// The latency that a `share` of the messages of all classes does not exceed, each class over its
-    /// own window; `None` where fewer messages than `1 / (1 - share)` were followed.
+    /// The given quantile (`share`) of latency over the messages of all classes, each class over
+    /// its own window; `None` if fewer than `1 / (1 - share)` messages were followed.
     pub fn percentile_of_all(&self, share: f64) -> Option<Span> {
         let merged = Merged::of(self.classes().flat_map(|class| self.latencies(class)));
         Some(percentile(&merged, &[], share)?.latency)

@@ -29,25 +29,25 @@ use gingham_results::{Estimate, Ratio, real, student_t_beyond};
 use gingham_topology::EndpointId;
 use std::ops::Range;
 
-/// Probability with which any endpoint of a class is found to fall behind although none does, by
-/// source and by destination each.
+/// Probability that any endpoint of a class is wrongly found to fall behind, for sources and for
+/// destinations separately.
 pub const FAMILY_CHANCE: f64 = 0.01;
 
-/// Which end of a message is meant.
+/// End of a message: its source or its destination.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum End {
     Source,
     Destination,
 }
 
-/// What one endpoint sent, or received, in the window.
+/// Traffic that one endpoint sent, or received, in the window.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct EndpointReport {
-    /// Which endpoint.
+    /// The endpoint.
     pub endpoint: EndpointId,
     /// Payload created in the window, less payload dropped by policing.
     pub created_bytes: u64,
-    /// Payload delivered in the window, whenever created.
+    /// Payload delivered in the window, regardless of the time of creation.
     pub delivered_bytes: u64,
     /// Payload left behind, as a share of the payload created: the mean, and the distance of the
     /// mean to the lower end of its one-sided interval at [`FAMILY_CHANCE`] over all endpoints.
@@ -55,7 +55,7 @@ pub struct EndpointReport {
 }
 
 impl EndpointReport {
-    /// Whether more than `share` of its payload stays behind, and by more than chance.
+    /// Whether the share of payload left behind exceeds `share` by more than chance.
     pub fn falls_behind(&self, share: f64) -> bool {
         let grows = |left: Estimate| left.half_width.is_some_and(|half| left.mean > half);
         self.left_behind.is_some_and(|left| left.mean > share && grows(left))
@@ -111,7 +111,7 @@ impl ServedCollector {
         self.totals[place(message.destination, Sum::Destined)] += bytes;
     }
 
-    /// Takes back a message that was just created and is dropped.
+    /// Withdraws a message that was just created and is dropped.
     pub(super) fn take_back(&mut self, message: &Message) {
         let bytes = u64::from(message.payload_bytes);
         self.totals[place(message.source, Sum::Sent)] -= bytes;
@@ -134,7 +134,7 @@ impl ServedCollector {
         self.last.copy_from_slice(&self.totals);
     }
 
-    /// Merges neighbours.
+    /// Merges neighbouring sections.
     pub(super) fn double(&mut self) {
         let merge = |pair: &[Column]| pair[0].sum(&pair[1]);
         self.sections = self.sections.chunks_exact(2).map(merge).collect();
@@ -161,13 +161,14 @@ impl ServedCollector {
 }
 
 impl RunReport<'_> {
-    /// Payload of a class in its window by the endpoint that sent it, in ascending order; endpoints
-    /// without any are left out.
+    /// Payload of a class in its window by source, in ascending order; endpoints without any are
+    /// omitted.
     pub fn served_senders(&self, class: ClassId) -> Vec<EndpointReport> {
         self.served(class, End::Source)
     }
 
-    /// The same by the endpoint that it is destined for.
+    /// Payload of a class in its window by destination, in ascending order; endpoints without any
+    /// are omitted.
     pub fn served_destinations(&self, class: ClassId) -> Vec<EndpointReport> {
         self.served(class, End::Destination)
     }
@@ -195,13 +196,13 @@ impl RunReport<'_> {
     }
 }
 
-/// Payload by which the backlog grew, over the payload created.
+/// Growth of the backlog, over the payload created.
 fn left_behind([created, delivered]: [u64; 2]) -> Ratio {
     let [created, delivered] = [created, delivered].map(|bytes| real(bytes.into()));
     Ratio { sum: created - delivered, over: created }
 }
 
-/// The one-sided point of Student's t for one of many endpoints; the last one is remembered.
+/// One-sided quantile of Student's t for one of `endpoints` tests; the last result is cached.
 struct Point {
     chance: f64,
     last: Option<(u32, f64)>,
@@ -244,9 +245,9 @@ mod tests {
 
     #[test]
     fn chance_names_as_many_endpoints_as_the_rule_says() {
-        // Sections whose backlog grows or falls independently, by nothing on average: the worst case
-        // of an endpoint that does not fall behind. Each is tested as one of ten, at 0.1 %: of 40,000
-        // 40 are expected, with a standard deviation of 6.3.
+        // Sections whose backlog grows or shrinks independently, with mean zero: the worst case of
+        // an endpoint that does not fall behind. Each is tested as one of ten, at 0.1 %. Of 40,000
+        // tests 40 are expected to fail, with a standard deviation of 6.3.
         let mut stream = Stream::new(1, "served", Purpose::Arrival);
         let mut point = Point::of_family(10);
         let mut named = 0;

@@ -15,7 +15,7 @@ pub enum WarmUp {
     /// MSER-5 would cut more than half: the run is too short. The window is the second half. Of a run
     /// this is so if it is so of every class that tells anything.
     TooShort,
-    /// There is none: the workload ended within the run, and the window holds all of it.
+    /// No warm-up: the workload ended within the run, and the window covers all of it.
     Whole,
 }
 
@@ -49,7 +49,7 @@ pub(super) struct Beginnings {
 }
 
 impl Beginnings {
-    /// Those of a run whose workload ended, with so many classes: all windows begin at time zero.
+    /// Windows of a run with `classes` classes whose workload ended: all begin at time zero.
     pub(super) fn of_whole(classes: usize) -> Self {
         let first = (0, WarmUp::Whole);
         Self { run: first, classes: vec![first; classes] }

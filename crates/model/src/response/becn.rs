@@ -116,7 +116,7 @@ impl Respond for Becn {
             .reduce(f64::min)
     }
 
-    /// The time in which the timer alone takes the index from `limit` to `min`.
+    /// Time for the timer alone to take the index from `limit` to `min`.
     fn settling(&self, _limits: &Limits) -> Option<Span> {
         let expirations = u64::from(self.limit.saturating_sub(self.min));
         Some(Span::from_ps(TIMER_UNIT.as_ps() * u64::from(self.timer) * expirations))

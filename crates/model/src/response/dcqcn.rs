@@ -33,32 +33,32 @@ pub struct Dcqcn {
     pub alpha_timer: Span,
     /// Time between increases of the rate (NVIDIA: `rpg_time_reset`). Default: 55 us.
     pub timer: Span,
-    /// The rate also rises after this many bytes (NVIDIA: `rpg_byte_reset`). Default: what the highest
-    /// rate sends in 2 ms, 10 MB at 40 Gbit/s.
+    /// Byte counter: the rate also rises after this number of bytes (NVIDIA: `rpg_byte_reset`).
+    /// Default: the bytes sent at the highest rate in 2 ms, 10 MB at 40 Gbit/s.
     pub byte_counter: Option<Bytes>,
-    /// `F`: how often either raises the rate before the target rises (NVIDIA: `rpg_threshold`).
-    /// Default: 5.
+    /// `F`: number of increases by timer or byte counter before the target rises (NVIDIA:
+    /// `rpg_threshold`). Default: 5.
     #[schemars(range(min = 1, max = 1_000))]
     pub fast_recovery: u32,
     /// `R_AI`: increase of the target (NVIDIA: `rpg_ai_rate`). Default: 1/1000 of the highest rate,
     /// 40 Mbit/s at 40 Gbit/s.
     pub additive: Option<DataRate>,
-    /// `R_HAI`: its increase when both raised it more than `F` times (NVIDIA: `rpg_hai_rate`).
+    /// `R_HAI`: increase of the target after both counters exceed `F` (NVIDIA: `rpg_hai_rate`).
     /// Default: 1/100 of the highest rate, 400 Mbit/s at 40 Gbit/s.
     pub hyper: Option<DataRate>,
-    /// The lowest rate (NVIDIA: `rpg_min_rate`), above 0 and at most 1, as a share of the highest: the
-    /// pace of the class, or the full rate of the link. Default: 1/400.
+    /// The lowest rate (NVIDIA: `rpg_min_rate`), above 0 and at most 1, as a share of the highest.
+    /// The highest rate is the pace of the class, or the full rate of the link. Default: 1/400.
     pub lowest: f64,
 }
 
 /// `R_AI` and `R_HAI` as shares of the highest rate: 40 and 400 Mbit/s of 40 Gbit/s.
 const ADDITIVE: f64 = 1.0 / 1_000.0;
 const HYPER: f64 = 1.0 / 100.0;
-/// The time in which the highest rate sends what the byte counter counts: 10 MB at 40 Gbit/s.
+/// Duration that defines the default byte counter: the highest rate sends 10 MB in it at 40 Gbit/s.
 const BYTE_COUNTER_TIME: Span = Span::from_ps(2_000_000_000);
 
 impl Dcqcn {
-    /// The increases of the target as shares of the highest rate: additive, hyper.
+    /// Increases of the target as shares of the highest rate: additive, hyper.
     fn steps(&self, highest: Highest) -> [f64; 2] {
         [(self.additive, ADDITIVE), (self.hyper, HYPER)]
             .map(|(rate, share)| rate.map_or(share, |rate| highest.share(rate)))
@@ -92,9 +92,9 @@ impl Respond for Dcqcn {
         Some(self.lowest)
     }
 
-    /// The longer of two times: the time constant of `alpha`, `alpha_timer / g`, and the time in
-    /// which the timer alone raises a target from half the highest rate to the highest, `F - 1`
-    /// expirations without an increase and `1 / (2 additive)` with one.
+    /// The longer of two times: the time constant of `alpha`, `alpha_timer / g`, and the time for
+    /// the timer alone to raise a target from half the highest rate to the highest. The latter
+    /// takes `F - 1` expirations without an increase and `1 / (2 additive)` with one.
     fn settling(&self, limits: &Limits) -> Option<Span> {
         let [additive, _] = self.steps(Highest::new(limits));
         let expirations = f64::from(self.fast_recovery.saturating_sub(1)) + (0.5 / additive).ceil();

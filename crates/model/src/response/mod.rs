@@ -58,7 +58,7 @@ pub(crate) trait Respond {
         None
     }
 
-    /// The time constant of the slowest change of rate, if time changes rates.
+    /// Time constant of the slowest timer-driven change of rate; `None` without one.
     fn settling(&self, _limits: &Limits) -> Option<Span> {
         None
     }
@@ -115,8 +115,8 @@ macro_rules! responses {
                 }
             }
 
-            /// The time constant of the slowest change of rate of a flow with this highest pace;
-            /// `None` if time does not change its rate.
+            /// Time constant of the slowest timer-driven change of rate for a flow with this
+            /// highest rate; `None` if no timer changes its rate.
             pub fn settling(&self, highest: Pace) -> Option<Span> {
                 let limits = Limits { window_packets: u32::MAX, pace: Some(highest) };
                 match self {

@@ -79,7 +79,7 @@ impl Highest {
         Self { bytes_per_second: REFILL_BYTES as f64 / refill_ps * 1e12 }
     }
 
-    /// The bytes that it sends in a time, at least one.
+    /// Bytes sent at this rate in `span`, at least one.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_precision_loss,

@@ -96,7 +96,7 @@ impl Flow {
         Self::on(response, Span::from_ps(HIGHEST_PS.into()))
     }
 
-    /// A flow whose highest rate sends 64 KiB in a time.
+    /// A flow whose highest rate sends 64 KiB in the span `highest`.
     fn on(response: &Response, highest: Span) -> Self {
         let limits = Limits { window_packets: 1, pace: Some(Pace::new(highest)) };
         Self { responder: response.start(&limits), limits }
@@ -183,8 +183,8 @@ fn a_notification_cuts_a_rate_and_timer_and_bytes_raise_it() {
     assert_eq!(flow.sends(1, 3_600_000_000_000_000), 1_000_000);
 }
 
-/// The defaults of `dcqcn` are those of Zhu et al. 2015 at 40 Gbit/s, where 64 KiB take 13,107,200 ps.
-/// Ten times the rate sends ten times the bytes in the same times, and has the same share then.
+/// The defaults of `dcqcn` are those of Zhu et al. 2015 at 40 Gbit/s, where 64 KiB take 13,107,200
+/// ps. At ten times the rate, ten times the bytes are sent in equal times, so the share is equal.
 #[test]
 #[expect(clippy::cast_precision_loss, reason = "times of a run")]
 fn defaults_of_dcqcn_are_in_proportion_to_the_rate() {
@@ -209,13 +209,14 @@ fn defaults_of_dcqcn_are_in_proportion_to_the_rate() {
     let of_paper = course(&written, 13_107_200, 100_000);
     assert_eq!(course(&default, 13_107_200, 100_000), of_paper);
     assert_eq!(course(&default, 1_310_720, 1_000_000), of_paper);
-    // A quarter at first, and all of it in the end. The numbers of 40 Gbit/s are too slow at 400.
+    // First a quarter, finally all of it. The parameters for 40 Gbit/s are too slow at 400 Gbit/s.
     assert_eq!((of_paper[0], of_paper[998]), (2_500.0, 10_000.0));
     assert!(of_paper[499] > 9_000.0 && course(&written, 1_310_720, 100_000)[499] < 6_000.0);
 }
 
-/// `timer (F - 1 + 1 / (2 additive))`: with no bytes the timer alone takes the target from a half to
-/// the whole. 55 us (4 + 500) by default, which is longer than `alpha_timer / g`, 55 us 256.
+/// `timer (F - 1 + 1 / (2 additive))`: without bytes the timer alone raises the target from a half
+/// to the highest rate. By default this is 55 us (4 + 500), longer than `alpha_timer / g`, 55 us
+/// 256.
 #[test]
 #[expect(clippy::cast_precision_loss, reason = "times of a run")]
 fn dcqcn_settles_within_the_closed_form() {
@@ -223,7 +224,8 @@ fn dcqcn_settles_within_the_closed_form() {
     let highest = Pace::new(Span::from_ps(13_107_200));
     let settling = |of: Dcqcn| Response::Dcqcn(of).settling(highest).unwrap().as_ps();
     assert_eq!(settling(Dcqcn::default()), 504 * timer);
-    // A thousandth of the target is gained in each expiration, which the rate follows a step behind.
+    // Each expiration gains a thousandth of the highest rate for the target; the rate follows one
+    // step behind.
     let mut flow = Flow::on(&Response::Dcqcn(Dcqcn::default()), Span::from_ps(13_107_200));
     flow.marked(0);
     flow.marked(0);
@@ -233,7 +235,8 @@ fn dcqcn_settles_within_the_closed_form() {
     assert!(missing(520) < 1e-6);
     let quick = Rate::from_bytes_per_second(500_000_000);
     assert_eq!(settling(Dcqcn { additive: Some(quick), ..Dcqcn::default() }), 256 * timer);
-    // The index of a table: its limit times the timer. Others change with answers alone.
+    // Index of a table: its limit times the timer. The other responses change rates only on
+    // acknowledgements.
     let becn = Becn { timer: 10, limit: 5, min: 1, ..Becn::default() };
     assert_eq!(Response::Becn(becn).settling(highest), Some(Span::from_ps(40 * 1_024_000)));
     assert_eq!(Response::Lipd(Lipd { lowest: LOWEST }).settling(highest), None);

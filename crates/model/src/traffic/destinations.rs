@@ -68,8 +68,8 @@ pub enum Destinations {
     /// neighbours of a stencil code, take `stencil`.
     #[schemars(extend("x-source" = "Dally and Towles 2004, table 3.1"))]
     Neighbour(GridPlaces),
-    /// Each message to one of the neighbours on a grid, with equal probability: one step in one
-    /// dimension, or also diagonally.
+    /// To one of the neighbours on a grid, drawn for each message with equal probability: one step
+    /// in one dimension, or also diagonally.
     #[schemars(extend("x-source" = "textbook"))]
     #[schemars(extend("x-example" = "{ stencil = { dimensions = [4, 2, 2], diagonals = true } }"))]
     Stencil(StencilPlaces),
@@ -98,7 +98,7 @@ pub struct UniformPlaces {
     /// goes to its switch and back.
     #[schemars(extend("x-source" = "BookSim 2, src/traffic.cpp"))]
     pub itself: bool,
-    /// Among which hosts: all of the fabric, or only those of the class (`hosts`).
+    /// Set of hosts to draw from: all of the fabric, or only those of the class (`hosts`).
     pub within: Within,
 }
 
@@ -106,10 +106,10 @@ pub struct UniformPlaces {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Within {
-    /// All hosts that the sender can reach, whether the class has them or not.
+    /// All hosts that the sender can reach, whether or not they belong to the class.
     #[default]
     Fabric,
-    /// Those of the hosts of the class that the sender can reach.
+    /// Hosts of the class that the sender can reach.
     Class,
 }
 
@@ -117,8 +117,8 @@ pub enum Within {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct PermutationDraw {
-    /// Seed of the permutation. Default: the seed of the run. With a seed of its own, the permutation
-    /// stays while the seed of the run varies, and varies while that stays.
+    /// Seed of the permutation. Default: the seed of the run. With its own seed, the permutation
+    /// stays fixed while the seed of the run varies, and can vary while that stays fixed.
     pub seed: Option<u64>,
 }
 
@@ -126,13 +126,14 @@ pub struct PermutationDraw {
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct StencilPlaces {
-    /// Whether diagonal neighbours are among them: up to 3^d - 1 in d dimensions instead of 2 d.
+    /// Whether to include diagonal neighbours: up to 3^d - 1 in d dimensions instead of 2 d.
     pub diagonals: bool,
     /// Dimensions of the grid of hosts, the last running fastest. Default: the fabric's own grid if
     /// it is one with equally many hosts on each switch, else one ring of all hosts.
     pub dimensions: Option<Vec<u32>>,
-    /// Whether the grid wraps around, so that every host has all neighbours; otherwise, hosts at the
-    /// edge have fewer. Default: as the cables of the fabric's own grid do, and true on any other.
+    /// Whether the grid wraps around, so that every host has all neighbours; otherwise, hosts at
+    /// the edge have fewer. Default: as the cables of the fabric's own grid do, and true on any
+    /// other grid.
     pub wrap: Option<bool>,
 }
 
@@ -144,10 +145,10 @@ pub struct GroupPlaces {
     /// dragonfly.
     #[schemars(range(min = 1))]
     pub group_size: Option<u32>,
-    /// By how many groups, modulo their number.
+    /// Number of groups to shift by, modulo the number of groups.
     pub by: i64,
-    /// Whether each message goes to any host of that group, with equal probability. By default, a host
-    /// sends to the one at its own place in the group: a permutation.
+    /// Whether each message goes to any host of the destination group, with equal probability. By
+    /// default, a host sends to the host at its own place in that group: a permutation.
     pub any: bool,
 }
 

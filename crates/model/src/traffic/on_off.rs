@@ -42,7 +42,7 @@ impl PeriodLaw {
         }
     }
 
-    /// Variance of the length of a period with this mean, counting of a Pareto period no more than
+    /// Variance of the length of a period with mean `mean_ps`. Pareto periods are cut off at
     /// `span_ps`.
     fn variance(self, mean_ps: f64, span_ps: f64) -> f64 {
         match self {
@@ -100,14 +100,14 @@ impl PeriodPlan {
     }
 
     /// Relative standard error of the on-time of a source within `span`, and hence of the load that
-    /// it offers there, from the variance of an alternating renewal process.
+    /// it offers, from the variance of an alternating renewal process.
     ///
-    /// With means `a` and `b` and variances `v` and `w` of on and off periods the on-time within `T`
-    /// has the variance `T (b^2 v + a^2 w) / (a + b)^3` (Cox, "Renewal Theory", 1962, section 7.4).
-    /// Pareto periods enter with the second moment of what of a period lies within `T`, which is
-    /// finite for every tail index. Below an index of 2 the variance then grows as `T^(3 - shape)`,
-    /// and the factor `1 / ((shape - 1) (3 - shape))` gives the constant of Willinger et al. 1997,
-    /// section 3.
+    /// For on periods of mean `a` and variance `v` and off periods of mean `b` and variance `w`,
+    /// the on-time within `T` has the variance `T (b^2 v + a^2 w) / (a + b)^3` (Cox, "Renewal
+    /// Theory", 1962, section 7.4). Pareto periods enter with the second moment of the period cut
+    /// off at `T`, which is finite for every tail index. Below an index of 2 the variance then
+    /// grows as `T^(3 - shape)`, and the factor `1 / ((shape - 1) (3 - shape))` gives the constant
+    /// of Willinger et al. 1997, section 3.
     #[expect(clippy::cast_precision_loss, reason = "an error needs few digits")]
     pub fn load_error(&self, span: Span) -> f64 {
         let span_ps = span.as_ps() as f64;
@@ -116,7 +116,8 @@ impl PeriodPlan {
         let cycle_ps = on_ps + off_ps;
         let rate =
             (off_ps * off_ps * of_on + on_ps * on_ps * of_off) / (cycle_ps * cycle_ps * cycle_ps);
-        // No process deviates by more than all of the time on or off: p (1 - p) T^2.
+        // The variance cannot exceed that of a source that is on or off all the time: p (1 - p)
+        // T^2.
         let most = self.share_on() * (1.0 - self.share_on()) * span_ps * span_ps;
         (rate * span_ps).min(most).sqrt() / (self.share_on() * span_ps)
     }
@@ -256,8 +257,8 @@ mod tests {
 
     #[test]
     fn the_error_of_the_load_is_found_in_many_sources() {
-        // The spread of the on-time of 4,000 sources within 200 cycles; a standard deviation of so
-        // many is known to 1.1 %, and to less where tails are heavy.
+        // Spread of the on-time of 4,000 sources within 200 cycles. A standard deviation of 4,000
+        // samples is known to 1.1 %, and less exactly if tails are heavy.
         for (law, tolerance) in [
             (PeriodLaw::Exponential, 0.05),
             (PeriodLaw::Pareto { shape: 1.5 }, 0.25),

@@ -32,7 +32,7 @@ pub enum Permutation {
     BitReversal,
     /// The bits turned left by one: a perfect shuffle of cards.
     Shuffle,
-    /// The bits turned right by one, the inverse of the shuffle.
+    /// Rotates the bits right by one, the inverse of the shuffle.
     BitRotation,
 }
 
@@ -110,7 +110,7 @@ impl GridShift {
     }
 }
 
-/// The coordinates of a cell, the last dimension running fastest.
+/// The coordinates of a cell; the last dimension varies fastest.
 fn coordinates_of(cell: usize, dimensions: &[usize]) -> Vec<usize> {
     let mut coordinates = vec![0; dimensions.len()];
     let mut rest = cell;
@@ -126,7 +126,7 @@ fn cell_at(coordinates: &[usize], dimensions: &[usize]) -> usize {
     coordinates.iter().zip(dimensions).fold(0, |cell, (at, size)| cell * size + at)
 }
 
-/// The neighbours of the cells of a grid.
+/// Neighbours of the cells of a grid.
 ///
 /// ```text
 ///   without diagonals      with diagonals
@@ -137,17 +137,17 @@ fn cell_at(coordinates: &[usize], dimensions: &[usize]) -> usize {
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Stencil {
-    /// Sizes of the grid, the last dimension running fastest.
+    /// Sizes of the grid; the last dimension varies fastest.
     pub dimensions: Vec<usize>,
     /// Whether each dimension wraps around.
     pub wraps: Vec<bool>,
-    /// Whether steps in several dimensions at once count.
+    /// Whether diagonal steps count, in several dimensions at once.
     pub diagonals: bool,
 }
 
 impl Stencil {
-    /// The neighbours of a cell, in ascending order: each once, and never the cell itself, even where a
-    /// dimension of size 1 or 2 wraps around.
+    /// Neighbours of a cell in ascending order, each once. The cell itself is never included, even
+    /// if a dimension of size 1 or 2 wraps around.
     pub fn neighbours(&self, cell: usize) -> Vec<usize> {
         let here = coordinates_of(cell, &self.dimensions);
         let mut reached = vec![(Vec::new(), 0_u32)];
@@ -171,7 +171,7 @@ impl Stencil {
         cells
     }
 
-    /// The coordinate a step away in a dimension, unless it lies beyond the edge.
+    /// The coordinate one step away in a dimension; `None` beyond the edge.
     fn step(&self, dimension: usize, at: usize, step: i8) -> Option<usize> {
         let (size, wraps) = (self.dimensions[dimension], self.wraps[dimension]);
         match step {
@@ -325,14 +325,15 @@ mod tests {
 
     #[test]
     fn neighbours_of_a_stencil_by_hand() {
-        // 3 x 4, cells 0 to 3 in the first row: cell 0 has 4 below it and 1 beside it; round the edges
-        // also 8 and 3.
+        // 3 x 4, cells 0 to 3 in the first row: cell 0 has 4 below it and 1 beside it, and with
+        // wrap-around also 8 and 3.
         assert_eq!(stencil(&[3, 4], false, false).neighbours(0), [1, 4]);
         assert_eq!(stencil(&[3, 4], true, false).neighbours(0), [1, 3, 4, 8]);
-        // With diagonals, 5 inside, and 7, 9 and 11 round the edges.
+        // With diagonals, 5 inside the grid; with wrap-around also 7, 9 and 11.
         assert_eq!(stencil(&[3, 4], false, true).neighbours(0), [1, 4, 5]);
         assert_eq!(stencil(&[3, 4], true, true).neighbours(0), [1, 3, 4, 5, 7, 8, 9, 11]);
-        // Both ways round a dimension of size 2 lead to one cell, and one of size 1 leads nowhere.
+        // Both directions in a dimension of size 2 lead to one cell; a dimension of size 1 has no
+        // neighbours.
         assert_eq!(stencil(&[2, 1], true, true).neighbours(1), [0]);
         assert!(stencil(&[1], true, false).neighbours(0).is_empty());
     }

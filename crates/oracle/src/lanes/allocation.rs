@@ -22,7 +22,7 @@ pub(crate) struct Request {
     pub(crate) level: usize,
     /// The lanes that it may take.
     pub(crate) lanes: LaneSet,
-    /// Those of them by whose credits the load of the output is judged.
+    /// Lanes whose credits indicate the load of the output.
     judged: LaneSet,
     /// Its dateline class there.
     dateline_class: DatelineClass,
@@ -155,7 +155,7 @@ impl Simulation {
         Some(open[selector.choose(HeadPlace { switch, port, lane }, tick, &credits)])
     }
 
-    /// The credits of an output by which a head judges its load.
+    /// Credits of an output that indicate its load to a head.
     fn credits_of(&self, request: &Request) -> u64 {
         let output = &self.outputs[request.output.index()];
         let of = |lane| output.lane(lane).credits.map_or(0, |of| of.here - of.promised);

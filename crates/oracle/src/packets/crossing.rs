@@ -157,8 +157,8 @@ impl Simulation {
         self.keep_turn(output, lane, input);
     }
 
-    /// An idle output starts what crossed first to a lane that can be chosen. Returns whether a packet
-    /// is ready and none has credits.
+    /// Lets an idle output transmit the packet that crossed first, among eligible lanes. Returns
+    /// whether a packet is ready but none has credits.
     pub(crate) fn start_crossed(&mut self, output: ChannelId) -> bool {
         let head = |lane: u8| {
             let crossed = self.first_crossed(output, lane)?;

@@ -90,8 +90,8 @@ impl Simulation {
 
     // Phase 6: start.
 
-    /// A host whose channel is idle begins a packet, if it can. Returns whether one is ready and none
-    /// has credits.
+    /// Lets a host with an idle channel start a packet, if possible. Returns whether a packet is
+    /// ready but none has credits.
     pub(crate) fn choose_at_host(&mut self, endpoint: EndpointId, channel: ChannelId) -> bool {
         let (candidates, is_any_ready) = self.candidates_at_host(endpoint, channel);
         let head = |candidate: &Candidate| Head {
@@ -106,8 +106,8 @@ impl Simulation {
         is_any_ready && candidates.iter().all(Option::is_none)
     }
 
-    /// By lane: what it could begin; and whether any packet is ready. Every queue in which something
-    /// waits is asked, whatever space there is.
+    /// For each lane the packet that could start, and whether any packet is ready. Every queue with
+    /// a packet is checked, regardless of credits.
     fn candidates_at_host(
         &mut self,
         endpoint: EndpointId,

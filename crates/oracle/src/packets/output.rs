@@ -30,21 +30,21 @@ pub(crate) struct Output {
     pub(crate) pausing: Option<Pausing>,
     /// Bytes of packets that have left.
     pub(crate) sent_bytes: u64,
-    /// The time for which it waited for credits.
+    /// Total time spent waiting for credits.
     pub(crate) wait: CreditWait,
 }
 
-/// The time for which an idle channel had a packet ready and no credits for it.
+/// Total time that an idle channel spent with a packet ready but no credits for it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct CreditWait {
-    /// Start of the wait that lasts, if one does.
+    /// Start of the current wait, if there is one.
     since: Option<Time>,
     /// Picoseconds of all earlier waits.
     past_ps: u64,
 }
 
 impl CreditWait {
-    /// Records whether the channel waits from `now` on.
+    /// Records whether the channel waits for credits from `now` on.
     pub(crate) fn set(&mut self, waits: bool, now: Time) {
         if waits != self.since.is_some() {
             self.past_ps = self.until_ps(now);
@@ -52,7 +52,7 @@ impl CreditWait {
         }
     }
 
-    /// Picoseconds up to `end`, which is not before the last change.
+    /// Waiting time in ps up to `end`, which must not be before the last change.
     pub(crate) fn until_ps(&self, end: Time) -> u64 {
         self.past_ps + self.since.map_or(0, |since| end.since(since).as_ps())
     }
@@ -118,8 +118,8 @@ impl Output {
         credits.free() >= blocks
     }
 
-    /// Picoseconds up to `end` for which flow control held the sender: any lane was paused or, with
-    /// credits, a packet was ready and had none.
+    /// Picoseconds up to `end` with the sender held by flow control: any lane was paused or, with
+    /// credits, a packet was ready but had none.
     pub(crate) fn stopped_ps(&self, end: Time) -> u64 {
         self.pausing.as_ref().map_or(self.wait.until_ps(end), |of| of.paused_ps(end))
     }

@@ -97,7 +97,8 @@ impl Simulation {
         }
     }
 
-    /// An idle output starts a packet, if it can. Returns whether one is ready and none has credits.
+    /// Lets an idle output start a packet, if possible. Returns whether a packet is ready but none
+    /// has credits.
     pub(crate) fn choose_at_switch(&mut self, channel: ChannelId) -> bool {
         let lanes = 0..self.plan.lanes.count;
         let candidates: Vec<_> = lanes.map(|lane| self.candidate(channel, lane)).collect();

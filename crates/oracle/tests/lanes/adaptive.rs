@@ -124,9 +124,9 @@ fn random_outputs_are_each_taken_as_often() {
     assert!(taken.abs_diff(200) < 50, "{taken}");
 }
 
-/// Of two lanes the lower is for escape on the path, which is by s1. A packet of one flit every 200 ps
-/// meets no other, so that the adaptive lanes of both outputs have all their credits: each choice is a
-/// draw. Were the escape lane counted, all 400 would go by s1.
+/// The path is via s1, and the lower of two lanes is its escape lane. A packet of one flit every
+/// 200 ps meets no other packet, so that the adaptive lanes of both outputs have all their credits
+/// and each choice is random. If the escape lane were counted, all 400 packets would go via s1.
 #[test]
 fn an_escape_lane_does_not_make_its_output_look_less_loaded() {
     for reselect in [Reselect::EveryCycle, Reselect::Never] {

@@ -126,8 +126,8 @@ fn lane_buffers_are_as_full_as_told() {
     assert_eq!(counts[into.index()].occupancy_flit_ps, 90);
     assert_eq!(counts[into.index()].data_flits, 3);
     assert_eq!((counts[into.index()].stops, counts[into.index()].stopped_ps), (0, 0));
-    // On the cable to h1 at 90, 100 and 110, and there after 10 + 10: the workload ends at 130, within
-    // the section of 16 ps that ends at 144.
+    // The flits enter the cable to h1 at 90, 100 and 110 and arrive 10 + 10 later. The workload
+    // ends at 130, within the section of 16 ps that ends at 144.
     let report = simulation.collector().report();
     assert_eq!(report.window().end, Time::from_ps(144));
     let measured = report.channel(into).unwrap();

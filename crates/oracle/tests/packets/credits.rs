@@ -104,7 +104,7 @@ fn what_leaves_and_what_comes_take_space_at_once() {
     assert_eq!(found[1].delivered, Time::from_ps(790 + 3 * 25 + 2 * 100 + 640));
 }
 
-/// Picoseconds for which each of some channels waited for credits, at the end of a run.
+/// Picoseconds that each of the given channels waited for credits, at the end of a run.
 fn waits<const N: usize>(mut plan: Plan, ps: u64, ends: [(&str, &str); N]) -> [u64; N] {
     plan.stop = stop_at(ps);
     let ways = ends.map(|(from, to)| channel(&plan.fabric, from, to));
@@ -117,8 +117,8 @@ fn waits<const N: usize>(mut plan: Plan, ps: u64, ends: [(&str, &str); N]) -> [u
 
 #[test]
 fn a_channel_waits_while_it_is_idle_and_what_is_ready_has_no_credits() {
-    // The host sends from 0 to 640 and from 2,690 to 3,330, and again from 5,380 on: it waits for 2,050
-    // in between. The channel into h1 needs no credits.
+    // The host sends from 0 to 640, from 2,690 to 3,330, and again from 5,380 on; in between it
+    // waits for 2,050. The channel into h1 needs no credits.
     let both = [("h0", "s0"), ("s0", "h1")];
     assert_eq!(waits(backlog(1, 0), 640, both), [0, 0]);
     assert_eq!(waits(backlog(1, 0), 641, both), [1, 0]);
@@ -126,7 +126,7 @@ fn a_channel_waits_while_it_is_idle_and_what_is_ready_has_no_credits() {
     assert_eq!(waits(backlog(1, 0), 6_000, both), [2 * 2_050, 0]);
     // Two packets at a time: from 1,280 to 2,690.
     assert_eq!(waits(backlog(2, 0), 3_000, both), [2_690 - 1_280, 0]);
-    // A host whose packets have all left waits for nothing.
+    // A host without packets left to send does not wait for credits.
     let mut plan = backlog(1, 0);
     plan.classes.clear();
     sends(&mut plan, 0, 0, &[(0, 1, 64)]);

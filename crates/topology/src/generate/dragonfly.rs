@@ -33,10 +33,11 @@
 //! r g (g - 1) / 2 between them; the diameter is at most 4 switches. The source calls
 //! a = 2p = 2h balanced.
 //!
-//! **Minimal routing** of the source takes a local, a global and a local channel: to the switch of
-//! the own group with a cable to the destination's group, over that cable, and to the destination.
-//! It takes one global channel, while a shortest path may take two. With N = a p g hosts, traffic
-//! from all to all spread evenly over the r cables, and n global cables in use at a switch:
+//! **Minimal routing** takes a local, a global and a local channel: to the switch of the source
+//! group with a cable to the destination group, over that cable, and to the destination switch. It
+//! takes one global channel, while a shortest path may take two. Assume N = a p g hosts, all-to-all
+//! traffic spread evenly over the r cables between two groups, and n global cables in use at a
+//! switch:
 //!
 //! ```text
 //!   channel               pairs of hosts on it                    from
@@ -88,9 +89,8 @@ struct Shape {
 }
 
 impl Dragonfly {
-    /// The bound on all-to-all load of minimal (local-global-local) routing, as a fraction of a
-    /// host's link, where all links are equally fast; `None` if the parameters give no fabric of two
-    /// hosts.
+    /// Bound on all-to-all load of minimal (local-global-local) routing, as a fraction of a host's
+    /// link, if all links are equally fast. `None` if the parameters give fewer than two hosts.
     pub fn minimal_routing_bound(&self) -> Option<f64> {
         let shape = self.check().ok()?;
         let [a, p, g] = [shape.switches_per_group, shape.hosts_per_switch, shape.groups];
@@ -163,8 +163,8 @@ impl Shape {
         self.switches_per_group * self.global_per_switch / (self.groups - 1)
     }
 
-    /// Cables between each two groups, and the global cables in use at the two switches of a group
-    /// that have most of them; `None` for a single group.
+    /// Number of cables between any two groups, and the numbers of global cables in use at the two
+    /// switches of a group that have most of them. `None` for a single group.
     fn most_global_cables(self) -> Option<(u32, u32)> {
         let peers = self.groups.checked_sub(1).filter(|peers| *peers > 0)?;
         let used = self.rounds() * peers;

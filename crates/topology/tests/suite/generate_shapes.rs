@@ -348,7 +348,7 @@ fn the_dragonfly_of_the_paper_has_72_hosts_in_9_groups() {
     assert_eq!(ends, expected);
 }
 
-/// Group and place of a switch `s{group}-{place}`.
+/// Group of a switch `s{group}-{place}` and its place in the group.
 fn group_and_place(fabric: &Fabric, id: NodeId) -> (u32, u32) {
     let name = &fabric.node(id).name;
     let (group, place) = name.trim_start_matches('s').split_once('-').expect("s{group}-{place}");
@@ -360,11 +360,11 @@ fn real(number: usize) -> f64 {
     f64::from(u32::try_from(number).expect("a small fabric"))
 }
 
-/// The bound on all-to-all load of local-global-local paths, counted path by path over the generated
-/// cables: the traffic between two groups is spread evenly over the cables between them.
+/// Bound on all-to-all load of local-global-local paths, counted path by path over the generated
+/// cables. The traffic between two groups is spread evenly over the cables between them.
 fn counted_minimal_bound(fabric: &Fabric, hosts_per_switch: u32) -> f64 {
     let switches: Vec<_> = fabric.switches().map(|id| group_and_place(fabric, id)).collect();
-    // The ends of the cables from one group to another, at the near and at the far switch.
+    // Ends of the cables from one group to another, at the near and at the far switch.
     let mut global: BTreeMap<(u32, u32), Vec<[u32; 2]>> = BTreeMap::new();
     for (pair, cables) in cables_by_pair(fabric) {
         let [(near, s), (far, t)] = pair.map(|id| group_and_place(fabric, id));

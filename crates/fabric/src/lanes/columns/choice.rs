@@ -124,8 +124,8 @@ fn saved_by_columns(plan: &Plan, Moves { flits, heads }: Moves) -> f64 {
     flits * SAVED_BY_FLIT + heads * SAVED_BY_HEAD - cost_of_columns(plan)
 }
 
-/// How many times fewer instructions a run is expected to take by columns than by ports, to the next
-/// whole number: only from `FASTER_MIN` times and `LONG_RUN` instructions on.
+/// Ratio of expected instructions of the run, per-port stepper to bit-sliced stepper (columns), as
+/// a whole number. `None` below `FASTER_MIN` or for a run of fewer than `LONG_RUN` instructions.
 #[expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
@@ -140,14 +140,15 @@ fn columns_faster(plan: &Plan, lanes: &PipelinePlan, moves: Moves) -> Option<u32
     is_told.then_some(factor.round() as u32)
 }
 
-/// Thresholds of the note on slow stepping: the least ratio of expected instructions, ports to
-/// columns, and the least number of instructions of the run, which take some seconds.
+/// Thresholds of the note on slow stepping: the least ratio of expected instructions, per-port to
+/// bit-sliced stepper, and the least number of instructions of the run, which take some seconds.
 const FASTER_MIN: f64 = 1.5;
 const LONG_RUN: f64 = 1e10;
 
-/// Instructions of a flit that leaves a switch by ports, and of the first flit of a packet besides. The
-/// row `lanes-mesh-8x8` of the benches takes 464 a hop. A mesh of packets of one flit takes 1,368: 110,842
-/// instructions in a tick in which 81 of them leave switches.
+/// Instructions of the per-port stepper for each flit that leaves a switch, and the additional ones
+/// for the first flit of a packet. The row `lanes-mesh-8x8` of the benches takes 464 per hop. A
+/// mesh with packets of one flit takes 1,368: 110,842 instructions in a tick, with 81 flits that
+/// leave switches.
 const COST_OF_FLIT: f64 = 464.0;
 const COST_OF_HEAD: f64 = 1_368.0 - COST_OF_FLIT;
 

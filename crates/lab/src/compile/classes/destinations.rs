@@ -87,7 +87,7 @@ impl ClassContext<'_> {
         gathered: &mut Gathered,
     ) -> Result<Vec<Aim>, LabError> {
         if places.itself {
-            let cure = "leave `itself` out, so that hosts send to others alone";
+            let cure = "leave out `itself`, so that hosts send only to other hosts";
             self.check_itself(hosts, "destinations.uniform.itself", cure)?;
         }
         self.note_within(hosts, places.within, gathered);
@@ -112,17 +112,17 @@ impl ClassContext<'_> {
         Ok(hosts.iter().map(aim).collect())
     }
 
-    /// Notes to which hosts a class sends that has only some of them.
+    /// Notes the destinations of a class that includes only some of the hosts.
     fn note_within(&self, hosts: &[EndpointId], within: Within, gathered: &mut Gathered) {
         let all: usize = self.hosts.on_island.values().map(|hosts| hosts.len()).sum();
         let count = hosts.len();
-        // A lone sender has no other host of its class to be confined to.
+        // The only sender of a class has no other host of the class to send to.
         if count == all || count == 1 {
             return;
         }
         let (to, key) = match within {
             Within::Fabric => (format!("all {all} hosts of the fabric"), "fabric"),
-            Within::Class => ("one another alone".to_owned(), "class"),
+            Within::Class => ("one another only".to_owned(), "class"),
         };
         self.note(
             gathered,
@@ -130,7 +130,8 @@ impl ClassContext<'_> {
         );
     }
 
-    /// Any of these hosts with equal probability; if there is none, the reason why the source is silent.
+    /// Any of these hosts with equal probability. If there is none, the reason why the source never
+    /// sends.
     pub(super) fn uniform_among(others: OtherHosts, why_none: &'static str) -> Aim {
         if others.has_any() {
             Aim::at(DestinationPlan::Uniform(others))
@@ -139,7 +140,8 @@ impl ClassContext<'_> {
         }
     }
 
-    /// The host at place s of N sends to places s mod N / 2 and N / 2 above it, one of which is its own.
+    /// Host s of N sends to the hosts s mod N / 2 and N / 2 above it, and one of these is the host
+    /// itself.
     fn asymmetric(&self, hosts: &[EndpointId]) -> Result<Vec<Aim>, LabError> {
         let count = hosts.len();
         if !count.is_multiple_of(2) {
@@ -150,7 +152,7 @@ impl ClassContext<'_> {
             );
             return Err(self.error("destinations", message).into());
         }
-        let cure = "asymmetric sends half of all messages to their own host: take another pattern";
+        let cure = "asymmetric sends half of all messages to their own host: use another pattern";
         self.check_itself(hosts, "destinations", cure)?;
         let half = count / 2;
         let aim = |(place, host): (usize, &EndpointId)| {

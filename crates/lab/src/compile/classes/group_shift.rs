@@ -35,13 +35,13 @@ impl ClassContext<'_> {
         if group_target(0, written.by, count) == 0 {
             let by = written.by;
             let message = format!(
-                "a shift by {by} leads each of the {count} groups to itself: say one that {count} does not divide"
+                "a shift by {by} maps each of the {count} groups to itself: choose one that is not a multiple of {count}"
             );
             return Err(self.error("destinations.group-shift.by", message).into());
         }
         let is_even = groups.windows(2).all(|pair| pair[0].len() == pair[1].len());
         if !written.any && !is_even {
-            let message = "the groups of the dragonfly do not have equally many hosts of the class: say \
+            let message = "the groups of the dragonfly have different numbers of hosts of the class: set \
                            `any = true`, or a group_size";
             return Err(self.error("destinations.group-shift", message).into());
         }
@@ -61,7 +61,7 @@ impl ClassContext<'_> {
         Ok(aims.into_iter().map(|(_, aim)| aim).collect())
     }
 
-    /// Each of some hosts sends to any of others.
+    /// Sends from each of `members` to any of `targets`.
     fn to_any(&self, members: &[EndpointId], targets: &[EndpointId]) -> Vec<(EndpointId, Aim)> {
         let mut near: BTreeMap<usize, Arc<[EndpointId]>> = BTreeMap::new();
         let aim = |host: &EndpointId| {
@@ -90,7 +90,7 @@ impl ClassContext<'_> {
                 let below = (1..size.min(count)).rev().find(divides).unwrap_or(1);
                 let above = (size + 1..=count).find(divides).unwrap_or(count);
                 return refuse(format!(
-                    "groups of {size} do not divide the {count} hosts of the class; those of {below} and of {above} do"
+                    "groups of {size} do not divide the {count} hosts of the class; groups of {below} and {above} do"
                 ));
             }
             hosts.chunks(size).map(<[_]>::to_vec).collect()
@@ -105,14 +105,14 @@ impl ClassContext<'_> {
             groups.into_values().collect()
         } else {
             return refuse(
-                "only a generated dragonfly has groups of its own; on any other fabric, say how many hosts \
-                 a group has"
+                "only a generated dragonfly defines groups; on any other fabric, set group_size to the hosts \
+                 of a group"
                     .to_owned(),
             );
         };
         if groups.len() < 2 {
             return refuse(format!(
-                "the {count} hosts of the class are one group; a shift needs two at least"
+                "the {count} hosts of the class form one group; a shift needs at least two"
             ));
         }
         self.note(gathered, format!("group-shift over {} groups", groups.len()));

@@ -42,8 +42,8 @@ impl ClassContext<'_> {
         }))
     }
 
-    /// The grid on which the hosts of a class stand: one that is written, else the fabric's own, else a
-    /// ring. A note says which of the last two it is.
+    /// The grid of the hosts of a class: the one given in the scenario, else the fabric's own, else
+    /// a ring. A note reports which of the last two is used.
     pub(super) fn layout(
         &self,
         hosts: &[EndpointId],
@@ -84,7 +84,7 @@ impl ClassContext<'_> {
         Err(self.error(&format!("destinations.{name}.dimensions"), message).into())
     }
 
-    /// The fabric's own grid, or why there is none.
+    /// The fabric's own grid, or the reason why it has none.
     fn fabric_layout(&self, hosts: &[EndpointId]) -> Result<Layout, String> {
         if self.fabric.switches().len() < 2 {
             return Err("the fabric has no grid of switches".to_owned());
@@ -111,15 +111,15 @@ impl ClassContext<'_> {
     }
 }
 
-/// Hosts of a class on the cells of a grid, equally many on each.
+/// Assignment of the hosts of a class to the cells of a grid, with equally many on each cell.
 pub(super) struct Layout {
-    /// The last dimension runs fastest.
+    /// Sizes of the grid; the last dimension varies fastest.
     pub(super) sizes: Vec<usize>,
     /// Whether each dimension wraps around.
     pub(super) wraps: Vec<bool>,
-    /// By cell, the places of its hosts.
+    /// Hosts on each cell, as indices in the list of the class.
     pub(super) cells: Vec<Vec<usize>>,
-    /// By place, its cell and its index there.
+    /// Cell of each host, and the host's index on that cell.
     pub(super) cell_of: Vec<(usize, usize)>,
 }
 
@@ -134,7 +134,7 @@ impl Layout {
         Self { sizes, wraps, cells, cell_of }
     }
 
-    /// So many places fill the cells in order; every dimension wraps around.
+    /// Fills the cells in order, equally many hosts on each; every dimension wraps around.
     fn in_order(sizes: Vec<usize>, places: usize) -> Self {
         let per_cell = places / sizes.iter().product::<usize>();
         let cells = (0..places).step_by(per_cell.max(1));

@@ -85,7 +85,7 @@ impl ClassContext<'_> {
         Ok(SegmentationPlan::ByHops(list))
     }
 
-    /// Refuses packets that may carry more than the network allows.
+    /// Rejects packets whose payload exceeds the maximum of the network.
     pub(super) fn check_packet_max(&self, key: &str, bytes: Bytes) -> Result<(), LabError> {
         let max = self.links.parameters.packet_max;
         let Some(max) = max.filter(|max| bytes > *max) else { return Ok(()) };
@@ -100,13 +100,13 @@ impl ClassContext<'_> {
     }
 }
 
-/// The segmentation that gives each switch on the route so many bytes, up to the longest packet of
+/// Segmentation with `per_switch` bytes for each switch on the route, up to the longest packet of
 /// the network.
 fn bounded(per_switch: u32, max: Option<Bytes>) -> SegmentationPlan {
     let Some(max) = max.and_then(|max| u32::try_from(max.0).ok()) else {
         return SegmentationPlan::PerSwitch(per_switch);
     };
-    // A limit of 0 B is refused with the plan.
+    // A limit of 0 B is rejected later, with the plan.
     let max = max.max(1);
     if per_switch >= max {
         return SegmentationPlan::Fixed(max);
@@ -134,7 +134,8 @@ fn packet_max_message(source: &ScenarioSource, bytes: Bytes, max: Bytes) -> Stri
     )
 }
 
-/// Refuses classes whose messages are not cut into packets that the network allows.
+/// Rejects classes whose messages are not segmented into packets of a length that the network
+/// allows.
 pub(in crate::compile) fn check_packet_max(
     source: &ScenarioSource,
     plan: &Plan,

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   the grid       as for shifts (`permutations.rs`); the place within a cell stays
-//!   its edges      wrap around if `wrap` says so, else as the cables of the fabric's own grid
+//!   its edges      wrap around as `wrap` sets, else as the cables of the fabric's own grid
 //! ```
 
 use super::context::ClassContext;
@@ -13,7 +13,7 @@ use gingham_model::traffic::{OtherHosts, Stencil, StencilPlaces};
 use gingham_topology::EndpointId;
 
 impl ClassContext<'_> {
-    /// The aims of a stencil, with a note of how many neighbours hosts have.
+    /// Destinations of a stencil, with a note on the number of neighbours of a host.
     pub(super) fn stencil(
         &self,
         hosts: &[EndpointId],

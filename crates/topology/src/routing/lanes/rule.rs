@@ -275,8 +275,8 @@ impl Lanes {
         }
     }
 
-    /// Of the lanes that a packet may take in a channel, those by whose credits the load of the channel
-    /// is judged: the adaptive ones, or all of them if none is adaptive.
+    /// Of the lanes that a packet may take in a channel, those whose credits indicate the load of
+    /// the channel: the adaptive lanes, or all of them if none is adaptive.
     pub fn judged(&self, vc_class: VcClass, lanes: LaneSet) -> LaneSet {
         let LaneRule::Escape(escape) = &self.rule else { return lanes };
         let adaptive = lanes & escape.adaptive(vc_class.0.into());
