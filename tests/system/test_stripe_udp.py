@@ -122,7 +122,11 @@ def test_a_channel_whose_mtu_falls_shrinks(
     # Both channels carry packets again, which are shorter.
     assert told["right"]["seconds_bits"][KNOWN_S] > 13e6, told["right"]
     lost = told["right"]["seconds_lost"]
-    assert (lost[0], sum(lost[KNOWN_S:])) == (0, 0), told["right"]
+    # On a busy machine the kernel may forward two frames of a channel on two processors, in the other
+    # order. Without repair, the receiver has given up the earlier one by the time it arrives, and
+    # discards it; nothing else is lost.
+    overtaken = told["right"]["receiver"]["discards"]
+    assert lost[0] + sum(lost[KNOWN_S:]) <= overtaken, told["right"]
     assert (sum(lost) == 0) == ("--repair" in options), told["right"]
 
 
