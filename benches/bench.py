@@ -16,7 +16,8 @@ counts a message stands in line where messages are created and delivered.
 
 Set-up is told in its steps, each with its time and the peak of the process's memory after it:
 `generate` (or `read`) makes the fabric, `route` the routes, `prove` proves them free of deadlock,
-`plan` is all the rest. Rows of large fabrics (`setup-*`) are set up only.
+`plan` makes all else that a run needs, and `bound` works out the bound of the traffic on these
+routes. Rows named `setup-*` are set up only.
 
 The rows `stripe-8`, `routes-64` and `routes-1000` are of other kinds: `benches/stripe.py` and
 `benches/routes.py` say what they measure.

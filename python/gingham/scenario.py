@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 from gingham import examples
 from gingham._files import require_file
 from gingham._named_files import files_named
-from gingham._native import CoreScenario, network_said, scenario_schema
+from gingham._native import CoreScenario, network_said, routes_title, scenario_schema
 from gingham.errors import InputError
 
 if TYPE_CHECKING:
@@ -265,6 +265,14 @@ class Scenario(AnyScenario):
         'myrinet-1280 (wormhole, round-robin)'
         """
         return network_said(self._core)
+
+    def routes_title(self) -> str:
+        """Return the source of the routes, for titles. Reads the fabric.
+
+        >>> Scenario.example("torus").routes_title()
+        'up-down routes'
+        """
+        return routes_title(self._core)
 
     def routing(self) -> str:
         """Return the name of the routing algorithm."""

@@ -84,6 +84,7 @@ fn step_to(milestone: Milestone, topology: &Topology) -> &'static str {
         (Milestone::Routes, _) => "route",
         (Milestone::Proof, _) => "prove",
         (Milestone::Plan, _) => "plan",
+        (Milestone::Bound, _) => "bound",
     }
 }
 

@@ -26,7 +26,7 @@ pub use bound::{BoundKind, BoundSummary, ClassBound, Loaded, TrafficBound};
 pub use catalogue::{
     Entry, ExampleFile, KINDS, KindSupport, Support, SwitchingKind, catalogue, scenario_schema,
 };
-pub use compile::{Compiled, Draw, DrawKind, Milestone, compile, compile_observed};
+pub use compile::{Compiled, Draw, DrawKind, Milestone, compile, compile_observed, routes_title};
 pub use error::{DeadlockReport, LabError};
 pub use fabric_file::{LoadedFabric, load_fabric};
 pub use gingham_input::FileRead;

@@ -41,7 +41,7 @@ mod _core {
     use crate::routes::Routes;
     #[pymodule_export]
     use crate::run::{
-        Simulation, catalogue, network_said, old_names, other_names, result_schema,
+        Simulation, catalogue, network_said, old_names, other_names, result_schema, routes_title,
         scenario_schema, student_t, switching_kinds,
     };
     #[pymodule_export]

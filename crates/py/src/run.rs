@@ -140,6 +140,14 @@ pub(crate) fn network_said(py: Python<'_>, scenario: &Scenario) -> PyResult<Stri
     said.map_err(|refused| error::lab(py, &refused))
 }
 
+/// The source of a scenario's routes, for titles; reads its fabric.
+#[pyfunction]
+pub(crate) fn routes_title(py: Python<'_>, scenario: &Scenario) -> PyResult<String> {
+    let source = &scenario.inner;
+    let title = py.detach(|| gingham_lab::routes_title(source));
+    title.map_err(|refused| error::lab(py, &refused))
+}
+
 /// Every switching kind.
 #[pyfunction]
 pub(crate) fn switching_kinds(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {

@@ -129,8 +129,9 @@ def curve(
             resume=resume,
             **how,
         )
-    # A curve that was added to has the routings of both.
-    title = f"{base.heading(routings_in(table))}; {network}"
+    # A curve that was added to has the routings of both, and its heading names them.
+    several = routings_in(table)
+    title = "; ".join([base.heading(several), network, *([] if several else [base.routes_title()])])
     changes = "; ".join(base.changes)
     files = write_files(table, folder, title, changes, others)
     if as_json:

@@ -103,7 +103,9 @@ def saturation(
     if as_json:
         print_json({"network": network, **for_programs(found, folder)})
         return
-    print_facts([("network", network), *facts(found, folder, tolerance)])
+    print_facts(
+        [("network", network), ("routes", base.routes_title()), *facts(found, folder, tolerance)]
+    )
     if found.not_converged:
         warn(
             f"{found.not_converged} of {found.runs} runs did not converge and are not read: longer "

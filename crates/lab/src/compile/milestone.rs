@@ -1,23 +1,25 @@
-//! How far a compilation has come, for who wants to know what each part of it costs.
+//! Stages of a compilation, for callers that measure the cost of each.
 //!
 //! ```text
-//!   compile: file or generator ──► Fabric ──► Routes ──► Proof ──► Plan
+//!   compile: file or generator ──► Fabric ──► Routes ──► Proof ──► Plan ──► Bound
 //! ```
 //!
-//! It is told and not timed here: clocks are for whoever is told.
+//! The compiler reports a stage and reads no clock; the callback may.
 //!
-//! Invariant: each is told once, in this order, when it is reached; what is refused tells nothing
-//! of what it did not reach.
+//! Invariant: each stage is reported once, in this order, when it is complete. A scenario that is
+//! refused reports no stage that it did not complete.
 
-/// What a scenario has been made into so far.
+/// Stage of a compilation that is complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Milestone {
-    /// Its fabric is there, read or generated.
+    /// The fabric, read or generated.
     Fabric,
-    /// Its routes are there, with the lanes that packets may take on them.
+    /// The routes, with the lanes that packets may take on them.
     Routes,
-    /// Its routes are proven free of deadlock, or a cycle is allowed.
+    /// The routes are proven free of deadlock, or a cycle is allowed.
     Proof,
-    /// Its plan is there, and with it all that a run needs.
+    /// The plan of the run.
     Plan,
+    /// The bound of the traffic on its routes, with all that a run needs.
+    Bound,
 }

@@ -30,6 +30,7 @@ pub(crate) use draws::nouns;
 pub use draws::{Draw, DrawKind};
 pub(crate) use measure::quantity_name;
 pub use milestone::Milestone;
+pub use route_source::routes_title;
 pub(crate) use written::first_written;
 
 use crate::bound::TrafficBound;
@@ -147,7 +148,9 @@ pub fn compile_observed(
     let plan = admission::settled(source, plan)?;
     reached(Milestone::Plan);
     let of_file = (origin.loaded.findings, is_dump);
-    Ok(compiled(source, plan, (proof, percentiles, parameters), of_file, gathered))
+    let compiled = compiled(source, plan, (proof, percentiles, parameters), of_file, gathered);
+    reached(Milestone::Bound);
+    Ok(compiled)
 }
 
 /// Combines a plan with the notes, bounds and facts that results report. `of_file` has the findings

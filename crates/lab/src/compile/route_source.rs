@@ -1,26 +1,37 @@
 //! Source of the routes of a run, for titles and notes.
 
 use super::gathered::Gathered;
-use crate::scenario::ScenarioSource;
+use crate::error::LabError;
+use crate::scenario::{self, ScenarioSource};
 use gingham_topology::routing::Proof;
 
 /// The key that names the tables of a subnet manager.
 const TABLES: &str = "routing.tables";
 
-/// Describes the source of the routes for titles of tables and pictures.
+/// Describes the source of the routes and whether they can deadlock, for titles of tables and
+/// pictures.
 pub(super) fn said(source: &ScenarioSource, is_dump: bool, proof: &Proof) -> String {
+    let risk = if proof.is_free() { "" } else { ", which can deadlock" };
+    format!("{}{risk}", named(source, is_dump))
+}
+
+/// Describes the source of the routes of a scenario. Reads its fabric; routes nothing.
+pub fn routes_title(source: &ScenarioSource) -> Result<String, LabError> {
+    let is_dump = scenario::fabric(source)?.loaded.is_dump;
+    Ok(named(source, is_dump))
+}
+
+fn named(source: &ScenarioSource, is_dump: bool) -> String {
     let routing = &source.scenario.routing;
     let algorithm = routing.algorithm.name();
     let own = if is_dump { "gingham's " } else { "" };
     let alternative = routing.alternative.as_ref().and_then(|it| it.algorithm.as_ref());
-    let routes = match (&routing.tables, alternative) {
+    match (&routing.tables, alternative) {
         (Some(tables), _) => format!("routes of {}", tables.as_ref()),
         (None, Some(other)) => format!("{own}{algorithm} and {} routes", other.name()),
         (None, None) if routing.adaptive.is_some() => format!("{own}adaptive {algorithm} routes"),
         (None, None) => format!("{own}{algorithm} routes"),
-    };
-    let risk = if proof.is_free() { "" } else { ", which can deadlock" };
-    format!("{routes}{risk}")
+    }
 }
 
 /// Notes that a dumped subnet is simulated with routes other than the subnet's own.

@@ -27,8 +27,8 @@ length = { fixed = "64 B" }
 time = "1 ms"
 "#;
 
-const ALL: [Milestone; 4] =
-    [Milestone::Fabric, Milestone::Routes, Milestone::Proof, Milestone::Plan];
+const ALL: [Milestone; 5] =
+    [Milestone::Fabric, Milestone::Routes, Milestone::Proof, Milestone::Plan, Milestone::Bound];
 
 /// What is told of a scenario with these settings, and whether it compiles.
 fn told(
