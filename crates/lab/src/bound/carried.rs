@@ -9,6 +9,7 @@ use gingham_model::{ClassId, PathLength, PathSet, Plan};
 use gingham_topology::routing::Routes;
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// Limit on the walks of a class, which take a few seconds.
 const WALKS_MAX: usize = 1 << 28;
@@ -40,6 +41,15 @@ pub(super) struct Carried {
 struct Sent {
     messages_per_ps: f64,
     flows: u32,
+}
+
+impl Sent {
+    fn plus(self, other: Self) -> Self {
+        Self {
+            messages_per_ps: self.messages_per_ps + other.messages_per_ps,
+            flows: self.flows + other.flows,
+        }
+    }
 }
 
 /// Sources that share one list of destinations.
@@ -99,16 +109,20 @@ impl<'a> Carrier<'a> {
         carried: &mut [Carried],
     ) {
         let first = self.plan.fabric.endpoint_channel(from).index();
-        let mut flows = 1;
+        let sent = Sent { messages_per_ps: rate, flows: 1 };
+        let mut flows_count = true;
         self.counted.clear();
         for set in self.plan.sets() {
             let Some(length) = self.walk(set, from, to) else { continue };
             let wire = wires.of(set, length.switches);
             if wire.share > 0.0 {
                 carried[first].load += rate * wire.bytes_on(self.consumed, length);
-                carried[first].flows += flows;
-                flows = 0;
-                self.add_walk(wire, length, Sent { messages_per_ps: rate, flows: 1 }, carried);
+                carried[first].flows += u32::from(flows_count);
+                self.add_walk(wire, length, sent, carried);
+                if !self.channels.is_empty() {
+                    self.add_ejection(to, wire, sent, flows_count, carried);
+                }
+                flows_count = false;
             }
         }
     }
@@ -116,22 +130,9 @@ impl<'a> Carrier<'a> {
     fn carry_group(&mut self, group: &Group<'_>, wires: &mut Wires<'_>, carried: &mut [Carried]) {
         let switches: Vec<_> = self.switches_of(group).into_values().collect();
         let mut on_injection = vec![0.0; switches.len()];
-        for (place, to) in group.among.iter().enumerate() {
+        for (places, to) in self.runs(group.among) {
             for (senders, on_injection) in switches.iter().zip(&mut on_injection) {
-                let sent = sent(senders, place);
-                if sent.messages_per_ps == 0.0 {
-                    continue;
-                }
-                self.counted.clear();
-                for set in self.plan.sets() {
-                    let Some(length) = self.walk(set, senders[0].source, *to) else { continue };
-                    let wire = wires.of(set, length.switches);
-                    if wire.share > 0.0 {
-                        *on_injection +=
-                            sent.messages_per_ps * wire.bytes_on(self.consumed, length);
-                        self.add_walk(wire, length, sent, carried);
-                    }
-                }
+                *on_injection += self.carry_run(senders, (places.clone(), to), wires, carried);
             }
         }
         for (senders, bytes) in switches.iter().zip(on_injection) {
@@ -144,13 +145,61 @@ impl<'a> Carrier<'a> {
         }
     }
 
-    /// Adds what is sent along the last walk, without the channel of the sender.
+    /// Adds what the senders of one switch send to destinations that share their paths, without the
+    /// channels of the senders. Returns the bytes per picosecond on these.
+    fn carry_run(
+        &mut self,
+        senders: &[&Uniform<'_>],
+        (places, to): (Range<usize>, &[EndpointId]),
+        wires: &mut Wires<'_>,
+        carried: &mut [Carried],
+    ) -> f64 {
+        let sent_to = |place| sent(senders, place);
+        let sum = places.clone().map(sent_to).fold(Sent::default(), Sent::plus);
+        let mut on_injection = 0.0;
+        let mut flows_count = true;
+        self.counted.clear();
+        for set in self.plan.sets().filter(|_| sum.messages_per_ps > 0.0) {
+            let Some(length) = self.walk(set, senders[0].source, to[0]) else { continue };
+            let wire = wires.of(set, length.switches);
+            if wire.share > 0.0 {
+                on_injection += sum.messages_per_ps * wire.bytes_on(self.consumed, length);
+                self.add_walk(wire, length, sum, carried);
+                // The one cable between two hosts is the channel of the sender.
+                for (place, to) in places.clone().zip(to).filter(|_| !self.channels.is_empty()) {
+                    self.add_ejection(*to, wire, sent_to(place), flows_count, carried);
+                }
+                flows_count = false;
+            }
+        }
+        on_injection
+    }
+
+    /// Neighbours in a list whose paths differ in their last channel alone, with their places.
+    fn runs<'l>(
+        &self,
+        among: &'l [EndpointId],
+    ) -> impl Iterator<Item = (Range<usize>, &'l [EndpointId])> + use<'l> {
+        let share = |one: EndpointId, other: EndpointId| {
+            self.plan.path_sets.iter().all(|routes| match routes {
+                Routes::Source(routes) => routes.share_paths(one, other),
+                Routes::Table(_) => false,
+            })
+        };
+        let runs: Vec<&[EndpointId]> = among.chunk_by(|a, b| share(*a, *b)).collect();
+        let mut start = 0;
+        runs.into_iter().map(move |run| {
+            start += run.len();
+            (start - run.len()..start, run)
+        })
+    }
+
+    /// Adds what is sent along the last walk, without its last channel and that of the sender.
     fn add_walk(&mut self, wire: Wire, length: PathLength, sent: Sent, carried: &mut [Carried]) {
         let Self { plan, consumed, hosts_only, channels, counted } = self;
         let mut left = length;
         left.switches = left.switches.saturating_sub(1);
-        let Some((last, others)) = channels.split_last() else { return };
-        let others = if *hosts_only { &[] } else { others };
+        let Some((_, others)) = channels.split_last().filter(|_| !*hosts_only) else { return };
         let mut add = |channel: ChannelId, left| {
             let of = &mut carried[channel.index()];
             of.load += sent.messages_per_ps * wire.bytes_on(*consumed, left);
@@ -171,10 +220,23 @@ impl<'a> Carrier<'a> {
                 }
             }
         }
-        add(*last, PathLength::default());
         if plan.path_sets.len() > 1 {
             counted.clone_from(channels);
         }
+    }
+
+    /// Adds what is sent over the channel into a destination.
+    fn add_ejection(
+        &self,
+        to: EndpointId,
+        wire: Wire,
+        sent: Sent,
+        flows_count: bool,
+        carried: &mut [Carried],
+    ) {
+        let of = &mut carried[Fabric::reverse(self.plan.fabric.endpoint_channel(to)).index()];
+        of.load += sent.messages_per_ps * wire.bytes_on(self.consumed, PathLength::default());
+        of.flows += if flows_count { sent.flows } else { 0 };
     }
 
     /// Follows the path between two endpoints from the first switch on. Stores its channels in
@@ -243,10 +305,11 @@ impl Uniform<'_> {
 /// Traffic from `senders` to the destination at index `place` of their list.
 fn sent(senders: &[&Uniform<'_>], place: usize) -> Sent {
     let to_it = senders.iter().filter(|sender| !sender.to.own.contains(&place));
-    to_it.fold(Sent::default(), |sum, sender| Sent {
-        messages_per_ps: sum.messages_per_ps + sender.messages_per_ps,
-        flows: sum.flows + u32::from(sender.counts_flows),
-    })
+    let by = |sender: &&Uniform<'_>| Sent {
+        messages_per_ps: sender.messages_per_ps,
+        flows: u32::from(sender.counts_flows),
+    };
+    to_it.map(by).fold(Sent::default(), Sent::plus)
 }
 
 /// Sources by the list that they share, in the order in which the lists first occur.

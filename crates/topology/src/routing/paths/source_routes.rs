@@ -297,6 +297,11 @@ impl SourceRoutes {
         self.destinations[to.index()].map(|destination| destination.row as usize)
     }
 
+    /// Whether the paths to two endpoints differ in their last channel alone, from every switch.
+    pub fn share_paths(&self, one: EndpointId, other: EndpointId) -> bool {
+        self.row(one).is_some() && self.row(one) == self.row(other)
+    }
+
     fn column(&self, first: usize) -> PortSlice<'_> {
         self.columns.ports.slice(first..first + self.sources.len())
     }
