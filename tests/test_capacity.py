@@ -75,6 +75,21 @@ def test_a_network_collapses_if_it_accepts_less_by_more_than_both_intervals() ->
     assert within.collapse is None
 
 
+def test_a_loss_of_less_than_a_twentieth_is_no_collapse() -> None:
+    def collapse_at(accepted: float) -> bool:
+        # Three replications a load, which differ by .0001.
+        rows = [
+            row(load, mean + offset)
+            for load, mean in ((0.25, 0.2), (1.0, accepted))
+            for offset in (-0.0001, 0.0, 0.0001)
+        ]
+        found = capacity_of(rows)
+        return found is not None and found.collapse is not None
+
+    # A twentieth of .2 is .01. The half-widths are 4.303 x .0001 / sqrt(3) = .00025.
+    assert [collapse_at(0.1996), collapse_at(0.1902), collapse_at(0.1898)] == [False, False, True]
+
+
 def test_one_replication_shows_no_collapse() -> None:
     found = capacity_of([row(0.25, 0.22), row(1.0, 0.12)])
     assert found is not None

@@ -73,7 +73,7 @@ def saturation(
     proportions, and their loads sum to the one found.
 
     The capacity is the most that was accepted at any load. At the highest load a network may accept
-    less: it collapses if the difference is beyond the intervals.
+    less: it collapses if the difference is beyond the intervals and a twentieth of the capacity.
 
     \b
     Examples:

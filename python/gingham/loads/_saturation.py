@@ -98,7 +98,7 @@ class Saturation:
     capacity: Accepted | None = None
     # What was accepted at the highest load tried.
     highest: Accepted | None = None
-    # The same, if it lies below the capacity by more than both intervals.
+    # The same, if the network collapses (`_capacity.py`).
     collapse: Accepted | None = None
 
 
