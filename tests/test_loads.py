@@ -141,6 +141,22 @@ def test_what_did_not_converge_is_not_read(tmp_path: Path) -> None:
     )
 
 
+def test_runs_whose_workload_ends_have_no_saturation_load(
+    tmp_path: Path, gingham: Callable[..., Finished]
+) -> None:
+    (tmp_path / "ends.toml").write_text(LINE + 'stop = "1 ms"\n')
+    asked = ("saturation", "ends.toml", "--replications", "2", "--upto", "0.5")
+    found = gingham(*asked)
+    assert found.code == 0, found.err
+    assert "their runs ended with their workload, and none is saturated" in " ".join(
+        found.out.split()
+    )
+    assert "did not converge" not in found.out + found.err
+    told = json.loads(gingham(*asked, "--resume", "--json").out)
+    assert (told["finished"], told["not_converged"]) == (told["runs"], 0)
+    assert "runs ended with their workload and are not used" in " ".join(found.err.split())
+
+
 @pytest.mark.parametrize(
     ("brackets", "tolerance", "told"),
     [

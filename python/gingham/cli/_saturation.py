@@ -67,8 +67,8 @@ def saturation(
 
     The search begins at low load, goes on around the bound of the traffic on its routes, and then
     bisects, separately for each replication, down to the tolerance. The verdict of a run decides:
-    ok is below saturation, saturated is above. Runs that did not converge are not used, and leave
-    the interval wider. The 95 % interval over replications includes what is left open, and is
+    ok is below saturation, saturated is above. Runs that did not converge or whose workload ended
+    are not used, and leave the interval wider. The 95 % interval over replications includes what is left open, and is
     clipped to the union of the brackets of all replications. Several classes of traffic keep their
     proportions, and their loads sum to the one found.
 
@@ -108,6 +108,11 @@ def saturation(
         warn(
             f"{found.not_converged} of {found.runs} runs did not converge and are not read: longer "
             "runs, such as a larger stop.time, give a narrower answer"
+        )
+    if found.finished:
+        warn(
+            f"{found.finished} of {found.runs} runs ended with their workload and are not used: "
+            "only traffic that lasts until stop.time has a saturation load"
         )
     tell_notes(folder)
 
@@ -170,8 +175,14 @@ def open_brackets(found: Saturation) -> Iterator[str]:
     if untold := len(still_open) - taken:
         yield (
             f"{untold} of {len(found.brackets)} replications cannot tell above that: "
-            "their runs did not converge, and none is saturated"
+            f"their runs {why_unused(found)}, and none is saturated"
         )
+
+
+def why_unused(found: Saturation) -> str:
+    """Return why runs are neither below saturation nor above it."""
+    counts = {"did not converge": found.not_converged, "ended with their workload": found.finished}
+    return " or ".join(why for why, count in counts.items() if count)
 
 
 def interval_text(found: Interval) -> str:

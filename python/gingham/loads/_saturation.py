@@ -60,7 +60,7 @@ class Bracket:
     high: float | None
     # What the network accepted at `high`, in all.
     accepted: float | None = None
-    # Loads between them of which its runs could not tell: they did not converge.
+    # Loads between them at which its runs did not converge, or ended with their workload.
     unknown: tuple[float, ...] = ()
 
 
@@ -92,6 +92,8 @@ class Saturation:
     runs: int
     # Of these, runs in which too little was measured to be sure, and which are not used.
     not_converged: int
+    # Of these, runs whose workload ended. They have no steady state and are not used.
+    finished: int = 0
     # The bound of this traffic on these routes, if the records of the runs have it.
     bound_load: float | None = None
     # The most that was accepted, and the load at which it was.
@@ -250,8 +252,11 @@ def gaps_of(bracket: Bracket) -> Iterator[tuple[float, float]]:
 def summary(brackets: Iterable[Bracket], results: Results, tried: float) -> Saturation:
     """Return what all brackets say together, and the capacity that all runs show."""
     found = tuple(brackets)
-    counted = "select count(*), count(*) filter (verdict = 'not-converged') from runs"
-    runs, not_converged = (column[0].as_py() for column in results.query(counted).columns)
+    counted = (
+        "select count(*), count(*) filter (verdict = 'not-converged'), "
+        "count(*) filter (verdict = 'finished') from runs"
+    )
+    runs, not_converged, finished = (column[0].as_py() for column in results.query(counted).columns)
     pairs = [(one.low, one.high) for one in found if one.high is not None]
     is_known = len(pairs) == len(found)
     accepted = (
@@ -265,6 +270,7 @@ def summary(brackets: Iterable[Bracket], results: Results, tried: float) -> Satu
         tried,
         runs,
         not_converged,
+        finished,
         bound_load=read_bound(results),
         capacity=most.capacity if most else None,
         highest=most.highest if most else None,
