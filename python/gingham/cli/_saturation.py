@@ -65,12 +65,12 @@ def saturation(
 ) -> None:
     """Find the saturation load of SCENARIO: a TOML file, or the name of an example.
 
-    The search begins at low load, goes on around the bound of the traffic on its routes, and then
+    The search begins below the bound of the traffic on its routes, goes on around it, and then
     bisects, separately for each replication, down to the tolerance. The verdict of a run decides:
     ok is below saturation, saturated is above. Runs that did not converge or whose workload ended
-    are not used, and leave the interval wider. The 95 % interval over replications includes what is left open, and is
-    clipped to the union of the brackets of all replications. Several classes of traffic keep their
-    proportions, and their loads sum to the one found.
+    are not used, and leave the interval wider. The 95 % interval over replications includes what is
+    left open, and is clipped to the union of the brackets of all replications. Several classes of
+    traffic keep their proportions, and their loads sum to the one found.
 
     The capacity is the most that was accepted at any load. At the highest load a network may accept
     less: it collapses if the difference is beyond the intervals and a twentieth of the capacity.
