@@ -163,8 +163,7 @@ fn a_workload_that_ends_says_what_was_refused() {
         [[traffic]]
         name = "video"
         hosts = ["h0"]
-        stop = "10 ms"
-        streams = { data = "mpeg2", count = 2, solicits = "0.3" }
+        streams = { data = "mpeg2", count = 2, interval = "1 ms", start = "0 s", lifetime = "5 ms", solicits = 4.0 }
     "#;
     let record = support::record(text, &[]);
     assert_eq!(record.verdict, Verdict::Finished, "{}", record.verdict_reason);
