@@ -26,7 +26,7 @@ from gingham.kinds._fabric import least_served
 from gingham.loads import curve, saturation
 from gingham.loads._capacity import capacity_of
 from gingham.loads._curve import curve_table
-from gingham.loads._saturation import Bracket, next_loads
+from gingham.loads._saturation import Bracket, compiled_bound, first_load, next_loads
 from gingham.results import Results, interval
 from tests.conftest import Finished
 from tests.test_loads import by_hand
@@ -75,6 +75,21 @@ def test_a_network_collapses_if_it_accepts_less_by_more_than_both_intervals() ->
     assert within.collapse is None
 
 
+def test_a_loss_of_less_than_a_twentieth_is_no_collapse() -> None:
+    def collapse_at(accepted: float) -> bool:
+        # Three replications a load, which differ by .0001.
+        rows = [
+            row(load, mean + offset)
+            for load, mean in ((0.25, 0.2), (1.0, accepted))
+            for offset in (-0.0001, 0.0, 0.0001)
+        ]
+        found = capacity_of(rows)
+        return found is not None and found.collapse is not None
+
+    # A twentieth of .2 is .01. The half-widths are 4.303 x .0001 / sqrt(3) = .00025.
+    assert [collapse_at(0.1996), collapse_at(0.1902), collapse_at(0.1898)] == [False, False, True]
+
+
 def test_one_replication_shows_no_collapse() -> None:
     found = capacity_of([row(0.25, 0.22), row(1.0, 0.12)])
     assert found is not None
@@ -93,7 +108,47 @@ def test_the_least_served_load_of_classes_is_relative_to_their_shares() -> None:
     assert least_served([{"hosts": 2, "generated_load": 0.0, "least_served_load": None}], 2) is None
 
 
-def test_the_search_begins_below_the_bound_and_ends_at_the_highest_load() -> None:
+# Every host of a ring of eight sends three switches on, over two hosts a switch.
+TORNADO = """
+stop.time = "200 us"
+topology.generate.torus = { dimensions = [8], hosts_per_switch = 2 }
+[[traffic]]
+load = 0.1
+length = { fixed = "256 B" }
+destinations = "tornado"
+"""
+
+
+def test_the_first_load_lies_below_the_bound(tmp_path: Path) -> None:
+    base = Scenario.parse(TORNADO)
+    bound = compiled_bound(base, allow_deadlock=False)
+    assert bound is not None
+    # An eighth of the highest load lies above half the bound.
+    assert bound < 1 / 4
+    saturation(base, tmp_path / "out", replications=1, tolerance=0.02)
+    rows = Results.load(tmp_path / "out").query("select distinct load, bound_load from runs")
+    loads = {one["load"] for one in rows.to_pylist()}
+    bounds = [one["bound_load"] for one in rows.to_pylist()]
+    assert bounds == pytest.approx([bound] * len(bounds))
+    assert {round(share * bound, 6) for share in (0.5, 0.9, 1.1)} <= loads
+    # An eighth of the highest load, which is not below it by much, is not tried.
+    assert 1 / 8 not in loads
+
+
+def test_the_first_load_is_an_eighth_or_half_the_bound() -> None:
+    assert first_load(0.9, 0.01, 1.0) == 0.125
+    assert first_load(0.036, 0.01, 1.0) == 0.018
+    assert first_load(0.036, 0.03, 1.0) == 0.03
+    assert first_load(None, 0.01, 0.4) == 0.05
+
+
+def test_a_scenario_that_cannot_be_compiled_has_no_bound() -> None:
+    base = Scenario.parse(TORNADO).with_({"routing.algorithm": "shortest-path"})
+    assert compiled_bound(base, allow_deadlock=False) is None
+    assert compiled_bound(base, allow_deadlock=True) is not None
+
+
+def test_the_search_goes_on_around_the_bound_and_ends_at_the_highest_load() -> None:
     taken, bracket = Bracket(0.125, None), Bracket(0.225, 0.275)
     assert next_loads([taken], {0.125}, 0.25, 0.01, 1.0) == [0.225, 0.275]
     assert next_loads([taken], {0.125}, None, 0.01, 1.0) == [0.25]

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 import gingham
-from gingham import Scenario
+from gingham import Scenario, replications
 from gingham._native import result_schema, student_t
+from gingham.cli._main import run
 from gingham.errors import DeadlockError, InputError
 from gingham.replications import class_of, over, verdict_of
 from gingham.sweeps._seeds import run_seed
@@ -127,6 +128,28 @@ def test_the_command_prints_the_combined_numbers(gingham: Command, tmp_path: Pat
     told = gingham("run", "drawn.toml", "--replications", 2)
     assert "verdict: not-converged" in told.out
     assert gingham("run", "drawn.toml", "--replications", 2, "--strict").code == 4
+
+
+@pytest.mark.parametrize(
+    ("place", "told"),
+    [([], "nothing was written"), (["-o", "two"], "finished runs are kept in two")],
+)
+def test_an_interruption_says_what_is_kept(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    place: list[str],
+    told: str,
+) -> None:
+    (tmp_path / "drawn.toml").write_text(SCENARIO)
+    monkeypatch.chdir(tmp_path)
+
+    def pressed(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(replications, "replicate", pressed)
+    assert run(["run", "drawn.toml", "--replications", "2", *place]) == 130
+    assert capsys.readouterr().err == f"gingham: interrupted; {told}\n"
 
 
 @pytest.mark.parametrize(

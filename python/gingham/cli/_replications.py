@@ -49,7 +49,8 @@ def run_replications(
                 on_progress=on_progress,
             )
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(output and f"finished runs are kept in {output}") from None
+        kept = [f"finished runs are kept in {output}"] if output else []
+        raise KeyboardInterrupt(*kept) from None
 
 
 def print_replications(found: Replications, output: Path | None, *, as_json: bool) -> None:

@@ -65,15 +65,15 @@ def saturation(
 ) -> None:
     """Find the saturation load of SCENARIO: a TOML file, or the name of an example.
 
-    The search begins at low load, continues around the bound of the traffic on its routes, and then
+    The search begins below the bound of the traffic on its routes, goes on around it, and then
     bisects, separately for each replication, down to the tolerance. The verdict of a run decides:
-    ok is below saturation, saturated is above. Runs that did not converge are not used, and leave
-    the interval wider. The 95 % interval over replications also covers the brackets that remain,
-    and is clipped to the union of the brackets of all replications. Several classes of traffic keep
-    their proportions, and their loads sum to the one found.
+    ok is below saturation, saturated is above. Runs that did not converge or whose workload ended
+    are not used, and leave the interval wider. The 95 % interval over replications includes what is
+    left open, and is clipped to the union of the brackets of all replications. Several classes of
+    traffic keep their proportions, and their loads sum to the one found.
 
-    The capacity is the highest accepted load at any offered load. At the highest offered load a
-    network may accept less: it collapses if the difference exceeds the intervals.
+    The capacity is the most that was accepted at any load. At the highest load a network may accept
+    less: it collapses if the difference is beyond the intervals and a twentieth of the capacity.
 
     \b
     Examples:
@@ -110,6 +110,11 @@ def saturation(
         warn(
             f"{found.not_converged} of {found.runs} runs did not converge and are not read: longer "
             "runs, such as a larger stop.time, give a narrower answer"
+        )
+    if found.finished:
+        warn(
+            f"{found.finished} of {found.runs} runs ended with their workload and are not used: "
+            "only traffic that lasts until stop.time has a saturation load"
         )
     tell_notes(folder)
 
@@ -172,8 +177,14 @@ def open_brackets(found: Saturation) -> Iterator[str]:
     if untold := len(still_open) - taken:
         yield (
             f"{untold} of {len(found.brackets)} replications cannot tell above that: "
-            "their runs did not converge, and none is saturated"
+            f"their runs {why_unused(found)}, and none is saturated"
         )
+
+
+def why_unused(found: Saturation) -> str:
+    """Return why runs are neither below saturation nor above it."""
+    counts = {"did not converge": found.not_converged, "ended with their workload": found.finished}
+    return " or ".join(why for why, count in counts.items() if count)
 
 
 def interval_text(found: Interval) -> str:

@@ -5,13 +5,17 @@
     accepted │       capacity
              │      *
              │     * * * * * * * *  highest load tried: the network collapses if this lies below
-             │    *                 the capacity by more than both intervals
+             │    *                 the capacity by more than both intervals, and by a twentieth
              └──────────────────── offered
 
-Past saturation a network may accept less than just below it. Blocked packets block others, and
-sources near their destinations take the bandwidth that the others lose. (Dally and Towles,
-"Principles and Practices of Interconnection Networks", 2004, sections 23.1 and 25.2: throughput is
-the accepted traffic of the least served flow.)
+Past saturation a network may accept less than it did just below: packets that wait block others,
+and sources near their destinations take what the others lose. (Dally and Towles, "Principles and
+Practices of Interconnection Networks", 2004, sections 23.1 and 25.2: throughput is the accepted
+traffic of the flow that is served least.)
+
+*(ours)*: the minimum of a twentieth (`COLLAPSE_MIN`). The capacity is the highest of the means at
+several loads, so chance makes it too high, and where replications vary little their intervals do
+not cover that.
 """
 
 from __future__ import annotations
@@ -23,6 +27,9 @@ from gingham.results import Interval, interval
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
+# Least share of the capacity that is lost in a collapse.
+COLLAPSE_MIN = 0.05
 
 
 @dataclass(frozen=True)
@@ -42,8 +49,8 @@ class Capacity:
     # The point with the highest mean accepted load; the lowest offered load in a tie.
     capacity: Accepted
     highest: Accepted
-    # `highest`, if its interval lies below that of the capacity. None otherwise, and for one
-    # replication.
+    # `highest`, if it is less by `COLLAPSE_MIN` of the capacity and its interval lies below that of
+    # the capacity. None otherwise, and for one replication.
     collapse: Accepted | None
 
 
@@ -61,7 +68,7 @@ def capacity_of(rows: Iterable[Mapping[str, Any]]) -> Capacity | None:
     points = [accepted_at(load, of_load) for load, of_load in sorted(by_load.items())]
     capacity = max(points, key=lambda point: (point.accepted_load.mean, -point.load))
     highest = points[-1]
-    return Capacity(capacity, highest, highest if is_below(highest, capacity) else None)
+    return Capacity(capacity, highest, highest if collapses(capacity, highest) else None)
 
 
 def accepted_at(load: float, rows: Iterable[Mapping[str, Any]]) -> Accepted:
@@ -74,6 +81,17 @@ def accepted_at(load: float, rows: Iterable[Mapping[str, Any]]) -> Accepted:
         interval(row["accepted_load"] for row in runs),
         interval(known) if len(known) == len(runs) else None,
     )
+
+
+def collapses(capacity: Accepted, highest: Accepted) -> bool:
+    """Whether the highest load is accepted by less than the capacity: by enough, and surely.
+
+    >>> most, less = (Accepted(1.0, Interval(mean, 0.0001, 3)) for mean in (0.2, 0.1902))
+    >>> collapses(most, less), is_below(less, most)
+    (False, True)
+    """
+    least = (1 - COLLAPSE_MIN) * capacity.accepted_load.mean
+    return highest.accepted_load.mean < least and is_below(highest, capacity)
 
 
 def is_below(one: Accepted, other: Accepted) -> bool:

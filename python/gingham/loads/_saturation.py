@@ -10,10 +10,10 @@ A replication takes a load if its run is `ok`, and does not if it is `saturated`
 (`docs/concepts/measurement.md`). Runs that have not converged are not used: the bracket is narrowed
 on both sides of them.
 
-**Order of loads.** The search begins at an eighth of the highest load. If the record of these runs
-has the bound of this traffic on these routes, the next loads are 0.9 and 1.1 times the bound;
-otherwise, and until a replication is saturated, the load is doubled. Then each step adds the
-middles of the brackets. The highest load comes last, for the capacity (`_capacity.py`).
+**Order of loads.** The search begins at an eighth of the highest load, or at half the bound of this
+traffic on these routes if that is less. If the bound is known, the next loads are 0.9 and 1.1 times
+the bound; otherwise, and until a replication is saturated, the load is doubled. Then each step adds
+the middles of the brackets. The highest load comes last, for the capacity (`_capacity.py`).
 
 **Interval.** It reaches from the lower end of Student's interval of the lower ends to the upper end
 of Student's interval of the upper ends. It never extends beyond the union of the brackets: no
@@ -29,10 +29,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gingham.errors import DeadlockError, EnvironmentProblem, InputError, InternalError
+from gingham.errors import (
+    DeadlockError,
+    EnvironmentProblem,
+    GinghamError,
+    InputError,
+    InternalError,
+)
+from gingham.kinds import FABRIC
 from gingham.loads._axis import load_axis
 from gingham.loads._capacity import Accepted, Capacity, capacity_of
 from gingham.results import Interval, interval
+from gingham.running import Simulation
 from gingham.sweeps import Sweep, run_sweep
 from gingham.verdicts import is_steady
 
@@ -45,8 +53,9 @@ if TYPE_CHECKING:
 
 # Digits to which loads are rounded: finer than any tolerance, coarser than rounding errors.
 DIGITS = 6
-# The first load, as a share of the highest one.
+# The first load is at most these shares of the highest load and of the bound.
 FIRST_SHARE = 1 / 8
+FIRST_SHARE_OF_BOUND = 1 / 2
 # Loads around the bound of traffic and routes, as shares of it.
 AROUND_BOUND = (0.9, 1.1)
 
@@ -60,7 +69,7 @@ class Bracket:
     high: float | None
     # What the network accepted at `high`, in all.
     accepted: float | None = None
-    # Loads between them of which its runs could not tell: they did not converge.
+    # Loads between them at which its runs did not converge, or ended with their workload.
     unknown: tuple[float, ...] = ()
 
 
@@ -92,13 +101,15 @@ class Saturation:
     runs: int
     # Of these, runs that are not used because they did not converge.
     not_converged: int
+    # Of these, runs whose workload ended. They have no steady state and are not used.
+    finished: int = 0
     # The bound of this traffic on these routes, if the records of the runs have it.
     bound_load: float | None = None
     # The highest accepted load, with its offered load.
     capacity: Accepted | None = None
     # Accepted load at the highest load tried.
     highest: Accepted | None = None
-    # `highest`, if it is below the capacity by more than both intervals; otherwise None.
+    # The same, if the network collapses (`_capacity.py`).
     collapse: Accepted | None = None
 
 
@@ -124,7 +135,7 @@ def saturation(
             f"expected 0 < tolerance < highest load <= 1, and they are {tolerance:g} and {upto:g}",
             key="tolerance",
         )
-    tried = {round(max(upto * FIRST_SHARE, tolerance), DIGITS)}
+    tried = {first_load(compiled_bound(base, allow_deadlock), tolerance, upto)}
     while True:
         sweep = saturation_sweep(base, sorted(tried), replications, seed, allow_deadlock)
         results = run_sweep(sweep, Path(folder), **how)
@@ -134,6 +145,32 @@ def saturation(
         if not loads:
             return summary(brackets, results, upto)
         tried |= set(loads)
+
+
+def compiled_bound(base: scenario.Scenario, allow_deadlock: bool) -> float | None:
+    """Return the bound of the traffic on the routes before anything runs.
+
+    `None` if the scenario has none, or cannot be compiled with its own loads: the runs of the
+    search then report why.
+    """
+    try:
+        result = Simulation(base, allow_deadlock).result(with_tables=False)
+    except GinghamError:
+        return None
+    bound: float | None = FABRIC.row(result)["bound_load"]
+    return bound
+
+
+def first_load(bound: float | None, tolerance: float, upto: float) -> float:
+    """Return the load at which the search begins: below the bound, unless the tolerance is above.
+
+    >>> first_load(0.1, 0.01, 1.0), first_load(0.5, 0.01, 1.0), first_load(None, 0.01, 1.0)
+    (0.05, 0.125, 0.125)
+    >>> first_load(0.01, 0.05, 1.0)
+    0.05
+    """
+    shares = [upto * FIRST_SHARE, *([FIRST_SHARE_OF_BOUND * bound] if bound else [])]
+    return round(max(min(shares), tolerance), DIGITS)
 
 
 def next_loads(
@@ -250,8 +287,11 @@ def gaps_of(bracket: Bracket) -> Iterator[tuple[float, float]]:
 def summary(brackets: Iterable[Bracket], results: Results, tried: float) -> Saturation:
     """Return the combined result of all brackets, and the capacity from all runs."""
     found = tuple(brackets)
-    counted = "select count(*), count(*) filter (verdict = 'not-converged') from runs"
-    runs, not_converged = (column[0].as_py() for column in results.query(counted).columns)
+    counted = (
+        "select count(*), count(*) filter (verdict = 'not-converged'), "
+        "count(*) filter (verdict = 'finished') from runs"
+    )
+    runs, not_converged, finished = (column[0].as_py() for column in results.query(counted).columns)
     pairs = [(one.low, one.high) for one in found if one.high is not None]
     is_known = len(pairs) == len(found)
     accepted = (
@@ -265,6 +305,7 @@ def summary(brackets: Iterable[Bracket], results: Results, tried: float) -> Satu
         tried,
         runs,
         not_converged,
+        finished,
         bound_load=read_bound(results),
         capacity=most.capacity if most else None,
         highest=most.highest if most else None,

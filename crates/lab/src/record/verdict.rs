@@ -31,8 +31,9 @@ pub enum Verdict {
     /// fabric (`draws`). Its intervals hold the means of a longer run with the same seed; other
     /// seeds may have other means. `gingham run --replications N` measures over seeds.
     OkOfDraw,
-    /// The workload ended within the run and every message was delivered. The numbers describe the
-    /// whole workload, not a steady state; `makespan_ps` has the time of the last delivery.
+    /// The workload ended within the run, and every message that policing did not drop was delivered.
+    /// The numbers describe the whole workload, not a steady state; `makespan_ps` has the time of the
+    /// last delivery.
     Finished,
     /// No steady state was measured, or too little of it. There is no interval, or one wider than a
     /// fifth of the mean latency or than `stop.relative_width`. Or the warm-up did not end in the
@@ -83,7 +84,7 @@ pub(super) fn of_class(
     of: &ClassReport,
     served: &Served,
 ) -> (Verdict, String) {
-    if let Some(reason) = finished::of_class(view, of) {
+    if let Some(reason) = finished::of_class(view, asked.class, of) {
         return (Verdict::Finished, reason);
     }
     let is_long_enough = too_short(view, asked, of).is_none();

@@ -2,9 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
-use gingham_lab::scenario::{Overrides, ScenarioSource};
-use gingham_lab::{BoundKind, Compiled, Engine, Record, Run, Verdict, compile};
-use std::path::Path;
+use crate::support::{compiled, summary_of};
+use gingham_lab::{BoundKind, Record, Verdict};
 
 /// Four hosts of one switch send to four hosts of the next switch over one cable.
 ///
@@ -46,17 +45,8 @@ const INCAST: &str = r#"
     time = "100 us"
 "#;
 
-fn compiled(text: &str, settings: &[(&str, &str)]) -> Compiled {
-    let own = |(path, value): &(&str, &str)| ((*path).to_owned(), (*value).to_owned());
-    let overrides = Overrides::texts(settings.iter().map(own).collect());
-    let source = ScenarioSource::parse("bound.toml", text, Path::new("."), &overrides).unwrap();
-    compile(&source, true).unwrap()
-}
-
 fn record(text: &str, settings: &[(&str, &str)]) -> Record {
-    let mut run = Run::new(compiled(text, settings), Engine::Fast);
-    while !run.advance(1_000_000).done {}
-    run.summary()
+    summary_of(&compiled(text, settings))
 }
 
 fn assert_near(found: f64, expected: f64, tolerance: f64) {

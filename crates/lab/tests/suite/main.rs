@@ -28,6 +28,7 @@ mod saturation;
 mod segments;
 mod served;
 mod stepping;
+mod support;
 mod throttle;
 mod trees;
 mod verdicts;

@@ -2,9 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
-use gingham_lab::scenario::{Overrides, ScenarioSource};
-use gingham_lab::{ClassSummary, Engine, Record, Run, Verdict, compile};
-use std::path::Path;
+use crate::support::record;
+use gingham_lab::{ClassSummary, Record, Verdict};
 
 /// A lone flow over cables of 200 m: its link gives it 0.703, and a window of 4 packets 0.33.
 const LONE: &str = r#"
@@ -44,15 +43,6 @@ const HOT_SPOT: &str = r#"
     time = "2 ms"
     warm_up = "100 us"
 "#;
-
-fn record(text: &str, settings: &[(&str, &str)]) -> Record {
-    let own = |(path, value): &(&str, &str)| ((*path).to_owned(), (*value).to_owned());
-    let overrides = Overrides::texts(settings.iter().map(own).collect());
-    let source = ScenarioSource::parse("full.toml", text, Path::new("."), &overrides).unwrap();
-    let mut run = Run::new(compile(&source, false).unwrap(), Engine::Fast);
-    while !run.advance(1_000_000).done {}
-    run.record()
-}
 
 /// The first class, which is saturated.
 fn saturated(text: &str, settings: &[(&str, &str)]) -> ClassSummary {

@@ -242,6 +242,10 @@ fn without_a_switch_nothing_leads_back_to_the_sender() {
     let message = "in `traffic[0].destinations.uniform.itself`: no switch leads what `h0` sends back to it; leave \
                    `itself` out";
     assert!(error.contains(message), "{error}");
+    let text = scenario("two-hosts.switches = 0", &class("\"asymmetric\""));
+    let error = compiled_in(std::path::Path::new("."), &text).unwrap_err().to_string();
+    let message = "in `traffic[0].destinations`: no switch leads what `h0` sends back to it";
+    assert!(error.contains(message), "{error}");
 }
 
 #[test]
@@ -337,4 +341,76 @@ fn a_host_alone_on_its_island_is_silent() {
         let note = "class `all`: 1 of 3 hosts can reach no destination and are silent";
         assert_eq!(compiled.notes, [note]);
     }
+}
+
+#[test]
+fn no_host_sends_to_another_port_of_its_own() {
+    let fabric = "[[switch]]\nname = \"s\"\n[[host]]\nname = \"a\"\n[[host]]\nname = \"twin\"\n[[host]]\nname = \"b\"\n\
+                  [[cable]]\nends = [\"a\", \"s\"]\n[[cable]]\nends = [\"twin\", \"s\"]\n\
+                  [[cable]]\nends = [\"twin\", \"s\"]\n[[cable]]\nends = [\"b\", \"s\"]\n";
+    // In the order of a, both ports of the twin, and b.
+    for (destinations, silent) in [
+        ("\"stencil\"", 0),
+        ("{ group-shift = { group_size = 1 } }", 1),
+        ("{ group-shift = { group_size = 1, any = true } }", 1),
+        ("{ neighbour = { dimensions = [4] } }", 1),
+        ("\"bit-complement\"", 2),
+    ] {
+        let text = format!(
+            "topology.inline = '''\n{fabric}'''\nstop.time = \"1 ms\"\n[[traffic]]\n{}",
+            class(destinations)
+        );
+        let compiled = compiled(&text);
+        let plan = &compiled.plan;
+        let node = |endpoint| plan.fabric.endpoint(endpoint).node;
+        for source in &plan.classes[0].sources {
+            let MessagePlan::Drawn(drawn) = &source.messages else { panic!("a schedule") };
+            let to: Vec<_> = match &drawn.destinations {
+                DestinationPlan::Fixed(to) => vec![*to],
+                DestinationPlan::Uniform(others) => {
+                    let places = 0..others.among.len();
+                    let places = places.filter(|place| !others.own.contains(place));
+                    places.map(|place| others.among[place]).collect()
+                }
+                other => panic!("{other:?}"),
+            };
+            assert!(to.iter().all(|to| node(*to) != node(source.endpoint)), "{destinations}");
+        }
+        assert_eq!(4 - plan.classes[0].sources.len(), silent, "{destinations}");
+    }
+}
+
+#[test]
+fn groups_of_unequal_size_are_refused_unless_any_host_will_do() {
+    let dragonfly = "dragonfly = { switches_per_group = 2, hosts_per_switch = 2, global_cables_per_switch = 1, groups = 3 }";
+    // Two hosts of the first group, and one of each other.
+    let of = |destinations: &str| {
+        let hosts = "hosts = [\"h0-0-*\", \"h1-0-0\", \"h2-0-0\"]";
+        let text = scenario(dragonfly, &format!("{hosts}\n{}", class(destinations)));
+        compiled_in(std::path::Path::new("."), &text)
+    };
+    let refused = of("\"group-shift\"").unwrap_err().to_string();
+    assert!(refused.contains("do not have equally many hosts of the class"), "{refused}");
+    let any = drawn_among(&of("{ group-shift = { any = true } }").unwrap());
+    assert_eq!(any["h2-0-0"], ["h0-0-0", "h0-0-1"]);
+}
+
+#[test]
+fn a_stencil_of_too_many_pairs_is_refused() {
+    let stencil = |dimensions: usize| {
+        let sizes = vec!["2"; dimensions].join(", ");
+        format!("{{ stencil = {{ dimensions = [{sizes}], diagonals = true }} }}")
+    };
+    let of = |hosts: usize, dimensions| {
+        let text = scenario(&format!("star.hosts = {hosts}"), &class(&stencil(dimensions)));
+        compiled_in(std::path::Path::new("."), &text)
+    };
+    // Every other host of 64 is a neighbour.
+    assert!(drawn_among(&of(64, 6).unwrap()).values().all(|among| among.len() == 63));
+    // Dimensions of one place lead nowhere.
+    let thin = [vec!["1"; 20], vec!["16"]].concat().join(", ");
+    let thin = format!("{{ stencil = {{ dimensions = [{thin}], diagonals = true }} }}");
+    assert_eq!(drawn_among(&on("star.hosts = 16", &thin))["h0"], ["h1", "h15"]);
+    let refused = of(8_192, 13).unwrap_err().to_string();
+    assert!(refused.contains("8192 hosts with up to 8191 neighbours each"), "{refused}");
 }

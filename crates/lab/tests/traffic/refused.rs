@@ -105,6 +105,7 @@ fn destinations() {
         with("\"asymmetric\""),
         with("\"group-shift\""),
         with("{ group-shift = { group_size = 2 } }"),
+        with("{ group-shift = { group_size = 2, by = 5 } }"),
         with("{ group-shift = { group_size = 5 } }"),
         with("{ group-shift = { group_size = 1, by = 10 } }"),
         with("{ stencil = { dimensions = [2, 2] } }"),

@@ -146,29 +146,46 @@ pub struct Stencil {
 }
 
 impl Stencil {
-    /// Neighbours of a cell in ascending order, each once. The cell itself is never included, even
-    /// if a dimension of size 1 or 2 wraps around.
+    /// The neighbours of a cell, in ascending order: each once, and never the cell itself, even where a
+    /// dimension of size 1 or 2 wraps around. Takes time and space in proportion to their number.
     pub fn neighbours(&self, cell: usize) -> Vec<usize> {
         let here = coordinates_of(cell, &self.dimensions);
-        let mut reached = vec![(Vec::new(), 0_u32)];
+        // Cells of the dimensions so far, and whether that took a step.
+        let mut reached = vec![(0, false)];
         for (dimension, at) in here.iter().enumerate() {
-            let mut next = Vec::new();
-            for (coordinates, steps) in &reached {
-                let moves = if *steps == 0 || self.diagonals { &[0, 1, -1][..] } else { &[0] };
-                for step in moves {
-                    if let Some(to) = self.step(dimension, *at, *step) {
-                        let coordinates = [&coordinates[..], &[to]].concat();
-                        next.push((coordinates, steps + u32::from(*step != 0)));
-                    }
-                }
-            }
-            reached = next;
+            let size = self.dimensions[dimension];
+            let near = self.within_a_step(dimension, *at);
+            let onward = |(cell, has_stepped): (usize, bool)| {
+                let may_step = !has_stepped || self.diagonals;
+                let ends = near.iter().filter(move |to| may_step || *to == at);
+                ends.map(move |to| (cell * size + to, has_stepped || to != at))
+            };
+            reached = reached.into_iter().flat_map(onward).collect();
         }
-        let cells = reached.iter().map(|(coordinates, _)| cell_at(coordinates, &self.dimensions));
-        let mut cells: Vec<usize> = cells.filter(|other| *other != cell).collect();
-        cells.sort_unstable();
-        cells.dedup();
-        cells
+        reached.into_iter().map(|(other, _)| other).filter(|other| *other != cell).collect()
+    }
+
+    /// Number of neighbours of a cell, without listing them.
+    pub fn neighbour_count(&self, cell: usize) -> usize {
+        let here = coordinates_of(cell, &self.dimensions);
+        let along = here.iter().enumerate();
+        let near = along.map(|(dimension, at)| self.within_a_step(dimension, *at).len());
+        if self.diagonals {
+            near.fold(1, usize::saturating_mul) - 1
+        } else {
+            near.map(|count| count - 1).sum()
+        }
+    }
+
+    /// The coordinates within one step in a dimension, its own among them: each once, in ascending
+    /// order.
+    fn within_a_step(&self, dimension: usize, at: usize) -> Vec<usize> {
+        let steps = [-1, 0, 1].into_iter();
+        let mut near: Vec<usize> =
+            steps.filter_map(|step| self.step(dimension, at, step)).collect();
+        near.sort_unstable();
+        near.dedup();
+        near
     }
 
     /// The coordinate one step away in a dimension; `None` beyond the edge.
@@ -350,6 +367,20 @@ mod tests {
     }
 
     #[test]
+    fn many_dimensions_cost_no_more_than_the_neighbours_that_they_have() {
+        // Each of 40 dimensions of size 1 leads nowhere, and both ways round one of size 16 do.
+        let mut sizes = vec![1; 40];
+        sizes.push(16);
+        let thin = stencil(&sizes, true, true);
+        assert_eq!(thin.neighbours(5), [4, 6]);
+        assert_eq!(thin.neighbour_count(5), 2);
+        // A hypercube of twelve dimensions: every other cell is a neighbour.
+        let cube = stencil(&[2; 12], true, true);
+        assert_eq!(cube.neighbour_count(0), 4_095);
+        assert!((0..4_096).all(|cell| cube.neighbours(cell).len() == 4_095));
+    }
+
+    #[test]
     fn groups_shift_around_their_end() {
         assert_eq!([0, 1, 2].map(|group| group_target(group, 1, 3)), [1, 2, 0]);
         assert_eq!([0, 1, 2].map(|group| group_target(group, -1, 3)), [2, 0, 1]);
@@ -365,7 +396,10 @@ mod tests {
         ) {
             let stencil = stencil(&sizes, wraps, diagonals);
             for cell in 0..sizes.iter().product() {
-                for other in stencil.neighbours(cell) {
+                let neighbours = stencil.neighbours(cell);
+                proptest::prop_assert!(neighbours.is_sorted_by(|a, b| a < b));
+                proptest::prop_assert_eq!(neighbours.len(), stencil.neighbour_count(cell));
+                for other in neighbours {
                     proptest::prop_assert!(stencil.neighbours(other).contains(&cell));
                 }
             }

@@ -52,6 +52,11 @@ impl ClassContext<'_> {
         self.but_own(near, source)
     }
 
+    /// Whether two endpoints are ports of one host.
+    pub(super) fn is_own(&self, source: EndpointId, other: EndpointId) -> bool {
+        self.fabric.endpoint(source).node == self.fabric.endpoint(other).node
+    }
+
     /// Endpoints in canonical order without those on the node of `source`.
     pub(super) fn but_own(&self, among: Arc<[EndpointId]>, source: EndpointId) -> OtherHosts {
         let node = |endpoint: &EndpointId| self.fabric.endpoint(*endpoint).node;

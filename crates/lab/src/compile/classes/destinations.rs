@@ -193,14 +193,14 @@ impl ClassContext<'_> {
         }
     }
 
-    /// One destination, unless it is the source itself, or on another island.
+    /// One destination, unless it is the source's own host, or on another island.
     pub(super) fn fixed(
         &self,
         source: EndpointId,
         destination: EndpointId,
         own: &'static str,
     ) -> Aim {
-        if destination == source {
+        if self.is_own(source, destination) {
             Aim::Nowhere(own)
         } else if self.hosts.joined(source, destination) {
             Aim::at(DestinationPlan::Fixed(destination))

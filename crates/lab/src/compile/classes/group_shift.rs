@@ -30,7 +30,7 @@ impl ClassContext<'_> {
         written: &GroupPlaces,
         gathered: &mut Gathered,
     ) -> Result<Vec<Aim>, LabError> {
-        let groups = self.groups(hosts, written.group_size, gathered)?;
+        let groups = self.groups(hosts, written, gathered)?;
         let count = groups.len();
         if group_target(0, written.by, count) == 0 {
             let by = written.by;
@@ -78,19 +78,17 @@ impl ClassContext<'_> {
     fn groups(
         &self,
         hosts: &[EndpointId],
-        size: Option<u32>,
+        written: &GroupPlaces,
         gathered: &mut Gathered,
     ) -> Result<Vec<Vec<EndpointId>>, LabError> {
         let refuse = |message: String| Err(self.error(SIZE_KEY, message).into());
         let count = hosts.len();
-        let groups: Vec<Vec<EndpointId>> = if let Some(size) = size {
+        let groups: Vec<Vec<EndpointId>> = if let Some(size) = written.group_size {
             let size = size as usize;
             if size == 0 || !count.is_multiple_of(size) {
-                let divides = |size: &usize| count.is_multiple_of(*size);
-                let below = (1..size.min(count)).rev().find(divides).unwrap_or(1);
-                let above = (size + 1..=count).find(divides).unwrap_or(count);
+                let others = sizes_near(size, count, written.by);
                 return refuse(format!(
-                    "groups of {size} do not divide the {count} hosts of the class; groups of {below} and {above} do"
+                    "groups of {size} do not divide the {count} hosts of the class{others}"
                 ));
             }
             hosts.chunks(size).map(<[_]>::to_vec).collect()
@@ -117,5 +115,18 @@ impl ClassContext<'_> {
         }
         self.note(gathered, format!("group-shift over {} groups", groups.len()));
         Ok(groups)
+    }
+}
+
+/// The nearest group sizes below and above `size` that divide `count` hosts into groups which a shift
+/// by `by` leads to others; nothing if there is none.
+fn sizes_near(size: usize, count: usize, by: i64) -> String {
+    let does = |size: &usize| count.is_multiple_of(*size) && group_target(0, by, count / size) != 0;
+    let below = (1..size.min(count)).rev().find(does);
+    let above = (size + 1..count).find(does);
+    match (below, above) {
+        (Some(below), Some(above)) => format!("; those of {below} and of {above} do"),
+        (Some(one), None) | (None, Some(one)) => format!("; those of {one} do"),
+        (None, None) => String::new(),
     }
 }

@@ -4,6 +4,7 @@ use super::context::ClassContext;
 use super::lengths::payload;
 use crate::compile::gathered::Gathered;
 use crate::compile::longest::sent_as;
+use crate::compile::written::first_written;
 use crate::error::LabError;
 use crate::scenario::ScenarioSource;
 use gingham_kernel::Bytes;
@@ -100,30 +101,42 @@ impl ClassContext<'_> {
     }
 }
 
-/// Segmentation with `per_switch` bytes for each switch on the route, up to the longest packet of
-/// the network.
+/// The segmentation that gives each switch on the route `per_switch` bytes, up to the longest packet
+/// of the network.
 fn bounded(per_switch: u32, max: Option<Bytes>) -> SegmentationPlan {
-    let Some(max) = max.and_then(|max| u32::try_from(max.0).ok()) else {
-        return SegmentationPlan::PerSwitch(per_switch);
-    };
-    // A limit of 0 B is rejected later, with the plan.
-    let max = max.max(1);
-    if per_switch >= max {
-        return SegmentationPlan::Fixed(max);
+    match max.and_then(|max| u32::try_from(max.0).ok()) {
+        None => SegmentationPlan::PerSwitch(per_switch),
+        Some(longest) if per_switch >= longest => SegmentationPlan::Fixed(longest),
+        Some(longest) => SegmentationPlan::PerSwitchUpTo { per_switch, longest },
     }
-    let lengths = (1..=max.div_ceil(per_switch)).map(|switches| {
-        let length = u64::from(per_switch) * u64::from(switches);
-        u32::try_from(length).map_or(max, |length| length.min(max))
-    });
-    SegmentationPlan::ByHops(lengths.collect())
+}
+
+/// Refuses a limit that leaves packets no payload.
+pub(in crate::compile) fn check_limit(
+    source: &ScenarioSource,
+    max: Option<Bytes>,
+) -> Result<(), LabError> {
+    match max {
+        Some(Bytes(0)) => {
+            let message = "a packet carries at least 1 B of payload, not 0 B; for packets of any \
+                           length leave packet_max out";
+            Err(source.refuse("network.packet_max", message).into())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The subject and verb of a sentence on the longest packets.
+fn whose_limit(source: &ScenarioSource) -> String {
+    let network = &source.scenario.network;
+    match network.packet_max {
+        Some(_) => "network.packet_max allows".to_owned(),
+        None => format!("{} has", network.preset().name()),
+    }
 }
 
 fn packet_max_message(source: &ScenarioSource, bytes: Bytes, max: Bytes) -> String {
-    let network = &source.scenario.network;
-    let whose = match network.packet_max {
-        Some(_) => "network.packet_max allows".to_owned(),
-        None => format!("{} has", network.preset().name()),
-    };
+    let whose = whose_limit(source);
     let carries = match bytes {
         Bytes(bytes) if bytes >= u64::from(u32::MAX) => "may be of any length".to_owned(),
         bytes => format!("carries {bytes}"),
@@ -142,6 +155,7 @@ pub(in crate::compile) fn check_packet_max(
     max: Option<Bytes>,
 ) -> Result<(), LabError> {
     let Some(max) = max else { return Ok(()) };
+    check_probes(source, plan, max)?;
     for (index, class) in plan.classes.iter().enumerate() {
         let messages = class.sources.iter().map(|source| *source.payload_bytes().end());
         let Some(message) = messages.max() else { continue };
@@ -153,4 +167,20 @@ pub(in crate::compile) fn check_packet_max(
         }
     }
     Ok(())
+}
+
+/// Refuses probes of admission control that carry more than a packet may.
+fn check_probes(source: &ScenarioSource, plan: &Plan, max: Bytes) -> Result<(), LabError> {
+    let Some(admission) = &plan.admission else { return Ok(()) };
+    let probe = Bytes(admission.payload_bytes.into());
+    if probe <= max {
+        return Ok(());
+    }
+    let length = "network.admission.length";
+    let message = format!(
+        "probes of admission control carry {probe}, and {} packets of at most {max} of payload: let {length} be \
+         shorter, or raise network.packet_max",
+        whose_limit(source)
+    );
+    Err(source.refuse(first_written(source, &[length, "network.packet_max"]), message).into())
 }

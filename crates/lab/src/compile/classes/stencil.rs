@@ -12,6 +12,9 @@ use crate::error::LabError;
 use gingham_model::traffic::{OtherHosts, Stencil, StencilPlaces};
 use gingham_topology::EndpointId;
 
+/// Pairs of host and neighbour that a class may have: all pairs of 4,096 hosts.
+const PAIRS_MAX: usize = 1 << 24;
+
 impl ClassContext<'_> {
     /// Destinations of a stencil, with a note on the number of neighbours of a host.
     pub(super) fn stencil(
@@ -23,22 +26,32 @@ impl ClassContext<'_> {
         let layout = self.layout(hosts, "stencil", written.dimensions.as_deref(), gathered)?;
         let wraps = written.wrap.map_or(layout.wraps, |wrap| vec![wrap; layout.sizes.len()]);
         let stencil = Stencil { dimensions: layout.sizes, wraps, diagonals: written.diagonals };
-        let by_cell: Vec<Vec<usize>> =
-            (0..layout.cells.len()).map(|cell| stencil.neighbours(cell)).collect();
-        let counts = || by_cell.iter().map(Vec::len);
-        let (least, most) = (counts().min().unwrap_or(0), counts().max().unwrap_or(0));
+        let counts: Vec<usize> =
+            (0..layout.cells.len()).map(|cell| stencil.neighbour_count(cell)).collect();
+        let least = counts.iter().min().copied().unwrap_or(0);
+        let most = counts.iter().max().copied().unwrap_or(0);
+        let pairs = layout.cell_of.iter().map(|(cell, _)| counts[*cell]);
+        if pairs.fold(0, usize::saturating_add) > PAIRS_MAX {
+            let message = format!(
+                "{} hosts with up to {most} neighbours each are more than {PAIRS_MAX} pairs: leave out `diagonals`, or \
+                 take a grid of fewer dimensions",
+                hosts.len()
+            );
+            return Err(self.error("destinations.stencil", message).into());
+        }
         let range = if least == most { most.to_string() } else { format!("{least} to {most}") };
         self.note(gathered, format!("stencil: each host has {range} neighbours"));
         let aim = |(host, (cell, local)): (&EndpointId, &(usize, usize))| {
-            let cells = &by_cell[*cell];
-            if cells.is_empty() {
+            let cells = stencil.neighbours(*cell);
+            let neighbours = cells.into_iter().map(|cell| hosts[layout.cells[cell][*local]]);
+            let mut neighbours: Vec<EndpointId> =
+                neighbours.filter(|other| !self.is_own(*host, *other)).collect();
+            if neighbours.is_empty() {
                 return Aim::Nowhere("have no neighbour");
             }
-            let neighbours = cells.iter().map(|cell| hosts[layout.cells[*cell][*local]]);
-            let mut among: Vec<EndpointId> =
-                neighbours.filter(|other| self.hosts.joined(*host, *other)).collect();
-            among.sort_unstable();
-            Self::uniform_among(OtherHosts { among: among.into(), own: 0..0 }, UNREACHABLE)
+            neighbours.retain(|other| self.hosts.joined(*host, *other));
+            neighbours.sort_unstable();
+            Self::uniform_among(OtherHosts { among: neighbours.into(), own: 0..0 }, UNREACHABLE)
         };
         Ok(hosts.iter().zip(&layout.cell_of).map(aim).collect())
     }
