@@ -19,6 +19,17 @@
 //! r) / (1 - r))` (Tafazzoli, Steiger and Wilson, "N-Skart", IEEE Transactions on Automatic Control
 //! 56(2), 2011). Batches without a message say nothing and do not count.
 //!
+//! Two corrections apply to this interval ([`Estimate::of_sections`]):
+//!
+//! - **Skewness.** A mean of skewed data that is low by chance comes with a small standard error.
+//!   `t` is replaced by half the length of Willink's interval, which corrects for skewness
+//!   ([`skewed_point`]). The skewness is that of the residuals of all sections, of which there are
+//!   up to three times as many as batches.
+//! - **Edges.** If nothing varies but which messages the edges of a section cut off, as with
+//!   constant arrivals and fixed destinations, what one section gains its neighbour loses. The sum of
+//!   all residuals then has the variance of two edges, however many sections lie between them
+//!   ([`edges_half_width`]).
+//!
 //! What is no ratio, but another function of many sums, has its interval from the jackknife: with
 //! `F` over all batches, `F_i` over all but batch `i` and `F.` their mean, each batch deviates by
 //! `d_i = (k - 1) (F. - F_i)`, and
@@ -32,6 +43,7 @@
 //! and 3): it matters where `F` is near its largest or smallest value, from which noise can only
 //! lead away.
 
+use crate::correction::{edges_half_width, skewed_point};
 use crate::student_t;
 use std::ops::Range;
 
@@ -57,17 +69,20 @@ pub struct Ratio {
 }
 
 impl Estimate {
-    /// The ratio of all sums, from those of each section; `None` if they are over nothing.
+    /// Ratio of the sums of all sections, with its 95 % interval; `None` if they are over nothing.
     pub fn of_sections(sections: &[Ratio]) -> Option<Self> {
-        Self::of_sections_to(sections, student_t)
+        let mean = ratio(sections)?;
+        Some(Self { mean, half_width: half_width(sections, mean) })
     }
 
-    /// As `of_sections`, with another width: `point` maps degrees of freedom to the half-width in
-    /// standard errors.
-    pub fn of_sections_to(sections: &[Ratio], point: impl FnMut(u32) -> f64) -> Option<Self> {
-        let whole = total(sections);
-        let mean = (whole.over > 0.0).then(|| whole.sum / whole.over)?;
-        Some(Self { mean, half_width: half_width(sections, mean, point) })
+    /// Ratio of the sums of all sections, with the interval of a test: `point` returns the number of
+    /// standard errors from the mean to its end, by degrees of freedom. Neither skewness nor edges
+    /// are corrected for.
+    pub fn of_sections_to(sections: &[Ratio], mut point: impl FnMut(u32) -> f64) -> Option<Self> {
+        let mean = ratio(sections)?;
+        let error = standard_error(sections, mean);
+        let half_width = error.map(|(degrees, error)| point(degrees) * error);
+        Some(Self { mean, half_width })
     }
 
     /// A function of sums of many parties: its value over all sections, with the interval of the
@@ -103,6 +118,11 @@ impl Estimate {
     pub fn relative_width(&self) -> Option<f64> {
         (self.mean != 0.0).then_some(self.half_width? / self.mean.abs())
     }
+}
+
+fn ratio(sections: &[Ratio]) -> Option<f64> {
+    let whole = total(sections);
+    (whole.over > 0.0).then(|| whole.sum / whole.over)
 }
 
 fn total(parts: &[Ratio]) -> Ratio {
@@ -153,15 +173,32 @@ fn filled(sections: &[Ratio]) -> Vec<Ratio> {
     sums.filter(|batch| batch.over > 0.0).collect()
 }
 
-fn half_width(sections: &[Ratio], mean: f64, mut point: impl FnMut(u32) -> f64) -> Option<f64> {
+fn half_width(sections: &[Ratio], mean: f64) -> Option<f64> {
+    let (degrees, error) = standard_error(sections, mean)?;
+    let point = student_t(degrees);
+    let residuals = residuals(sections, mean);
+    let over = total(sections).over;
+    let edges = edges_half_width(&residuals, over, point).unwrap_or(f64::INFINITY);
+    let holding = sections.iter().zip(residuals).filter(|(section, _)| section.over > 0.0);
+    let holding: Vec<f64> = holding.map(|(_, residual)| residual).collect();
+    Some(edges.min(skewed_point(point, &holding) * error))
+}
+
+/// Degrees of freedom and standard error of the ratio, from batches; `None` with too few of them.
+fn standard_error(sections: &[Ratio], mean: f64) -> Option<(u32, f64)> {
     let batches = filled(sections);
     let degrees = degrees(batches.len())?;
     let count = real(batches.len() as u128);
-    let residuals: Vec<f64> = batches.iter().map(|batch| batch.sum - mean * batch.over).collect();
+    let residuals = residuals(&batches, mean);
     let squares: f64 = residuals.iter().map(|residual| residual * residual).sum();
     let over_mean = total(&batches).over / count;
     let standard_error = (squares / (count - 1.0) / count).sqrt() / over_mean;
-    Some(point(degrees) * standard_error * widening(&residuals, squares))
+    Some((degrees, standard_error * widening(&residuals, squares)))
+}
+
+/// `S_i - R N_i` of each part; they sum to zero over all that make up the ratio.
+fn residuals(parts: &[Ratio], mean: f64) -> Vec<f64> {
+    parts.iter().map(|part| part.sum - mean * part.over).collect()
 }
 
 /// By how much the residuals of neighbours, as far as they go together, widen the interval.
@@ -190,8 +227,10 @@ mod tests {
 
     #[test]
     fn twenty_equal_batches_give_students_interval() {
-        // Ten at 90 and ten at 110 by turns: variance 20 x 100 / 19, standard error sqrt(100 / 19).
-        let sections = each((0..20).map(|index| if index % 2 == 0 { 90.0 } else { 110.0 }), 1.0);
+        // Ten at 90 and ten at 110: variance 20 x 100 / 19, standard error sqrt(100 / 19). Neighbours
+        // have a correlation of -1 / 20, and nothing is skewed.
+        let sums = (0..20).map(|index| if (index + 1) % 4 < 2 { 90.0 } else { 110.0 });
+        let sections = each(sums, 1.0);
         let estimate = Estimate::of_sections(&sections).unwrap();
         assert!((estimate.mean - 100.0).abs() < 1e-12);
         let expected = 2.093_024_054_408_263 * (100.0_f64 / 19.0).sqrt();
@@ -205,7 +244,7 @@ mod tests {
         // 1.9.
         let mut sections = each([10.0; 19], 1.0);
         sections.push(Ratio { sum: 228.0, over: 19.0 });
-        let estimate = Estimate::of_sections(&sections).unwrap();
+        let estimate = Estimate::of_sections_to(&sections, student_t).unwrap();
         assert!((estimate.mean - 11.0).abs() < 1e-12);
         assert!((estimate.half_width.unwrap() - 2.093_024_054_408_263 / 1.9).abs() < 1e-9);
     }
@@ -252,7 +291,7 @@ mod tests {
         let sums: Vec<f64> = (0..20).map(|index| f64::from(index * index % 7)).collect();
         let by_party: Vec<Vec<f64>> = sums.iter().map(|sum| vec![*sum, 1.0]).collect();
         let found = jackknife_of(&by_party, |sums| Some(sums[0] / sums[1])).unwrap();
-        let expected = Estimate::of_sections(&each(sums, 1.0)).unwrap();
+        let expected = Estimate::of_sections_to(&each(sums, 1.0), student_t).unwrap();
         assert!((found.mean - expected.mean).abs() < 1e-12);
         assert!((found.half_width.unwrap() - expected.half_width.unwrap()).abs() < 1e-9);
     }

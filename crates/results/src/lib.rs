@@ -9,6 +9,7 @@
 //!
 //! Invariant: no file, no clock, no randomness; the same sums give the same bits.
 
+mod correction;
 mod estimate;
 mod student;
 mod table;

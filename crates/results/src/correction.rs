@@ -1,0 +1,292 @@
+//! Corrections to an interval from batch means: for skewness, and for edges.
+//!
+//! ```text
+//!   sections       |  1  |  2  |  3  | ... |  k  |     a message on the wrong side of a boundary is missing in
+//!   residuals        -2    +3    -1    ...   +1        one section and counted in the next
+//!   sums up to     0    -2    +1     0     -1    0     a random walk if sections are independent, else bounded
+//! ```
+//!
+//! Both work on the residuals `y_i` of sections: what a section adds to the sum beyond the mean.
+
+/// `U²` of independent residuals lies below this in one series of a thousand.
+const EDGES_ALONE: f64 = 0.0142;
+/// Variances of the sums up to a boundary that the square of the standard error of edges is made of.
+const EDGES_VARIANCES: f64 = 6.0;
+/// Below this the closed form of Willink's interval loses digits, and its series has all of them.
+const SKEWNESS_SMALL: f64 = 1e-4;
+
+/// Standard errors in half the length of the interval of skewed data, given those of Student's
+/// (`point`).
+///
+/// Willink ("A confidence interval and test for the mean of an asymmetric distribution",
+/// Communications in Statistics, Theory and Methods 34, 2005) places the ends of the interval of `k`
+/// values with the skewness `g` at `G(t)` and `G(-t)` standard errors, with
+///
+/// ```text
+///   G(z) = ((1 + 6 b (z - b))^(1/3) - 1) / 2b      b = g / (6 sqrt(k))
+/// ```
+///
+/// An interval of equal arms around the mean has half the length of this one. It is no shorter than
+/// Student's, and differs by `b^2 (4 t + 20/3 t^3)` where `b` is small.
+pub(crate) fn skewed_point(point: f64, residuals: &[f64]) -> f64 {
+    let b = (skewness(residuals) / (6.0 * count(residuals).sqrt())).abs();
+    if b < SKEWNESS_SMALL {
+        return point + b * b * (4.0 * point + 20.0 / 3.0 * point * point * point);
+    }
+    let end = |z: f64| libm::cbrt(1.0 + 6.0 * b * (z - b));
+    (end(point) - end(-point)) / (4.0 * b)
+}
+
+/// Skewness of values with a mean of zero, as that of a population; zero if nothing varies.
+fn skewness(residuals: &[f64]) -> f64 {
+    let moment = |power| {
+        let powers = residuals.iter().map(|residual| libm::pow(*residual, power));
+        powers.sum::<f64>() / count(residuals)
+    };
+    let variance = moment(2.0);
+    if variance > 0.0 { moment(3.0) / (variance * variance.sqrt()) } else { 0.0 }
+}
+
+/// Half-width of the ratio if only the edges of sections make a difference, else `None`.
+///
+/// The test is Watson's `U²` ("Goodness-of-fit tests on a circle", Biometrika 48, 1961): the variance
+/// `V` of the sums up to each boundary over the sum of all squares. Sums of independent residuals are
+/// a random walk, `V` is a twelfth of the squares on average, and `U² < u` has Kolmogorov's
+/// probability
+///
+/// ```text
+///   P(U² < u) = sqrt(2 / (pi u)) sum over odd m of exp(-m^2 / (8 u))
+/// ```
+///
+/// The residuals of edges are differences of neighbouring boundaries, their sums go nowhere, and
+/// `U²` is about `1 / 2k`: 45 and more of `k` sections are told.
+///
+/// The error of the mean is then that of the first and the last boundary. A sender with a constant
+/// period is ahead by a saw tooth of the variance 1/12 message. The squared difference between
+/// two boundaries that are a share `f` of a period apart is `f (1 - f)` on average, at most 1/4: three
+/// variances. Twice as much is taken *(ours)*, since the test can miss random parts as large as that.
+pub(crate) fn edges_half_width(residuals: &[f64], over: f64, point: f64) -> Option<f64> {
+    let squares: f64 = residuals.iter().map(|residual| residual * residual).sum();
+    let mut sum = 0.0;
+    let sums = residuals.iter().map(|residual| {
+        sum += residual;
+        sum
+    });
+    let sums: Vec<f64> = sums.collect();
+    let mean = sums.iter().sum::<f64>() / count(residuals);
+    let deviations = sums.iter().map(|sum| (sum - mean) * (sum - mean));
+    let variance = deviations.sum::<f64>() / count(residuals);
+    (variance <= EDGES_ALONE * squares).then(|| point * (EDGES_VARIANCES * variance).sqrt() / over)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "at most some dozens of sections")]
+fn count(residuals: &[f64]) -> f64 {
+    residuals.len() as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Estimate, Ratio, student_t};
+
+    /// Uniform numbers above 0 and up to 1 (`SplitMix64`).
+    struct Uniform(u64);
+
+    impl Uniform {
+        fn next(&mut self) -> f64 {
+            self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let mut bits = self.0;
+            bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            let high = u32::try_from((bits ^ (bits >> 31)) >> 32).unwrap();
+            (f64::from(high) + 1.0) / 4_294_967_296.0
+        }
+
+        fn exponential(&mut self) -> f64 {
+            -libm::log(self.next())
+        }
+
+        fn normal(&mut self) -> f64 {
+            let radius = (2.0 * self.exponential()).sqrt();
+            radius * libm::cos(std::f64::consts::TAU * self.next())
+        }
+    }
+
+    const SERIES: usize = 4_000;
+
+    /// Per cent of series of 64 sections whose interval holds `mean`, as corrected and as Student's.
+    fn held(mean: f64, mut series: impl FnMut() -> Vec<f64>) -> [f64; 2] {
+        let mut held = [0_u32; 2];
+        for _ in 0..SERIES {
+            let sections: Vec<Ratio> =
+                series().into_iter().map(|sum| Ratio { sum, over: 1.0 }).collect();
+            let plain = Estimate::of_sections_to(&sections, student_t).unwrap();
+            for (held, found) in
+                held.iter_mut().zip([Estimate::of_sections(&sections).unwrap(), plain])
+            {
+                *held += u32::from((found.mean - mean).abs() <= found.half_width.unwrap());
+            }
+        }
+        held.map(|held| f64::from(held) / 40.0)
+    }
+
+    /// Cubic of Hall, which `G` inverts.
+    fn cubic(end: f64, b: f64) -> f64 {
+        end + b + 2.0 * b * end * end + 4.0 / 3.0 * b * b * end * end * end
+    }
+
+    #[test]
+    fn the_ends_of_a_skewed_interval_solve_the_cubic() {
+        // Nineteen residuals of -1 and one of 19: a skewness of 18 / sqrt(19).
+        let mut residuals = vec![-1.0; 19];
+        residuals.push(19.0);
+        let b = 18.0 / 19.0_f64.sqrt() / (6.0 * 20.0_f64.sqrt());
+        assert!((skewness(&residuals) - 18.0 / 19.0_f64.sqrt()).abs() < 1e-12);
+        let t = student_t(19);
+        let end = |z: f64| {
+            let (mut low, mut high) = (-100.0, 100.0);
+            while high - low > 1e-13 {
+                let middle = f64::midpoint(low, high);
+                *(if cubic(middle, b) < z { &mut low } else { &mut high }) = middle;
+            }
+            low
+        };
+        let expected = (end(t) - end(-t)) / 2.0;
+        assert!((skewed_point(t, &residuals) - expected).abs() < 1e-9);
+        assert!(expected > 1.3 * t, "{expected} of {t}");
+        // Skewed to the other side, the interval has the same length.
+        let other: Vec<f64> = residuals.iter().map(|residual| -residual).collect();
+        assert!((skewed_point(t, &other) - expected).abs() < 1e-9);
+    }
+
+    #[test]
+    fn without_skewness_the_interval_is_students() {
+        assert!((skewed_point(2.0, &[-1.0, 1.0, -1.0, 1.0]) - 2.0).abs() < 1e-12);
+        assert!((skewed_point(2.0, &[0.0; 20]) - 2.0).abs() < 1e-12);
+        // Residuals of -1 and 1 + e: a skewness of about 3/2 e, and b on either side of the limit.
+        let small = |e: f64| vec![-1.0, 1.0 + e, -e].repeat(10);
+        for e in [1e-4, 1e-3, 3e-3] {
+            let b = skewness(&small(e)) / 6.0 / 30.0_f64.sqrt();
+            let series = 2.0 + b * b * (8.0 + 160.0 / 3.0);
+            assert!((skewed_point(2.0, &small(e)) - series).abs() < 1e-10, "{b}");
+        }
+    }
+
+    #[test]
+    fn intervals_of_exponential_values_hold_their_mean() {
+        let mut uniform = Uniform(1);
+        let [corrected, plain] = held(1.0, || (0..64).map(|_| uniform.exponential()).collect());
+        assert!((94.0..=97.0).contains(&corrected), "{corrected} %");
+        assert!(corrected > plain + 0.4, "{corrected} %, Student's {plain} %");
+        let mut few = || (0..22).map(|_| uniform.exponential()).collect();
+        let [corrected, plain] = held(1.0, &mut few);
+        assert!((93.5..=97.0).contains(&corrected), "{corrected} %");
+        assert!(corrected > plain + 0.8, "{corrected} %, Student's {plain} %");
+    }
+
+    #[test]
+    fn intervals_of_normal_values_hold_their_mean() {
+        let mut uniform = Uniform(2);
+        for sections in [22, 39, 58, 64] {
+            let [corrected, _] = held(0.0, || (0..sections).map(|_| uniform.normal()).collect());
+            assert!((94.0..=97.0).contains(&corrected), "{corrected} % of {sections} sections");
+        }
+    }
+
+    #[test]
+    fn intervals_of_an_autoregressive_series_hold_its_mean() {
+        // Neighbours have a correlation of exp(-1), and those n apart of exp(-n).
+        let mut uniform = Uniform(3);
+        let (of_last, new) = (libm::exp(-1.0), (1.0 - libm::exp(-2.0)).sqrt());
+        let series = || {
+            let mut value = uniform.normal();
+            let next = |_| {
+                value = of_last * value + new * uniform.normal();
+                value
+            };
+            (0..58).map(next).collect()
+        };
+        let [corrected, _] = held(0.0, series);
+        assert!((92.0..=97.0).contains(&corrected), "{corrected} %");
+    }
+
+    /// `x_i - share x_(i-1)` of independent normal `x`: a moving average, whose sum over `k` values
+    /// has the variance `(k - 1) (1 - share)^2 + 1 + share^2`.
+    fn moving_average(uniform: &mut Uniform, share: f64) -> Vec<f64> {
+        let noise: Vec<f64> = (0..65).map(|_| uniform.normal()).collect();
+        noise.windows(2).map(|pair| pair[1] - share * pair[0]).collect()
+    }
+
+    #[test]
+    fn edges_and_random_parts_of_any_size_are_held() {
+        // From independent values to edges alone. The worst is where the test is in doubt.
+        for (share, seed) in [(0.0, 4), (0.5, 5), (0.8, 6), (0.9, 7), (0.95, 8), (1.0, 9)] {
+            let mut uniform = Uniform(seed);
+            let [corrected, plain] = held(0.0, || moving_average(&mut uniform, share));
+            assert!(corrected >= 94.0, "{corrected} %, Student's {plain} % of {share}");
+        }
+    }
+
+    #[test]
+    fn edges_alone_make_an_interval_of_two_edges() {
+        // Sums of 1 and 0 by turns, a variance of 1/4; 64 squares.
+        let residuals: Vec<f64> = (0..64).map(|at| if at % 2 == 0 { 1.0 } else { -1.0 }).collect();
+        let found = edges_half_width(&residuals, 64.0, 2.0).unwrap();
+        assert!((found - 2.0 * 1.5_f64.sqrt() / 64.0).abs() < 1e-12);
+        assert_eq!(edges_half_width(&[0.0; 20], 20.0, 2.0), Some(0.0), "nothing varies");
+        // A few sections do not tell edges from chance.
+        assert_eq!(edges_half_width(&residuals[..16], 16.0, 2.0), None);
+    }
+
+    #[test]
+    fn chance_looks_like_edges_in_one_series_of_a_thousand() {
+        let closed = |u: f64| (2.0 / std::f64::consts::PI / u).sqrt() * libm::exp(-0.125 / u);
+        assert!((closed(EDGES_ALONE) - 0.001).abs() < 2e-5);
+        let mut uniform = Uniform(10);
+        let mut told = 0;
+        for _ in 0..10 * SERIES {
+            let values: Vec<f64> = (0..64).map(|_| uniform.normal()).collect();
+            let mean = values.iter().sum::<f64>() / 64.0;
+            let residuals: Vec<f64> = values.iter().map(|value| value - mean).collect();
+            told += u32::from(edges_half_width(&residuals, 64.0, 2.0).is_some());
+        }
+        // Fewer than 40 of 40,000: sums at 64 boundaries swing a little less than a continuous walk.
+        assert!(told <= 40, "{told}");
+    }
+
+    #[test]
+    fn constant_senders_are_held_by_an_interval_near_their_error() {
+        // Sixteen senders with a period of one and latencies of their own, in windows of any length.
+        let mut uniform = Uniform(11);
+        let (mut held, mut told, mut squares, mut widths) = (0, 0, 0.0, [0.0; 2]);
+        for _ in 0..500 {
+            let width = 1.0 + 2.0 * uniform.next();
+            let senders: Vec<[f64; 2]> =
+                (0..16).map(|_| [uniform.next(), uniform.exponential()]).collect();
+            let sent = |phase: f64, until: f64| (until - phase).ceil().max(0.0);
+            let section = |at: u32| {
+                let [from, to] = [f64::from(at) * width, f64::from(at + 1) * width];
+                senders.iter().fold(Ratio::default(), |all, [phase, latency]| {
+                    let messages = sent(*phase, to) - sent(*phase, from);
+                    Ratio { sum: all.sum + messages * latency, over: all.over + messages }
+                })
+            };
+            let sections: Vec<Ratio> = (0..64).map(section).collect();
+            let truth = senders.iter().map(|[_, latency]| latency).sum::<f64>() / 16.0;
+            let found = Estimate::of_sections(&sections).unwrap();
+            let plain = Estimate::of_sections_to(&sections, student_t).unwrap();
+            let [half, plain] = [found, plain].map(|found| found.half_width.unwrap());
+            held += u32::from((found.mean - truth).abs() <= half);
+            told += u32::from(half < plain);
+            squares += (found.mean - truth) * (found.mean - truth) / 500.0;
+            widths[0] += half / 500.0;
+            widths[1] += plain / 500.0;
+        }
+        assert!(held >= 490, "{held} of 500");
+        // Where a section is nearly a multiple of the period, edges drift and look like a random walk.
+        assert!(told >= 300, "{told} of 500 are told");
+        let [ratio, plain] = widths.map(|width| width / f64::sqrt(squares));
+        assert!((2.0..=6.0).contains(&ratio), "{ratio} errors, Student's {plain}");
+        assert!(plain > 1.5 * ratio, "{ratio} errors, Student's {plain}");
+    }
+}
