@@ -1,5 +1,5 @@
-//! Lanes that no rule gives: tables with any lane for every service level at every hop, and any
-//! level for every pair.
+//! Lanes that no rule gives: tables with any VL for every service level at every hop, and any
+//! level for every pair. In about half of the cases a VL owns several lanes.
 
 use gingham_kernel::{Purpose, Stream};
 use gingham_model::{Plan, Scheduler, Switching};
@@ -14,7 +14,13 @@ pub(crate) fn with_random_tables(plan: &Plan, seed: u64) -> Plan {
     let mut draw = Stream::new(seed, "tables", Purpose::Permutation);
     let mut plan = plan.clone();
     make_alike(&mut plan);
-    let count = u64::from(plan.lanes.count.min(MANAGEMENT_LANE));
+    // A stream of its own: what else is drawn does not depend on it.
+    let mut sets = Stream::new(seed, "lanes per VL", Purpose::Permutation);
+    let lanes_per_vl = match sets.below(2) {
+        0 => 1,
+        _ => 1 + u8::try_from(sets.below(plan.lanes.count.min(4).into())).unwrap(),
+    };
+    let count = u64::from((plan.lanes.count / lanes_per_vl).min(MANAGEMENT_LANE));
     let fabric = &plan.fabric;
     let mut map = LaneMap::uniform(fabric, row(&mut draw, count));
     for switch in fabric.switches() {
@@ -31,7 +37,8 @@ pub(crate) fn with_random_tables(plan: &Plan, seed: u64) -> Plan {
         class.vc_class = (draw.below(2) == 0).then(|| VcClass(level(&mut draw)));
     }
     let of_classes: Vec<VcClass> = plan.classes.iter().filter_map(|class| class.vc_class).collect();
-    plan.lanes.allowed = Lanes::by_tables(fabric, map, levels, true, &of_classes);
+    plan.lanes.allowed =
+        Lanes::by_tables(fabric, map, levels, true, &of_classes).with_lanes_per_vl(lanes_per_vl);
     plan
 }
 

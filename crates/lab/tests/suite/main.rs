@@ -30,4 +30,5 @@ mod stepping;
 mod throttle;
 mod trees;
 mod verdicts;
+mod vls;
 mod windows;
