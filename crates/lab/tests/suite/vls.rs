@@ -119,7 +119,7 @@ fn the_verdict_of_two_lanes_a_vl_is_that_of_one() {
     // All levels on two VLs, so that some close a cycle.
     let row = Conf::new("ring", ALL_TO_0, "");
     for (lanes, ends) in [
-        ("count = 2, per_vl = 1", "s1[1]"),
+        ("count = 2, per_vl = 1", "]"),
         ("count = 2, per_vl = 2", " VL 0 (lanes 0 to 1)"),
         ("count = 4", " VL 0 (lanes 0 to 3)"),
     ] {
