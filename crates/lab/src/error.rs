@@ -6,7 +6,7 @@ use gingham_model::{Plan, WaitCycle};
 use gingham_topology::Fabric;
 use gingham_topology::routing::{
     Buffer, DatelineRule, Datelines, Ejection, LaneRule, LaneSet, Lanes, RouteError, RouteSet,
-    Routes, buffer_name, describe_cycle, prove_between_hosts,
+    Routes, buffer_name, describe_cycle, prove_between_hosts, vertex_name,
 };
 use std::fmt;
 
@@ -64,7 +64,7 @@ pub struct DeadlockReport {
     /// What it means and what to do.
     pub summary: String,
     /// The channels of the cycle in order, such as `s0[2] -> s1[1]`, with the lane where there are
-    /// several.
+    /// several, and with the VL where a VL owns several.
     pub channels: Vec<String>,
     /// One line a dependency: the cycle with an example of a route for each step.
     pub lines: Vec<String>,
@@ -94,7 +94,7 @@ impl DeadlockReport {
         let mut lines: Vec<String> =
             describe_cycle(fabric, routes, cycle).lines().map(str::to_owned).collect();
         lines.push(cure.text);
-        let channels = names(fabric, cycle, routes.lane_count());
+        let channels = cycle.iter().map(|buffer| vertex_name(fabric, routes, *buffer)).collect();
         Self { summary, channels, lines, key: cure.key }
     }
 
@@ -106,7 +106,8 @@ impl DeadlockReport {
             plan.switching.packets(),
             plan.switching.buffers()
         );
-        let channels = names(&plan.fabric, &cycle.buffers, plan.lanes.count.into());
+        let channels: Vec<String> =
+            cycle.buffers.iter().map(|buffer| lane_name(plan, *buffer)).collect();
         Self { summary, lines: channels.clone(), channels, key: None }
     }
 }
@@ -165,8 +166,13 @@ fn is_free_with_datelines(fabric: &Fabric, routes: RouteSet<'_>) -> bool {
     prove_between_hosts(fabric, RouteSet { lanes: Some(&lanes), ..routes }).is_free()
 }
 
-fn names(fabric: &Fabric, buffers: &[Buffer], lane_count: usize) -> Vec<String> {
-    buffers.iter().map(|buffer| buffer_name(fabric, *buffer, lane_count)).collect()
+/// A lane of a run, with its VL where a VL owns several lanes.
+fn lane_name(plan: &Plan, buffer: Buffer) -> String {
+    let name = buffer_name(&plan.fabric, buffer, plan.lanes.count.into());
+    match plan.lanes.allowed.lanes_per_vl() {
+        1 => name,
+        lanes_per_vl => format!("{name} of VL {}", buffer.lane / lanes_per_vl),
+    }
 }
 
 impl fmt::Display for DeadlockReport {

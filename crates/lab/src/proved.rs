@@ -119,8 +119,7 @@ impl ProvedRoutes {
     }
 
     fn cycle_names(&self, proof: &Proof) -> Vec<String> {
-        let lanes = self.set().lane_count();
-        let name = |buffer: &_| routing::buffer_name(&self.fabric, *buffer, lanes);
+        let name = |buffer: &_| routing::vertex_name(&self.fabric, self.set(), *buffer);
         match proof {
             Proof::Free { .. } => Vec::new(),
             Proof::Cycle { buffers } => buffers.iter().map(name).collect(),

@@ -36,7 +36,7 @@ impl Arbiters {
 
     /// The same where even the default is one by the lane.
     pub(crate) fn of(of: &Scheduler, plan: &Plan, lanes: &PipelinePlan, ports: usize) -> Self {
-        let arbiter = LaneArbiter::new(of, plan.lanes.count);
+        let arbiter = LaneArbiter::over(of, &plan.lanes);
         let tracked = if of.facts().looks_at == LooksAt::Arrivals { ports << SHIFT } else { 0 };
         Self {
             are_default: false,

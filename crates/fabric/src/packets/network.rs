@@ -111,7 +111,7 @@ fn arbiters(plan: &Plan) -> Vec<LaneArbiter> {
     let arbiter = |channel| {
         let at_host = plan.has_place(ArbiterPlace::AdapterPort, channel);
         let of = if at_host { &plan.lanes.adapter_port } else { &plan.lanes.link_output };
-        LaneArbiter::new(of, plan.lanes.count)
+        LaneArbiter::over(of, &plan.lanes)
     };
     let count = if plan.lanes.count > 1 { plan.channels.len() } else { 0 };
     ChannelId::first(count).map(arbiter).collect()

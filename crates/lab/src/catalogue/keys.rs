@@ -91,6 +91,7 @@ const SECTIONS: [Section; 10] = [
         path: "network.lanes",
         feature: Feature::FiveStages,
         keys: &[
+            ("per_vl", ""),
             ("depth", ""),
             ("flit", ""),
             ("output_depth", ""),

@@ -19,7 +19,9 @@ use crate::scenario::{Routing, ScenarioSource};
 use crate::subnet_files::Subnet;
 use gingham_input::FileRead;
 use gingham_kernel::FileName;
-use gingham_topology::routing::{LaneMap, Lanes, RouteSet, Routes, ServiceLevels, UpDown, VcClass};
+use gingham_topology::routing::{
+    LANES_MAX, LaneMap, Lanes, RouteSet, Routes, ServiceLevels, UpDown, VcClass,
+};
 use gingham_topology::{Algorithm, Fabric, Finding};
 
 /// How many findings of a file become notes of their own.
@@ -159,6 +161,15 @@ impl Reader<'_> {
     }
 }
 
+/// The lanes that tables may use.
+#[derive(Clone, Copy)]
+pub(super) struct Among {
+    /// Lanes of a channel.
+    pub(super) count: u8,
+    /// Lanes that each VL owns; `None` for as many as there are for each.
+    pub(super) lanes_per_vl: Option<u8>,
+}
+
 /// Lanes by tables, where classes and their answers go on these service levels, or on that of the
 /// pair.
 pub(super) fn lanes(
@@ -166,30 +177,97 @@ pub(super) fn lanes(
     fabric: &Fabric,
     (map, levels): (LaneMap, ServiceLevels),
     classes: &ClassLevels,
-    count: u8,
+    Among { count, lanes_per_vl }: Among,
+    gathered: &mut Gathered,
 ) -> Result<Lanes, LabError> {
-    let is_bound_by_pair = classes.all().any(|level| level.is_none());
+    // Probes of an admission control go on the level of their pair.
+    let has_probes = source.scenario.network.admission.is_some();
+    let is_bound_by_pair = has_probes || classes.all().any(|level| level.is_none());
     let everywhere: Vec<VcClass> = classes.all().flatten().collect();
     let lanes = Lanes::by_tables(fabric, map, levels, is_bound_by_pair, &everywhere);
-    for (index, class) in source.scenario.traffic.iter().enumerate() {
-        let of_answers = classes.of_answers.get(&index);
-        let levels = [("packets", Some(&classes.by_class[index])), ("answers", of_answers)];
-        for (what, level) in levels {
-            let Some(level) = level else { continue };
-            let highest = lanes.anywhere(fabric, *level).highest();
-            if let Some(lane) = highest.filter(|lane| *lane >= count) {
-                let message = format!(
-                    "tables put {what} of class `{}` on lane {lane}, and channels have {count}, from 0 to {}: say \
-                     network.lanes.count = {}",
-                    class.name,
-                    count - 1,
-                    lane + 1
-                );
-                return Err(source.refuse("network.lanes.count", message).into());
-            }
-        }
+    let highest = highest_vl(source, fabric, &lanes, classes);
+    let vls = 1 + highest.as_ref().map_or(0, |highest| highest.vl);
+    let lanes_per_vl = match lanes_per_vl {
+        Some(given) => given,
+        None => (count / vls).max(1),
+    };
+    if let Some(highest) = &highest
+        && u32::from(vls) * u32::from(lanes_per_vl) > u32::from(count)
+    {
+        return Err(too_few(source, highest, count, lanes_per_vl));
     }
-    Ok(lanes)
+    let is_given = source.scenario.network.lanes.per_vl.is_some();
+    if lanes_per_vl > 1 && !is_given {
+        gathered.notes.push(format!(
+            "tables use {}, and channels have {count} lanes, so that each VL owns {lanes_per_vl} lanes: a packet takes any lane \
+             of its VL (network.lanes.per_vl)",
+            if vls == 1 { "VL 0 alone".to_owned() } else { format!("VLs up to {}", vls - 1) }
+        ));
+    }
+    Ok(lanes.with_lanes_per_vl(lanes_per_vl))
+}
+
+/// The highest VL that packets take somewhere.
+struct HighestVl {
+    vl: u8,
+    /// Packets that take it, as messages call them.
+    whose: String,
+}
+
+/// The highest VL of all packets, and of those the first that take it; `lanes` has a lane a VL.
+fn highest_vl(
+    source: &ScenarioSource,
+    fabric: &Fabric,
+    lanes: &Lanes,
+    classes: &ClassLevels,
+) -> Option<HighestVl> {
+    let mut levels = Vec::new();
+    for (index, class) in source.scenario.traffic.iter().enumerate() {
+        levels.push((format!("packets of class `{}`", class.name), classes.by_class[index]));
+        let of_answers = classes.of_answers.get(&index);
+        levels
+            .extend(of_answers.map(|level| (format!("answers of class `{}`", class.name), *level)));
+    }
+    if source.scenario.network.admission.is_some() {
+        levels.push(("probes of the admission control".to_owned(), None));
+    }
+    let vls = levels.into_iter().filter_map(|(whose, level)| {
+        Some(HighestVl { vl: lanes.anywhere(fabric, level).highest()?, whose })
+    });
+    vls.reduce(|highest, other| if other.vl > highest.vl { other } else { highest })
+}
+
+/// The error of VLs that need more lanes than a channel has.
+fn too_few(
+    source: &ScenarioSource,
+    HighestVl { vl, whose }: &HighestVl,
+    count: u8,
+    lanes_per_vl: u8,
+) -> LabError {
+    let vls = vl + 1;
+    if lanes_per_vl == 1 {
+        let message = format!(
+            "tables put {whose} on lane {vl}, and channels have {count}, from 0 to {}: say network.lanes.count = {vls}",
+            count - 1,
+        );
+        return source.refuse("network.lanes.count", message).into();
+    }
+    let needed = u32::from(vls) * u32::from(lanes_per_vl);
+    let mut cures = Vec::new();
+    if count >= vls {
+        cures.push(format!("network.lanes.per_vl = {}", count / vls));
+    }
+    if needed <= u32::from(LANES_MAX) {
+        cures.push(format!("network.lanes.count = {needed}"));
+    }
+    if cures.is_empty() {
+        cures.push(format!("network.lanes.per_vl = 1 and network.lanes.count = {vls}"));
+    }
+    let message = format!(
+        "tables put {whose} on VL {vl}, and {vls} VLs of {lanes_per_vl} lanes need {needed}, while channels have {count}: say {}",
+        cures.join(" or ")
+    );
+    source.refuse("network.lanes.per_vl", message).into()
 }
 
 /// Refuses packets that have no lane somewhere on their way.

@@ -18,6 +18,11 @@ use std::marker::PhantomData;
 pub struct Lanes {
     /// Lanes of every channel, from 1 to 16. Default: the preset's.
     pub count: Option<i64>,
+    /// Lanes that each virtual lane (VL) owns where imported tables map service levels to VLs. VL `v`
+    /// owns the lanes from `v * per_vl` on, and a packet takes any lane of its VL. Default: the lanes of
+    /// a channel shared out equally among the VLs up to the highest in use.
+    #[schemars(extend("x-source" = "InfiniBand Architecture Specification, Volume 1, section 7.6.6; several lanes are ours"))]
+    pub per_vl: Option<i64>,
     /// Flits that the buffer of a lane holds at the end of a channel, for all lanes or as a list of
     /// one a lane. Default: the preset's.
     pub depth: Option<PerLane<i64>>,
@@ -122,6 +127,9 @@ pub struct PipelineParameters {
     /// Its lanes.
     #[serde(flatten)]
     pub lanes: LaneParameters,
+    /// Lanes that each VL of imported tables owns. Default: as many as there are for each.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub per_vl: Option<i64>,
     /// Flits that the buffer of a lane holds at the end of a channel.
     pub depth: PerLane<i64>,
     /// What one flit carries.
@@ -168,6 +176,7 @@ impl Default for PipelineParameters {
                 link_output: Scheduler::default(),
                 adapter_port: Scheduler::default(),
             },
+            per_vl: None,
             depth: PerLane::All(10),
             flit: Bytes(16),
             forwarding: PerLane::All(Forwarding::Wormhole),
@@ -202,6 +211,7 @@ impl Lanes {
     pub(super) fn pipeline_over(&self, preset: &PipelineParameters) -> PipelineParameters {
         PipelineParameters {
             lanes: self.over(&preset.lanes),
+            per_vl: self.per_vl.or(preset.per_vl),
             depth: self.depth.as_ref().unwrap_or(&preset.depth).clone(),
             flit: self.flit.unwrap_or(preset.flit),
             forwarding: self.forwarding.as_ref().unwrap_or(&preset.forwarding).clone(),

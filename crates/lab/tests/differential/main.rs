@@ -26,7 +26,8 @@ use case::Case;
 use gingham_lab::compile;
 use gingham_lab::scenario::{Overrides, ScenarioSource};
 use gingham_model::{
-    Arbitration, ClassId, KeptMessages, MeasurePlan, Plan, Status, Switching, WhenFull,
+    ArbiterPlace, Arbitration, ClassId, KeptMessages, MeasurePlan, Plan, Scheduler, Status,
+    Switching, WhenFull,
 };
 use gingham_topology::{ChannelId, EndpointId};
 use std::collections::BTreeMap;
@@ -101,11 +102,17 @@ fn engine_and_oracle_agree_where_packets_choose_at_every_switch() {
 #[test]
 fn engine_and_oracle_agree_on_random_tables_of_lanes() {
     let (cases, first) = (number("CASES", 60), number("FIRST", 0));
+    let (mut several, mut by_vl) = (0, 0);
     for seed in first..first + cases {
         let plan = compile(&Case::lanes(seed).source(), true).unwrap().plan;
         let plan = tables::with_random_tables(&plan, seed);
         assert_eq!(difference(&plan), None, "seed {seed}");
+        let chooses = |place| plan.arbiter(place).is_some_and(Scheduler::chooses_among_vls);
+        let is_several = plan.lanes.allowed.lanes_per_vl() > 1;
+        several += u64::from(is_several);
+        by_vl += u64::from(is_several && ArbiterPlace::ALL.into_iter().any(chooses));
     }
+    assert!(several * 5 > cases && by_vl * 25 > cases, "{several} and {by_vl} of {cases}");
 }
 
 #[test]

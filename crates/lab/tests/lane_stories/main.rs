@@ -37,6 +37,8 @@ mod reallocation;
 mod trees;
 #[path = "../../../oracle/tests/lanes/vc_allocators.rs"]
 mod vc_allocators;
+#[path = "../../../oracle/tests/lanes/vls.rs"]
+mod vls;
 
 pub(crate) use common::lanes::{in_turn, lane_plan, lanes, on_lanes, packets, strict};
 use gingham_model::{Allocator, Plan, Reallocation, Simulation, SteppedBy};

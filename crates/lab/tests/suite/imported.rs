@@ -140,6 +140,9 @@ fn without_its_lanes_the_ring_can_deadlock() {
     assert!(text.contains("let the subnet manager route"), "{text}");
     let one = error(&[], &[("traffic.0.service_level", "3")]);
     assert!(one.contains("packets that fill the lanes of this cycle"), "{one}");
+    // Of eight lanes each of the VLs 0 to 3 owns two.
+    assert!(one.contains(" VL 3 (lanes 6 to 7) "), "{one}");
+    let one = error(&[], &[("traffic.0.service_level", "3"), ("network.lanes.per_vl", "1")]);
     assert!(one.contains(" lane 3 "), "{one}");
     let worms = result(&wormhole(), &[], false).unwrap_err().to_string();
     assert!(worms.contains("packets that fill the channels of this cycle"), "{worms}");
@@ -153,11 +156,11 @@ fn a_class_may_send_on_a_level_of_its_own() {
     // All pairs on one lane close the cycle.
     let compiled = result(RING, &[("traffic.0.service_level", "9")], true).unwrap();
     assert_eq!(compiled.plan.classes[0].vc_class, Some(VcClass(9)));
-    // SL 9 runs on lane 1.
+    // SL 9 runs on VL 1, to which the upper half of the lanes belong.
     let lanes = &compiled.plan.lanes.allowed;
     let host = compiled.plan.fabric.endpoint_ids().next().unwrap();
-    assert_eq!(lanes.first(host, VcClass(9)), LaneSet::one(1));
-    assert_eq!(lanes.count(), 2);
+    assert_eq!(lanes.first(host, VcClass(9)), LaneSet::from_bits(0b1111_0000));
+    assert_eq!((lanes.count(), lanes.lanes_per_vl()), (8, 4));
 }
 
 /// Lines left out, settings, and what the message says.
@@ -174,7 +177,43 @@ fn what_cannot_be_is_refused_with_its_key_and_cure() {
         (&[], &[("routing.tables", "none.dump")], "in `routing.tables`: "),
         (&[], &[("routing.tables", "levels.csv")], "levels.csv"),
         (&[], &[("network.lanes.count", "4")], "say network.lanes.count = 8"),
+        (
+            &[],
+            &[("network.lanes.count", "15"), ("network.lanes.per_vl", "2")],
+            "in `network.lanes.per_vl`: tables put packets of class `traffic` on VL 7, and 8 VLs of 2 lanes need 16, while \
+             channels have 15: say network.lanes.per_vl = 1 or network.lanes.count = 16",
+        ),
+        (
+            &[],
+            &[("network.lanes.per_vl", "3")],
+            "and 8 VLs of 3 lanes need 24, while channels have 8: say network.lanes.per_vl = 1",
+        ),
+        (
+            &[],
+            &[("network.lanes.count", "4"), ("network.lanes.per_vl", "3")],
+            "need 24, while channels have 4: say network.lanes.per_vl = 1 and network.lanes.count = 8",
+        ),
+        (
+            &[],
+            &[("network.lanes.per_vl", "0")],
+            "in `network.lanes.per_vl`: network.lanes.count is 8, so that a VL owns from 1 to 8 lanes, not 0",
+        ),
+        (
+            &["lane_tables", "service_levels"],
+            &[("network.lanes.per_vl", "2")],
+            "in `network.lanes.per_vl`: no tables map service levels to VLs: name them with routing.lane_tables",
+        ),
+        (
+            &[],
+            &[
+                ("network.preset", "santos-4x"),
+                ("network.lanes.per_vl", "1"),
+                ("traffic.0.length", "{ fixed = \"64 B\" }"),
+            ],
+            "in `network.lanes.per_vl`: belongs to networks of virtual lanes, and this is",
+        ),
         (&[], &[("traffic.0.lanes", "[0]")], "in `traffic[0].lanes`: tables decide on lanes"),
+        (&[], &[("traffic.0.lane", "\"of-flow\"")], "in `traffic[0].lane`: tables decide on lanes"),
         (
             &[],
             &[("traffic.0.service_level", "16")],

@@ -32,4 +32,5 @@ mod support;
 mod throttle;
 mod trees;
 mod verdicts;
+mod vls;
 mod windows;

@@ -13,6 +13,9 @@
 //! Source: Yum et al. 2002, section 3.1 (stages 4 and 5, weighted round robin); InfiniBand
 //! Architecture Specification, Volume 1, section 7.6.9, for its tables, by the packet.
 //!
+//! The slots of InfiniBand's tables name VLs. Where a VL owns several lanes, arbitration has two stages: the tables choose a
+//! VL, and its lanes take turns, so that they share the weight of their VL. All other schedulers choose among lanes.
+//!
 //! A lane whose weight or quantum is 0 is never served, as InfiniBand skips a slot of weight 0: a
 //! plan lets no class use it. Round robin over bits is here and not `fairq`'s, for every flit of
 //! every hop asks for it twice; a test holds the two together.
@@ -20,9 +23,10 @@
 //! Invariants: somebody is served whenever a lane of [`Scheduler::served`] is eligible, and nothing
 //! changes when nobody is; no allocation once built.
 
-use super::Scheduler;
-use super::scheduler::Built;
+use super::scheduler::{Built, PLACES};
+use super::{LanePlan, Scheduler};
 use gingham_fairq::{Head, Ready};
+use gingham_topology::routing::LaneSet;
 use std::num::NonZeroU16;
 
 /// The arbiter of one place of one port.
@@ -46,6 +50,7 @@ enum State {
         after: u32,
     },
     Other(Box<Other>),
+    Vls(Box<Vls>),
 }
 
 #[derive(Clone, Debug)]
@@ -53,6 +58,23 @@ struct Other {
     /// Lanes that may be asked for.
     served: u16,
     arbiter: Built,
+}
+
+/// Two stages: an arbiter of VLs, and round robin among the lanes of each.
+#[derive(Clone, Debug)]
+struct Vls {
+    arbiter: Built,
+    turns: VlTurns,
+}
+
+/// Round robin among the lanes of each VL.
+#[derive(Clone, Debug)]
+struct VlTurns {
+    /// VLs that may be asked for.
+    served: LaneSet,
+    lanes_per_vl: u8,
+    /// By VL: its lane that was served last, as a number of the channel.
+    last: [Option<u8>; PLACES],
 }
 
 impl LaneArbiter {
@@ -65,6 +87,19 @@ impl LaneArbiter {
         let arbiter = scheduler.build(lanes, 1).expect("the scheduler was checked");
         let served = scheduler.served(lanes).bits();
         Self(State::Other(Box::new(Other { served, arbiter })))
+    }
+
+    /// A fresh arbiter over the lanes of a plan, by VL where the scheduler chooses among VLs and each
+    /// owns several lanes. Panics where [`Scheduler::check`] finds something wrong.
+    pub fn over(scheduler: &Scheduler, plan: &LanePlan) -> Self {
+        let lanes_per_vl = plan.allowed.lanes_per_vl();
+        if lanes_per_vl == 1 || !scheduler.chooses_among_vls() {
+            return Self::new(scheduler, plan.count);
+        }
+        let arbiter = scheduler.build(plan.count, 1).expect("the scheduler was checked");
+        let served = scheduler.served(plan.count);
+        let turns = VlTurns { served, lanes_per_vl, last: [None; PLACES] };
+        Self(State::Vls(Box::new(Vls { arbiter, turns })))
     }
 
     /// Chooses among the eligible lanes, given as bits, and takes what stands first there as sent.
@@ -95,6 +130,7 @@ impl LaneArbiter {
             State::Other(other) => {
                 ask(eligible & other.served, heads, |ready| other.arbiter.peek(ready))
             }
+            State::Vls(vls) => vls.turns.ask(eligible, heads, |ready| vls.arbiter.peek(ready)),
         }
     }
 
@@ -102,7 +138,7 @@ impl LaneArbiter {
     /// Panics where [`Scheduler::can_change`] says no.
     pub fn weigh(&mut self, lane: u8, weight: NonZeroU16) {
         let State::Other(other) = &mut self.0 else {
-            unreachable!("lanes in turn have no weights")
+            unreachable!("lanes in turn and tables have no weights that change")
         };
         if other.served >> lane & 1 == 1 {
             other.arbiter.weigh(lane, weight);
@@ -111,9 +147,51 @@ impl LaneArbiter {
 
     #[inline(never)]
     fn serve_other(&mut self, eligible: u16, heads: &[Head]) -> Option<u8> {
-        let State::Other(other) = &mut self.0 else { unreachable!("round robin is served above") };
-        let Other { served, arbiter } = &mut **other;
-        ask(eligible & *served, heads, |ready| arbiter.serve(ready))
+        match &mut self.0 {
+            State::RoundRobin { .. } => unreachable!("round robin is served above"),
+            State::Other(other) => {
+                let Other { served, arbiter } = &mut **other;
+                ask(eligible & *served, heads, |ready| arbiter.serve(ready))
+            }
+            State::Vls(vls) => {
+                let Vls { arbiter, turns } = &mut **vls;
+                let lane = turns.ask(eligible, heads, |ready| arbiter.serve(ready))?;
+                turns.last[usize::from(lane / turns.lanes_per_vl)] = Some(lane);
+                Some(lane)
+            }
+        }
+    }
+}
+
+impl VlTurns {
+    /// The lane that is next on the VL which an arbiter chooses.
+    fn ask(
+        &self,
+        eligible: u16,
+        heads: &[Head],
+        arbiter: impl FnOnce(&Ready<'_>) -> Option<usize>,
+    ) -> Option<u8> {
+        let mut next = [0; PLACES];
+        let mut heads_of_vls = [Head::default(); PLACES];
+        let mut vls = LaneSet::EMPTY;
+        for vl in self.served.lanes() {
+            let own = LaneSet::of_vl(vl, self.lanes_per_vl) & LaneSet::from_bits(eligible);
+            let Some(lane) = self.next_of(vl, own) else { continue };
+            vls = vls | LaneSet::one(vl);
+            next[usize::from(vl)] = lane;
+            if let Some(head) = heads.get(usize::from(lane)) {
+                heads_of_vls[usize::from(vl)] = *head;
+            }
+        }
+        let heads = if heads.is_empty() { &[] } else { &heads_of_vls[..] };
+        ask(vls.bits(), heads, arbiter).map(|vl| next[usize::from(vl)])
+    }
+
+    /// Of some lanes of a VL the first behind the one that was served last.
+    fn next_of(&self, vl: u8, lanes: LaneSet) -> Option<u8> {
+        let last = self.last[usize::from(vl)];
+        let behind = lanes.lanes().find(|lane| last.is_none_or(|last| *lane > last));
+        behind.or_else(|| lanes.lowest())
     }
 }
 
@@ -139,7 +217,8 @@ mod tests {
     };
     use gingham_fairq::{Arbiter, RoundRobin};
     use gingham_kernel::{Bytes, Rate};
-    use gingham_topology::routing::LaneSet;
+    use gingham_topology::generate::{Generator, TwoHosts};
+    use gingham_topology::routing::{LaneMap, LaneSet, Lanes, ServiceLevels};
     use proptest::prelude::*;
     use std::num::NonZeroU32;
 
@@ -193,6 +272,57 @@ mod tests {
                 prop_assert_eq!(ours.serve(set, &[]).map(usize::from), expected);
             }
         }
+    }
+
+    /// Tables map every level to VL 0; nothing asks them here.
+    fn vls(count: u8, lanes_per_vl: u8) -> LanePlan {
+        let fabric = Generator::TwoHosts(TwoHosts { switches: 1 }).generate(1).unwrap();
+        let map = LaneMap::uniform(&fabric, [0; 16]);
+        let lanes = Lanes::new(&fabric, map, ServiceLevels::zero(&fabric));
+        LanePlan { allowed: lanes.with_lanes_per_vl(lanes_per_vl), ..LanePlan::free(count) }
+    }
+
+    proptest! {
+        #[test]
+        fn lanes_of_vls_share_what_the_tables_give_their_vl(
+            sets in prop::collection::vec(0_u16.., 0..200),
+            lanes_per_vl in 1..5_u8,
+        ) {
+            let slot = |lane, weight| TableSlot { lane, weight };
+            let plan = tables(vec![slot(1, 2)], vec![slot(0, 1), slot(2, 3), slot(3, 0)]);
+            let mut by_lane = LaneArbiter::over(&plan, &vls(16, lanes_per_vl));
+            let mut by_vl = arbiter(&plan, 16);
+            let heads = [Head { length_bytes: 64, arrival_ps: 0 }; 16];
+            for set in sets {
+                // VL 15, above all tables, has no lanes unless it is one.
+                let set = LaneSet::from_bits(set & 0x7fff);
+                let vls = (0..15).filter(|vl| !(LaneSet::of_vl(*vl, lanes_per_vl) & set).is_empty());
+                let vls = vls.collect::<LaneSet>();
+                let expected = by_vl.serve(vls.bits(), &heads);
+                let look = by_lane.peek(set.bits(), &heads);
+                let lane = by_lane.serve(set.bits(), &heads);
+                prop_assert_eq!(look, lane);
+                prop_assert!(lane.is_none_or(|lane| set.contains(lane)));
+                prop_assert_eq!(lane.map(|lane| lane / lanes_per_vl), expected);
+            }
+        }
+    }
+
+    /// Packets of 64 B on VL 0, of weight 1, and on VL 1, of weight 3, of two lanes each.
+    #[test]
+    fn lanes_of_a_vl_take_turns_within_its_weight() {
+        let slot = |lane, weight| TableSlot { lane, weight };
+        let plan = tables(Vec::new(), vec![slot(0, 1), slot(1, 3)]);
+        let lanes = vls(4, 2);
+        assert_eq!(lanes.served(&plan), LaneSet::first_n(4));
+        let mut arbiter = LaneArbiter::over(&plan, &lanes);
+        let heads = [Head { length_bytes: 64, arrival_ps: 0 }; 4];
+        let order = [0b1111; 8].map(|eligible| arbiter.serve(eligible, &heads));
+        assert_eq!(order, [0, 2, 3, 2, 1, 3, 2, 3].map(Some));
+        // VL 1 without a slot.
+        let plan = tables(Vec::new(), vec![slot(0, 1)]);
+        assert_eq!(lanes.served(&plan), LaneSet::first_n(2));
+        assert_eq!(LaneArbiter::over(&plan, &lanes).serve(0b1100, &heads), None);
     }
 
     /// Weights of 1 and 2: a look says twice who is next, and moves nothing.

@@ -63,6 +63,15 @@ impl LanePlan {
         }
     }
 
+    /// The lanes that a scheduler ever serves.
+    pub fn served(&self, scheduler: &Scheduler) -> LaneSet {
+        let served = scheduler.served(self.count);
+        if scheduler.chooses_among_vls() {
+            return LaneSet::of_vls(served, self.allowed.lanes_per_vl());
+        }
+        served
+    }
+
     /// By VC class: the lanes on which a packet may leave a host.
     pub fn first_lanes(&self, host: EndpointId) -> Vec<LaneSet> {
         self.allowed.vc_classes().map(|vc_class| self.allowed.first(host, vc_class)).collect()

@@ -10,7 +10,7 @@ use crate::lanes::event::Flit;
 use crate::lanes::round_robin::RoundRobin;
 use gingham_fairq::Head;
 use gingham_kernel::Time;
-use gingham_model::{Granularity, LaneArbiter, Scheduler};
+use gingham_model::{Granularity, LaneArbiter, LanePlan, Scheduler};
 use gingham_topology::ChannelId;
 use std::collections::VecDeque;
 use std::num::NonZeroU16;
@@ -91,10 +91,10 @@ impl InputLane {
 }
 
 impl Input {
-    pub(crate) fn new(lanes: u8, ways: u8, arbiter: &Scheduler) -> Self {
+    pub(crate) fn new(lanes: &LanePlan, ways: u8, arbiter: &Scheduler) -> Self {
         let way = WayIn { chooser: Chooser::new(arbiter, lanes), outputs: RoundRobin::default() };
         Self {
-            lanes: vec![InputLane::default(); lanes.into()],
+            lanes: vec![InputLane::default(); lanes.count.into()],
             ways: vec![way; ways.into()],
             occupancy_flit_ps: 0,
             changed: Time::ZERO,
@@ -255,7 +255,7 @@ impl Output {
     /// `crossbar` is how it grants, if by lane; `depths` are those of the lane buffers at the other
     /// end, if it has any.
     pub(crate) fn new(
-        (lanes, ways): (u8, u8),
+        (lanes, ways): (&LanePlan, u8),
         levels: usize,
         (arbiter, crossbar): (&Scheduler, Option<&Scheduler>),
         depths: Option<&[u32]>,
@@ -274,7 +274,7 @@ impl Output {
         };
         Self {
             free: Time::ZERO,
-            lanes: (0..lanes).map(lane).collect(),
+            lanes: (0..lanes.count).map(lane).collect(),
             chooser: Chooser::new(arbiter, lanes),
             head_pointers: vec![RoundRobin::default(); levels],
             lane_pointer: RoundRobin::default(),
@@ -315,8 +315,8 @@ pub(crate) struct Chooser {
 }
 
 impl Chooser {
-    fn new(scheduler: &Scheduler, lanes: u8) -> Self {
-        let arbiter = LaneArbiter::new(scheduler, lanes);
+    fn new(scheduler: &Scheduler, lanes: &LanePlan) -> Self {
+        let arbiter = LaneArbiter::over(scheduler, lanes);
         Self { arbiter, granularity: scheduler.facts().by, in_packet: None }
     }
 

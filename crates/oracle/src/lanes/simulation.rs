@@ -132,16 +132,15 @@ impl Simulation {
         let levels = lane_plan.arbitration.level(plan.highest_priority()) + 1;
         let endpoint_of = |channel| plan.fabric.endpoint_at(plan.ends(channel).source);
         let input = |channel| {
-            plan.has_buffer(channel).then(|| {
-                Input::new(lanes.count, lane_plan.input_speedup, &lane_plan.crossbar_input)
-            })
+            plan.has_buffer(channel)
+                .then(|| Input::new(lanes, lane_plan.input_speedup, &lane_plan.crossbar_input))
         };
         let output = |channel| {
             let is_host = endpoint_of(channel).is_some();
             let arbiter = if is_host { &lanes.adapter_port } else { &lanes.link_output };
             let depths = plan.has_buffer(channel).then_some(&lane_plan.depths_flits[..]);
             let arbiters = (arbiter, lane_plan.crossbar_output.as_ref());
-            Output::new((lanes.count, lane_plan.output_speedup), levels, arbiters, depths)
+            Output::new((lanes, lane_plan.output_speedup), levels, arbiters, depths)
         };
         let endpoints = Endpoints::new(Arc::clone(&plan));
         let in_transit = endpoints

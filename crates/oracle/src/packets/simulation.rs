@@ -188,7 +188,7 @@ fn output(plan: &Plan, packets: &PacketsPlan, channel: ChannelId) -> Output {
     let pauses = packets.pauses.is_some();
     Output {
         sending: None,
-        arbiter: gingham_model::LaneArbiter::new(scheduler, lanes.count),
+        arbiter: gingham_model::LaneArbiter::over(scheduler, lanes),
         last_port: vec![None; lanes.count.into()],
         buffer: packets.output_blocks.filter(|_| !is_host).map(of_output),
         credits: (has_buffer && !pauses).then(credits),

@@ -30,6 +30,7 @@ mod random;
 mod reallocation;
 mod trees;
 mod vc_allocators;
+mod vls;
 
 pub(crate) use common::lanes::{in_turn, lane_plan, lanes, on_lanes, packets, strict};
 use gingham_oracle::start;

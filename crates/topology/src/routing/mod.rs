@@ -46,7 +46,7 @@ pub use paths::{
 };
 pub use proof::{
     DependencyGraph, Proof, buffer_name, cycle_witnesses, describe_cycle, prove,
-    prove_between_hosts, prove_without_loops,
+    prove_between_hosts, prove_without_loops, vertex_name,
 };
 
 pub(crate) use paths::{islands, switch_of};

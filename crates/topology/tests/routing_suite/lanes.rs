@@ -58,7 +58,7 @@ fn buffers(
     pair: (EndpointId, EndpointId),
 ) -> Vec<Buffer> {
     let (from, to) = pair;
-    let LaneRule::Tables { map, levels } = lanes.rule() else { panic!("lanes are of tables") };
+    let LaneRule::Tables { map, levels, .. } = lanes.rule() else { panic!("lanes are of tables") };
     let level = levels.level(from, to, 0);
     let Some(path) = routes.path(fabric, from, to) else { return Vec::new() };
     let Some(lane) = map.first_lane(from, level) else { return Vec::new() };
@@ -129,5 +129,34 @@ proptest! {
         }
         let used: BTreeSet<u8> = ways.iter().flatten().filter(|b| between(b)).map(|b| b.lane).collect();
         prop_assert_eq!(set.lane_use(&fabric).lanes, used.into_iter().collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn lanes_of_a_vl_share_its_verdict(
+        plan in any_plan(),
+        vls in 1..5_u8,
+        lanes_per_vl in 1..4_u8,
+        numbers in proptest::collection::vec(any::<u8>(), 997),
+    ) {
+        let fabric = plan.build();
+        let one = any_lanes(&fabric, &numbers, vls);
+        let several = one.clone().with_lanes_per_vl(lanes_per_vl);
+        let k = usize::from(lanes_per_vl);
+        prop_assert_eq!(several.count(), one.count() * k);
+        let routes = [routed(&fabric, &shortest_path(), FORMS[1])];
+        let on = |lanes| RouteSet { routes: &routes, lanes: Some(lanes), ejection: Ejection::Always };
+        let [graph, wide] = [&one, &several].map(|lanes| DependencyGraph::new(&fabric, on(lanes)));
+        prop_assert_eq!(wide.buffer_count(), graph.buffer_count() * k);
+        prop_assert_eq!(wide.dependency_count(), graph.dependency_count() * k * k);
+        match (prove(&fabric, on(&one)), prove(&fabric, on(&several))) {
+            (Proof::Free { order }, Proof::Free { order: wide }) => {
+                prop_assert_eq!(wide.len(), order.len() * k);
+            }
+            (Proof::Cycle { buffers }, Proof::Cycle { buffers: wide }) => {
+                let lowest = |b: &Buffer| Buffer { lane: b.lane * lanes_per_vl, ..*b };
+                prop_assert_eq!(wide, buffers.iter().map(lowest).collect::<Vec<_>>());
+            }
+            (one, several) => prop_assert!(false, "{one:?} and {several:?}"),
+        }
     }
 }

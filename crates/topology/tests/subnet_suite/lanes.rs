@@ -48,6 +48,34 @@ fn both_levels_on_one_lane_close_the_cycle_again() {
     ");
 }
 
+#[test]
+fn vls_of_several_lanes_are_free_and_close_cycles_as_those_of_one() {
+    let fabric = ring(0);
+    let routes = joined(&fabric, &ring_tables(0)).routes;
+    let two = lanes(&fabric, IDENTITY, dateline).with_lanes_per_vl(2);
+    assert_eq!((two.count(), two.lanes_per_vl()), (4, 2));
+    let Proof::Free { order } = prove(&fabric, on_lanes(&routes, &two)) else { panic!("free") };
+    // Whichever lane of its VL a packet holds, every lane that it may wait for has a higher number.
+    let number = |from, lane| order[clockwise(&fabric, from).index() * 4 + lane];
+    for (held, wanted) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+        assert!(number(0, held) < number(1, wanted) && number(1, held) < number(2, wanted));
+        let (held, wanted) = (2 + held, 2 + wanted);
+        assert!(number(2, held) < number(3, wanted) && number(3, held) < number(0, wanted));
+    }
+    assert_eq!(on_lanes(&routes, &two).lane_use(&fabric).lanes, [0, 1, 2, 3]);
+    let closed = lanes(&fabric, [3; 16], dateline).with_lanes_per_vl(2);
+    let set = on_lanes(&routes, &closed);
+    let Proof::Cycle { buffers } = prove(&fabric, set) else { panic!("a cycle") };
+    assert!(buffers.iter().all(|buffer| buffer.lane == 6));
+    insta::assert_snapshot!(describe_cycle(&fabric, set, &buffers), @"
+    s0[2] -> s1[3] VL 3 (lanes 6 to 7)   then the next, from h0 to h2
+    s1[2] -> s2[3] VL 3 (lanes 6 to 7)   then the next, from h1 to h3
+    s2[2] -> s3[3] VL 3 (lanes 6 to 7)   then the next, from h2 to h0
+    s3[2] -> s0[3] VL 3 (lanes 6 to 7)   then the next, from h3 to h1
+    s0[2] -> s1[3] VL 3 (lanes 6 to 7)   closes the cycle
+    ");
+}
+
 /// All packets on SL 0, which s0 puts on lane 1 towards s1 if `from_input` says so of the port
 /// by which they come.
 fn changing_at_s0(fabric: &Fabric, from_input: impl Fn(u16) -> bool) -> Lanes {

@@ -78,8 +78,7 @@ struct Found {
 
 impl<'a> Unserved<'a> {
     fn of(plan: &'a Plan) -> Self {
-        let count = plan.lanes.count;
-        let without = |arbiter: &Scheduler| LaneSet::from_bits(!arbiter.served(count).bits());
+        let without = |arbiter: &Scheduler| LaneSet::from_bits(!plan.lanes.served(arbiter).bits());
         let places = ArbiterPlace::ALL
             .map(|place| (place, plan.arbiter(place).map_or(LaneSet::EMPTY, without)));
         Self { plan, places }
@@ -131,11 +130,28 @@ impl<'a> Unserved<'a> {
         let Some(found) = pairs.find_map(found) else { return Ok(()) };
         let [from, to] = [found.from, found.to].map(|host| self.plan.fabric.endpoint_name(host));
         let message = format!(
-            "tables lead {called} of class `{}` from `{from}` to `{to}` on lane {}, which is never served here: give the \
-             lane a weight",
-            class.name, found.lane
+            "tables lead {called} of class `{}` from `{from}` to `{to}` on {}",
+            class.name,
+            self.cure_of_tables(&found)
         );
         Err(source.refuse(found.place.key(), message).into())
+    }
+
+    /// The lane that has no turn where tables decide, and what to do.
+    fn cure_of_tables(&self, found: &Found) -> String {
+        let lane = found.lane;
+        let lanes_per_vl = self.plan.lanes.allowed.lanes_per_vl();
+        if lanes_per_vl == 1 {
+            return format!("lane {lane}, which is never served here: give the lane a weight");
+        }
+        let vl = lane / lanes_per_vl;
+        if self.plan.arbiter(found.place).is_some_and(Scheduler::chooses_among_vls) {
+            return format!("VL {vl}, which is never served here: give the VL a weight");
+        }
+        format!(
+            "lane {lane} of VL {vl}, which is never served here: give the lane a weight, or VLs fewer lanes \
+             (network.lanes.per_vl, here {lanes_per_vl})"
+        )
     }
 
     /// Whether packets of a VC class, or of that of the pair, come to a lane without a turn.

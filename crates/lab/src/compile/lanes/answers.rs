@@ -58,7 +58,7 @@ fn is_free(
     figures: &LaneFigures,
 ) -> bool {
     let imported = match routes.lanes.map(Lanes::rule) {
-        Some(LaneRule::Tables { map, levels }) => Some((map.clone(), levels.clone())),
+        Some(LaneRule::Tables { map, levels, .. }) => Some((map.clone(), levels.clone())),
         _ => None,
     };
     let lanes = figures.allowed(source, fabric, imported, &mut Gathered::default());

@@ -3,7 +3,7 @@
 use super::users::users;
 use crate::compile::imported::decides_on_lanes;
 use crate::error::LabError;
-use crate::scenario::ScenarioSource;
+use crate::scenario::{LaneName, ScenarioSource};
 use gingham_topology::routing::{LEVELS, VcClass};
 use std::collections::BTreeMap;
 
@@ -37,6 +37,12 @@ impl ClassLevels {
                      level {sends}, or leave it out"
                 );
                 return Err(refuse(&user.key("lanes"), message));
+            }
+            let is_bound = source.scenario.traffic[user.class].lane != LaneName::Any;
+            if by_tables && is_bound && !user.is_answer {
+                let message = "tables decide on lanes (routing.lane_tables, routing.service_levels), and a packet takes any lane of its \
+                               VL: leave the key out";
+                return Err(refuse(&user.key("lane"), message.to_owned()));
             }
             if !by_tables && user.service_level.is_some() {
                 let message = "no tables make lanes of service levels: name them with routing.lane_tables, or say the lanes \

@@ -23,7 +23,7 @@ mod users;
 
 use super::adaptive;
 use super::gathered::Gathered;
-use super::imported;
+use super::imported::{self, Among};
 use super::written::first_written;
 use crate::error::LabError;
 use crate::scenario::{DatelineChoice, ScenarioSource};
@@ -49,10 +49,13 @@ pub(super) struct LaneFigures {
     classes: ClassLanes,
     /// Where tables decide on lanes.
     levels: Option<ClassLevels>,
+    /// Lanes that each VL of these owns; `None` for as many as there are for each.
+    lanes_per_vl: Option<u8>,
 }
 
 impl LaneFigures {
-    /// The lanes of classes, among so many, with the arbiters of link output and adapter port.
+    /// The lanes of classes, among so many, with the arbiters of link output and adapter port. Each VL
+    /// of tables is one lane.
     pub(super) fn of(
         source: &ScenarioSource,
         count: u8,
@@ -60,7 +63,13 @@ impl LaneFigures {
     ) -> Result<Self, LabError> {
         let levels = ClassLevels::of(source)?;
         let classes = ClassLanes::of(source, count)?;
-        Ok(Self { count, link_output, adapter_port, classes, levels })
+        let lanes_per_vl = Some(1);
+        Ok(Self { count, link_output, adapter_port, classes, levels, lanes_per_vl })
+    }
+
+    /// The same where each VL of tables owns so many lanes, or as many as there are for each.
+    pub(super) fn with_lanes_per_vl(self, lanes_per_vl: Option<u8>) -> Self {
+        Self { lanes_per_vl, ..self }
     }
 
     /// The lanes of each class, as it says them.
@@ -115,7 +124,8 @@ impl LaneFigures {
         gathered: &mut Gathered,
     ) -> Result<Lanes, LabError> {
         if let (Some(tables), Some(levels)) = (imported, &self.levels) {
-            return imported::lanes(source, fabric, tables, levels, self.count);
+            let among = Among { count: self.count, lanes_per_vl: self.lanes_per_vl };
+            return imported::lanes(source, fabric, tables, levels, among, gathered);
         }
         if source.scenario.routing.adaptive.is_some() {
             return self.with_escape(source, fabric);

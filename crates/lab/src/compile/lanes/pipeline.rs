@@ -53,7 +53,9 @@ pub(in crate::compile) fn plan(
         crossbar_output,
         injection: switch.injection,
     };
-    Ok((pipeline, LaneFigures::of(source, count, ports)?))
+    let lanes_per_vl = of.lanes_per_vl(switch, count)?;
+    let figures = LaneFigures::of(source, count, ports)?.with_lanes_per_vl(lanes_per_vl);
+    Ok((pipeline, figures))
 }
 
 /// Payload that the shallowest of some lanes holds: what adaptive segments count for a switch.

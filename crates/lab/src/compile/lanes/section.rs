@@ -1,5 +1,6 @@
 //! The numbers of `network.lanes`, and how their mistakes are told.
 
+use crate::compile::imported::decides_on_lanes;
 use crate::compile::written::whose;
 use crate::error::LabError;
 use crate::scenario::{Forwarding, LaneParameters, PerLane, PipelineParameters, ScenarioSource};
@@ -59,6 +60,25 @@ impl Section<'_> {
     ) -> Result<u32, LabError> {
         let within = allowed.contains(&value).then(|| u32::try_from(value).expect("small"));
         within.ok_or_else(|| self.refuse(key, format!("{rule}, not {value}")))
+    }
+
+    /// Lanes that each VL of imported tables owns, where that is given.
+    pub(super) fn lanes_per_vl(
+        &self,
+        switch: &PipelineParameters,
+        count: u8,
+    ) -> Result<Option<u8>, LabError> {
+        let Some(written) = switch.per_vl else { return Ok(None) };
+        if !decides_on_lanes(&self.source.scenario.routing) {
+            let message = "no tables map service levels to VLs: name them with routing.lane_tables, or leave the key out";
+            return Err(self.refuse("per_vl", message));
+        }
+        let of_count = whose(self.source, "network.lanes.count");
+        let rule = format!(
+            "network.lanes.count is {count}{of_count}, so that a VL owns from 1 to {count} lanes"
+        );
+        let lanes = self.number("per_vl", written, 1..=count.into(), &rule)?;
+        Ok(Some(u8::try_from(lanes).expect("as many as lanes")))
     }
 
     fn by_lane<T: Copy>(

@@ -40,7 +40,7 @@ use serde::{Deserialize, Serialize};
 use std::num::NonZeroU16;
 
 /// Places of an arbiter, the most lanes of a channel.
-const PLACES: usize = LANES_MAX as usize;
+pub(super) const PLACES: usize = LANES_MAX as usize;
 
 /// Every lane that there can be.
 const ALL_LANES: LaneSet = LaneSet::first_n(LANES_MAX);
@@ -260,7 +260,12 @@ impl Scheduler {
         self.build(lanes, flit_bytes).map(|_| ())
     }
 
-    /// The lanes among the first `count` that are ever served.
+    /// Whether its parameters are of VLs, whose lanes share what their VL has.
+    pub const fn chooses_among_vls(&self) -> bool {
+        matches!(self, Self::InfiniBand(_))
+    }
+
+    /// The lanes among the first `count` that are ever served; VLs if it chooses among these.
     pub fn served(&self, count: u8) -> LaneSet {
         self.facts().served & LaneSet::first_n(count)
     }

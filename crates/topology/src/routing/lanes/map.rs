@@ -11,6 +11,9 @@
 //! the lane before does not matter. A packet whose SL maps to lane 15, which is for
 //! management, is dropped.
 //!
+//! A lane here is a virtual lane (VL) of InfiniBand. A simulated network may give each VL several lanes of its own
+//! ([`Lanes::with_lanes_per_vl`](super::Lanes::with_lanes_per_vl)).
+//!
 //! Source: InfiniBand Architecture Specification, Volume 1, section 7.6.6.
 //!
 //! Invariant: every pair of cabled ports of a switch has a row; rows are kept once however often

@@ -5,6 +5,7 @@
 //!   free             {0,1,2,3}  {0,1,2,3}  {0,1,2,3}  {0,1,2,3}
 //!   datelines        {0,1,2,3}  {0,1}      {2,3}      {0,1,2,3}      where s0 ► s1 ► s2 crosses at s1 ► s2
 //!   tables, SL 3     {3}        {0}        {1}        {1}
+//!   two lanes a VL   {6,7}      {0,1}      {2,3}      {2,3}
 //! ```
 //!
 //! Every packet has a [`VcClass`] all its way, and a [`DatelineClass`] that it may change at a hop.
@@ -13,14 +14,18 @@
 //! rule, and whatever moves packets asks the same rule at every hop, so that the one is about the
 //! other.
 //!
+//! Tables map a service level to a virtual lane (VL) of InfiniBand. A VL owns `lanes_per_vl` consecutive lanes: VL `v` those
+//! from `v * lanes_per_vl` on. The buffer of a VL holds many packets, whereas a lane is granted to one packet at a time, so
+//! that a VL of several lanes is the closer model of hardware.
+//!
 //! Invariant: the lanes of a hop depend on VC class, dateline class, the two channels and the switch
 //! of the destination alone, and are found by a few loads.
 
 use super::datelines::{DatelineRule, Datelines, Shares};
 use super::escape::EscapeLanes;
-use super::map::{LEVELS, LaneMap};
+use super::map::{LEVELS, LaneMap, MANAGEMENT_LANE};
 use super::service_levels::ServiceLevels;
-use super::set::{DatelineClass, LaneSet, VcClass};
+use super::set::{DatelineClass, LANES_MAX, LaneSet, VcClass};
 use crate::{ChannelId, EndpointId, Fabric, GridError, NodeId};
 
 /// How it is decided which lanes a packet may take.
@@ -34,13 +39,15 @@ pub enum LaneRule {
     /// A packet chooses anew at every switch, and has lanes that are for the channel of the tables
     /// alone.
     Escape(EscapeLanes),
-    /// Tables from service level to lane, and the service level of each pair, which is the VC
+    /// Tables from service level to VL, and the service level of each pair, which is the VC
     /// class.
     Tables {
-        /// The lane of each service level, hop by hop.
+        /// The VL of each service level, hop by hop.
         map: LaneMap,
         /// The service level of each pair.
         levels: ServiceLevels,
+        /// Lanes that each VL owns, at least 1. A packet takes any lane of its VL.
+        lanes_per_vl: u8,
     },
 }
 
@@ -75,7 +82,7 @@ impl Lanes {
         let by_pair = if has_class_by_pair { levels.in_use() } else { 0 };
         let in_use = everywhere.iter().fold(by_pair, |all, vc_class| all | 1 << vc_class.0);
         let count = count(map.lanes_at_switches(fabric, in_use));
-        let rule = LaneRule::Tables { map, levels };
+        let rule = LaneRule::Tables { map, levels, lanes_per_vl: 1 };
         Self {
             rule,
             shares: Vec::new(),
@@ -83,6 +90,21 @@ impl Lanes {
             everywhere: distinct(everywhere),
             count,
         }
+    }
+
+    /// These tables with `lanes_per_vl` consecutive lanes for every VL, from 1 to [`LANES_MAX`].
+    ///
+    /// The lanes of the highest VL in use must be below [`LANES_MAX`]. Panics unless tables decide.
+    #[must_use]
+    pub fn with_lanes_per_vl(mut self, lanes_per_vl: u8) -> Self {
+        assert!((1..=LANES_MAX).contains(&lanes_per_vl), "a VL has from 1 to {LANES_MAX} lanes");
+        let LaneRule::Tables { lanes_per_vl: before, .. } = &mut self.rule else {
+            panic!("only tables have VLs")
+        };
+        let vls = self.count / usize::from(*before);
+        *before = lanes_per_vl;
+        self.count = vls * usize::from(lanes_per_vl);
+        self
     }
 
     /// Any lane of the VC class at every hop; `vc_classes` are the sets of lanes, by VC class.
@@ -132,7 +154,7 @@ impl Lanes {
             LaneRule::Free => {}
             LaneRule::Datelines(datelines) => datelines.add_outside(fabric.channel_count()),
             LaneRule::Escape(escape) => escape.add_outside(fabric.channel_count()),
-            LaneRule::Tables { map, levels } => {
+            LaneRule::Tables { map, levels, .. } => {
                 map.add_ports_0(fabric);
                 levels.add_ports_0(fabric);
             }
@@ -165,6 +187,14 @@ impl Lanes {
         }
     }
 
+    /// Lanes that each VL owns: 1 unless tables decide.
+    pub const fn lanes_per_vl(&self) -> u8 {
+        match &self.rule {
+            LaneRule::Tables { lanes_per_vl, .. } => *lanes_per_vl,
+            LaneRule::Free | LaneRule::Datelines(_) | LaneRule::Escape(_) => 1,
+        }
+    }
+
     /// One more than the highest lane that a packet may take between switches.
     pub fn count(&self) -> usize {
         self.count
@@ -192,9 +222,10 @@ impl Lanes {
     /// a class says nothing, those on which packets of any pair may.
     pub fn anywhere(&self, fabric: &Fabric, vc_class: Option<VcClass>) -> LaneSet {
         match &self.rule {
-            LaneRule::Tables { map, levels } => {
+            LaneRule::Tables { map, levels, lanes_per_vl } => {
                 let levels = vc_class.map_or_else(|| levels.in_use(), |vc_class| 1 << vc_class.0);
-                map.lanes_at_switches(fabric, levels) | map.first_lanes(levels)
+                let vls = map.lanes_at_switches(fabric, levels) | map.first_lanes(levels);
+                LaneSet::of_vls(vls, *lanes_per_vl)
             }
             LaneRule::Free | LaneRule::Datelines(_) | LaneRule::Escape(_) => {
                 self.shares[usize::from(vc_class.unwrap_or_default().0)].all
@@ -223,7 +254,9 @@ impl Lanes {
     /// dropped.
     pub fn first(&self, host: EndpointId, vc_class: VcClass) -> LaneSet {
         match &self.rule {
-            LaneRule::Tables { map, .. } => one_or_none(map.first_lane(host, vc_class.0)),
+            LaneRule::Tables { map, lanes_per_vl, .. } => {
+                lanes_of(map.first_lane(host, vc_class.0), *lanes_per_vl)
+            }
             LaneRule::Free | LaneRule::Datelines(_) | LaneRule::Escape(_) => {
                 self.shares[usize::from(vc_class.0)].all
             }
@@ -253,8 +286,9 @@ impl Lanes {
                 || fabric.target(fabric.endpoint_channel(to)).node,
             ),
             LaneRule::Escape(_) => (self.told(fabric, vc_class, outgoing, to), DatelineClass(0)),
-            LaneRule::Tables { map, .. } => {
-                (one_or_none(map.lane(fabric, incoming, outgoing, vc_class.0)), DatelineClass(0))
+            LaneRule::Tables { map, lanes_per_vl, .. } => {
+                let vl = map.lane(fabric, incoming, outgoing, vc_class.0);
+                (lanes_of(vl, *lanes_per_vl), DatelineClass(0))
             }
         }
     }
@@ -339,23 +373,25 @@ impl Lanes {
     }
 }
 
-/// What does not depend on who sends: all but tables.
 impl Lanes {
-    /// Every set of lanes, of which a packet may take any one, that there is somewhere; `None`
-    /// under tables, where that depends on the pair.
-    pub(crate) fn sets(&self) -> Option<Vec<LaneSet>> {
+    /// Every set of lanes, of which a packet may take any one, that there is somewhere. Under
+    /// tables these are the VLs, each of which a packet may take whole or not at all.
+    pub(crate) fn sets(&self) -> Vec<LaneSet> {
         match &self.rule {
-            LaneRule::Free => Some(self.shares.iter().map(|shares| shares.all).collect()),
+            LaneRule::Free => self.shares.iter().map(|shares| shares.all).collect(),
             LaneRule::Escape(escape) => {
-                Some(self.shares.iter().map(|shares| shares.all).chain(escape.sets()).collect())
+                self.shares.iter().map(|shares| shares.all).chain(escape.sets()).collect()
             }
-            LaneRule::Datelines(_) => {
-                Some(self.shares.iter().flat_map(|shares| shares.sets()).collect())
+            LaneRule::Datelines(_) => self.shares.iter().flat_map(|shares| shares.sets()).collect(),
+            LaneRule::Tables { lanes_per_vl, .. } => {
+                (0..MANAGEMENT_LANE).map(|vl| LaneSet::of_vl(vl, *lanes_per_vl)).collect()
             }
-            LaneRule::Tables { .. } => None,
         }
     }
+}
 
+/// What does not depend on who sends: all but tables.
+impl Lanes {
     /// The dateline class in `outgoing` of a packet to what hangs on the switch `to`, if it came by
     /// `incoming` on `dateline_class`.
     pub(crate) fn class_after(
@@ -396,8 +432,9 @@ fn count(lanes: LaneSet) -> usize {
     1 + usize::from(lanes.highest().unwrap_or(0))
 }
 
-fn one_or_none(lane: Option<u8>) -> LaneSet {
-    lane.map_or(LaneSet::EMPTY, LaneSet::one)
+/// The lanes of a VL; none where packets are dropped.
+fn lanes_of(vl: Option<u8>, lanes_per_vl: u8) -> LaneSet {
+    vl.map_or(LaneSet::EMPTY, |vl| LaneSet::of_vl(vl, lanes_per_vl))
 }
 
 fn distinct(vc_classes: &[VcClass]) -> Vec<VcClass> {

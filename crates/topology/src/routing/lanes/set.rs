@@ -46,6 +46,21 @@ impl LaneSet {
         Self(if count == 0 { 0 } else { u16::MAX >> (LANES_MAX - count) })
     }
 
+    /// The lanes of a VL that owns `lanes_per_vl` consecutive lanes, as all VLs do; without those
+    /// beyond [`LANES_MAX`].
+    pub const fn of_vl(vl: u8, lanes_per_vl: u8) -> Self {
+        let first = vl as u32 * lanes_per_vl as u32;
+        if first >= LANES_MAX as u32 {
+            return Self::EMPTY;
+        }
+        Self(Self::first_n(lanes_per_vl).0 << first)
+    }
+
+    /// The lanes of all VLs of a set, each of which owns `lanes_per_vl` consecutive lanes.
+    pub fn of_vls(vls: Self, lanes_per_vl: u8) -> Self {
+        vls.lanes().fold(Self::EMPTY, |all, vl| all | Self::of_vl(vl, lanes_per_vl))
+    }
+
     /// Whether a lane is among them.
     pub const fn contains(self, lane: u8) -> bool {
         self.0 >> lane & 1 == 1
@@ -126,5 +141,18 @@ mod tests {
         assert_eq!((set & LaneSet::one(3) | LaneSet::one(1)).bits(), 0b1010);
         assert!(set.without(LaneSet::first_n(2)).lanes().eq([3, 15]));
         assert_eq!(LaneSet::EMPTY.lowest(), None);
+    }
+
+    #[test]
+    fn vls_own_lanes_side_by_side() {
+        let set = |lanes: &[u8]| lanes.iter().copied().collect::<LaneSet>();
+        assert_eq!(LaneSet::of_vl(3, 1), set(&[3]));
+        assert_eq!(LaneSet::of_vl(0, 2), set(&[0, 1]));
+        assert_eq!(LaneSet::of_vl(1, 5), set(&[5, 6, 7, 8, 9]));
+        assert_eq!(LaneSet::of_vl(0, 16), LaneSet::first_n(16));
+        assert_eq!(LaneSet::of_vls(set(&[0, 2]), 3), set(&[0, 1, 2, 6, 7, 8]));
+        // Lanes that no channel can have.
+        assert_eq!(LaneSet::of_vl(3, 5), set(&[15]));
+        assert_eq!(LaneSet::of_vl(14, 16), LaneSet::EMPTY);
     }
 }

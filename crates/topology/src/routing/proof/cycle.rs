@@ -19,6 +19,7 @@ use super::by_destination::Counted;
 use super::components::Components;
 use super::dependency::{DependencyGraph, VertexId, adaptive_tables, lane_groups};
 use super::ejection::BackpressuredHosts;
+use crate::routing::lanes::Lanes;
 use crate::routing::lanes::route_set::{Buffer, LanedWalk, RouteSet};
 use crate::routing::paths::graph::SwitchGraph;
 use crate::{EndpointId, Fabric};
@@ -140,6 +141,20 @@ pub fn buffer_name(fabric: &Fabric, buffer: Buffer, lane_count: usize) -> String
     if lane_count > 1 { format!("{channel} lane {}", buffer.lane) } else { channel }
 }
 
+/// A buffer of a cycle as people name it. Where a VL owns several lanes it stands for all of them, and the VL is named with
+/// its lanes: packets that hold any of them wait for any lane of the next VL.
+pub fn vertex_name<'a>(fabric: &Fabric, routes: impl Into<RouteSet<'a>>, buffer: Buffer) -> String {
+    let routes = routes.into();
+    let lanes_per_vl = routes.lanes.map_or(1, Lanes::lanes_per_vl);
+    if lanes_per_vl == 1 {
+        return buffer_name(fabric, buffer, routes.lane_count());
+    }
+    let vl = buffer.lane / lanes_per_vl;
+    let first = vl * lanes_per_vl;
+    let last = first + lanes_per_vl - 1;
+    format!("{} VL {vl} (lanes {first} to {last})", fabric.channel_name(buffer.channel))
+}
+
 /// The cycle for people: a line for each buffer, with a pair of endpoints whose route goes on to
 /// the next, and the first buffer again at the end.
 pub fn describe_cycle<'a>(
@@ -148,8 +163,7 @@ pub fn describe_cycle<'a>(
     cycle: &[Buffer],
 ) -> String {
     let routes = routes.into();
-    let lane_count = routes.lane_count();
-    let name = |buffer: &Buffer| buffer_name(fabric, *buffer, lane_count);
+    let name = |buffer: &Buffer| vertex_name(fabric, routes, *buffer);
     let width = cycle.iter().map(|buffer| name(buffer).chars().count()).max().unwrap_or(0);
     let mut text = String::new();
     for (buffer, witness) in cycle.iter().zip(cycle_witnesses(fabric, routes, cycle)) {

@@ -245,11 +245,7 @@ fn outgoing(fabric: &Fabric) -> Vec<Vec<ChannelId>> {
 
 /// The lanes of routes that are alike.
 pub(super) fn lane_groups(routes: RouteSet<'_>) -> LaneGroups {
-    let lanes = (0..=u8::MAX).take(routes.lane_count());
-    let sets = routes
-        .lanes
-        .and_then(Lanes::sets)
-        .unwrap_or_else(|| lanes.map(LaneSet::one).collect::<Vec<_>>());
+    let sets = routes.lanes.map_or_else(|| vec![LaneSet::one(0)], Lanes::sets);
     LaneGroups::new(routes.lane_count(), &sets)
 }
 

@@ -36,7 +36,7 @@ mod lane_groups;
 mod tests;
 mod turns;
 
-pub use cycle::{buffer_name, cycle_witnesses, describe_cycle};
+pub use cycle::{buffer_name, cycle_witnesses, describe_cycle, vertex_name};
 pub use dependency::DependencyGraph;
 
 use crate::Fabric;
