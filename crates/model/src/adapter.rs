@@ -369,6 +369,15 @@ impl Adapter {
         messages.next(slot.expect("what is picked waits"))
     }
 
+    /// Whether a group has a packet `now` that neither window nor pace holds back.
+    pub(crate) fn has_ready(&self, flows: &Flows, group: usize, now: Time) -> bool {
+        let turns = self.beside.as_ref().map_or(&[][..], |beside| &beside.turns);
+        self.places(group).any(|place| {
+            !self.shared[place].is_empty()
+                || turns.get(place).is_some_and(|turns| turns.has_ready(flows, now))
+        })
+    }
+
     /// What it does with a link that is free `now`, of one group.
     #[expect(clippy::inline_always, reason = "who asks takes the packet apart where it stands")]
     #[inline(always)]

@@ -248,6 +248,12 @@ impl Endpoints {
         adapter.next(&mut self.flows, &mut self.messages, throttle, group, begins)
     }
 
+    /// Whether a group of queues of an endpoint has a packet at an instant that neither window nor pace
+    /// holds back. Unlike [`Self::next`], it tests no bucket and no control of hosts, and changes nothing.
+    pub fn has_ready(&self, endpoint: EndpointId, group: usize, now: Time) -> bool {
+        self.adapters[endpoint.index()].has_ready(&self.flows, group, now)
+    }
+
     /// What an endpoint begins to send of a group of its queues at an instant at which its link is
     /// free; it may be later than the present one. [`crate::Notice::Began`] is to follow then, if
     /// that is wanted.

@@ -87,7 +87,7 @@ pub use response::{Aimd, Becn, Dcqcn, Delay, Fimd, Fixed, Lipd, Response};
 pub use segmentation::{Adaptive, Segmentation, SegmentationPlan};
 pub use simulation::{Simulation, SteppedBy, Stepping};
 pub use slack::{SlackBuffer, SlackError};
-pub use switching::{FlowControl, Switching};
+pub use switching::Switching;
 pub use throttle::{SelfTunedPlan, ThrottlePlan};
 pub use waits::{Status, Wait, WaitCycle};
 pub use window::{AnswerPlan, Answered, FlowKey, Hold, Pace, PacePlan, WindowPlan};

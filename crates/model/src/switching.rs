@@ -27,17 +27,6 @@ pub enum Switching {
     Packets(Arc<PacketsPlan>),
 }
 
-/// What holds a sender back while there is no room at the end of its channel.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum FlowControl {
-    /// It sends until it is told to stop.
-    StopAndGo,
-    /// It sends while it has credits.
-    Credits,
-    /// It sends until it is told to pause a lane.
-    Pauses,
-}
-
 impl Switching {
     /// Bytes of a flit; of packets that are not cut into flits, a byte is what counts for one.
     pub fn flit_bytes(&self) -> u32 {
@@ -78,15 +67,6 @@ impl Switching {
         match self {
             Self::Wormhole(_) | Self::VirtualLanes(_) => false,
             Self::Packets(packets) => packets.output_blocks.is_none(),
-        }
-    }
-
-    /// What holds senders back.
-    pub fn flow_control(&self) -> FlowControl {
-        match self {
-            Self::Wormhole(_) => FlowControl::StopAndGo,
-            Self::Packets(packets) if packets.pauses.is_some() => FlowControl::Pauses,
-            Self::VirtualLanes(_) | Self::Packets(_) => FlowControl::Credits,
         }
     }
 

@@ -12,9 +12,10 @@
 //! ```
 //!
 //! Each kind is a module that shares nothing with the others but `gingham-model`, the course of a run,
-//! and how events and packets are kept (`run`, `timeline`, `under_way`). The oracle never imports an
-//! engine, and no engine the oracle.
+//! and how events, packets and waits for credits are kept (`run`, `timeline`, `under_way`,
+//! `credit_wait`). The oracle never imports an engine, and no engine the oracle.
 
+mod credit_wait;
 mod lanes;
 mod packets;
 mod run;

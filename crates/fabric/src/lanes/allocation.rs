@@ -105,13 +105,25 @@ impl Network {
         if self.lane_matching.is_some() {
             return self.allocate_lanes_by_islip(context);
         }
+        let is_short_noted = context.lanes.counts_credits() && self.adaptive.is_none();
         for word in 0..context.layout.first_host / 64 {
             let mut ports = self.switches.allocating.take(word) & self.requests.requested(word);
             while ports != 0 {
                 let port = word * 64 + ports.trailing_zeros() as usize;
                 ports &= ports - 1;
                 while self.grant_lane(port, &context.lanes) {}
+                if is_short_noted {
+                    self.note_short(port, &context.lanes);
+                }
             }
+        }
+        self.end_allocation(context);
+    }
+
+    /// All outputs have granted what they can.
+    pub(crate) fn end_allocation(&mut self, context: &Context) {
+        if self.adaptive.is_some() && context.lanes.counts_credits() {
+            self.note_short_choices(context);
         }
         self.links.end_release(&mut self.switches.allocating);
     }

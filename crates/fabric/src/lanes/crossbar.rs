@@ -25,9 +25,14 @@ use gingham_model::Crossbar;
 impl Network {
     /// The crossbars of all switches.
     pub(crate) fn traverse_switches(&mut self, context: &Context, tick: u64) {
-        let layout = &context.layout;
+        if self.columns.is_some() {
+            return self.allocate_by_columns(tick);
+        }
+        let (layout, pays) = (&context.layout, context.lanes.pays_at_crossing());
+        if pays {
+            self.gather_unpaid();
+        }
         match context.lanes.crossbar {
-            _ if self.columns.is_some() => self.allocate_by_columns(tick),
             Crossbar::Multiplexed if self.switches.outputs.is_some() => {
                 self.allocate_by_lane(layout, tick);
             }
@@ -36,6 +41,9 @@ impl Network {
             }
             Crossbar::Multiplexed => self.allocate_switches(layout, tick),
             Crossbar::Full => self.traverse_all(layout, tick),
+        }
+        if pays {
+            self.note_unpaid();
         }
     }
 

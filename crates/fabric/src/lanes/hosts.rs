@@ -8,6 +8,7 @@
 //!
 //! The lanes of a host's port are `filled` while they are in the middle of a packet.
 
+mod credit_waits;
 mod orders;
 mod sending;
 mod waiters;
@@ -41,6 +42,8 @@ pub(crate) struct Hosts {
     is_plain: bool,
     /// Whether any adapter may hold something back although its link is free.
     may_hold_back: bool,
+    /// Whether a packet of the host that was looked at last lacks nothing but credits to begin.
+    is_short: bool,
     /// How many packets of its own a host may be in the middle of.
     injection: Injection,
     wanted: Wanted,
@@ -132,6 +135,7 @@ impl Hosts {
             arbiters,
             ports,
             may_hold_back,
+            is_short: false,
             injection: lanes.injection,
             wanted: endpoints.wanted(),
             gathered: plan.gathered_channels().into(),
@@ -221,14 +225,18 @@ impl Hosts {
         let tick = context.clock.tick();
         let Network { links, in_transit, .. } = network;
         let Some(began) = links.begin_flit(port, tick, &context.clock) else {
+            links.set_wait(port, false, tick);
             return links.ready.insert(port);
         };
         let could = self.lanes_to_go_on(port, links, in_transit, context);
         let begins = self.lanes_to_begin(port, could, began, links, in_transit, context);
         if could | begins == 0 {
-            return;
+            let waits = self.waits(port, began, links, in_transit, context);
+            return links.set_wait(port, waits, tick);
         }
-        let Some(lane) = self.choose_lane(port, could | begins, links) else { return };
+        let Some(lane) = self.choose_lane(port, could | begins, links) else {
+            return links.set_wait(port, false, tick);
+        };
         if could >> lane & 1 == 0 {
             self.begin_packet(port, lane, began, network, context);
         }
@@ -253,6 +261,14 @@ impl Hosts {
             network.carry(port, lane, tick);
         } else {
             network.traverse_channel(port, lane, began, context);
+        }
+        let Network { links, in_transit, .. } = network;
+        if in_transit.exists() && links.port(port).unsent() != 0 {
+            // Its next flit may not be there.
+            links.set_wait(port, false, tick);
+            links.ready.insert(port);
+        } else {
+            links.note_sent(port, tick);
         }
     }
 
@@ -293,6 +309,7 @@ impl Hosts {
         in_transit: &InTransit,
         context: &mut Context,
     ) -> u16 {
+        self.is_short = false;
         let (all_idle, is_open) = (links.port(port).idle(), links.port(port).is_open());
         let waiting = self.waiting_groups(port, in_transit);
         if waiting == 0 || !is_open {
@@ -349,6 +366,7 @@ impl Hosts {
             let sender = &mut self.host_mut(port).lanes[lane];
             (sender.head, sender.in_transit) = (head, next.in_transit);
         }
+        self.is_short |= fitting == 0;
         if fitting == 0 && self.may_hold_back {
             // One of a higher priority and fewer flits may find its tokens before this one its
             // credits, or another go because this one may not begin any more.

@@ -47,6 +47,7 @@ impl Network {
     /// Outputs for which something changed, or which can grant more, grant what they can.
     pub(crate) fn allocate_lanes_by_islip(&mut self, context: &Context) {
         let Some(mut matching) = self.lane_matching.take() else { return };
+        let is_short_noted = context.lanes.counts_credits() && self.adaptive.is_none();
         for word in 0..context.layout.first_host / 64 {
             let mut ports = self.switches.allocating.take(word) & self.requests.requested(word);
             while ports != 0 {
@@ -61,10 +62,13 @@ impl Network {
                 if iteration == matching.iterations {
                     self.switches.allocating.insert(port);
                 }
+                if is_short_noted {
+                    self.note_short(port, &context.lanes);
+                }
             }
         }
         self.lane_matching = Some(matching);
-        self.links.end_release(&mut self.switches.allocating);
+        self.end_allocation(context);
     }
 
     /// An iteration at an output: whether anything is matched.

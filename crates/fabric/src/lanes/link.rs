@@ -20,6 +20,9 @@ impl Network {
         if self.columns.is_some() {
             return self.traverse_links_by_columns(context, tick);
         }
+        if context.lanes.pays_at_crossing() {
+            self.links.gather_unpaid();
+        }
         for word in 0..context.layout.first_host / 64 {
             let mut ports = self.links.take_ready(word);
             while ports != 0 {
@@ -58,18 +61,21 @@ impl Network {
     fn traverse_uncommon(&mut self, port: usize, context: &mut Context, tick: u64) {
         let links = &mut self.links;
         let lanes = links.port(port).can_send();
+        let began = links.begin_flit(port, tick, &context.clock);
+        if lanes == 0 || began.is_none() {
+            links.note_not_sent(port, tick);
+        }
         if lanes == 0 {
             return;
         }
-        let Some(began) = links.begin_flit(port, tick, &context.clock) else {
-            return links.ready.insert(port);
-        };
-        let Some(lane) = links.serve(port, lanes) else { return };
+        let Some(began) = began else { return links.ready.insert(port) };
+        let Some(lane) = links.serve(port, lanes) else { return links.note_not_sent(port, tick) };
         let is_waited_for = links.take(port, lane);
         if self.is_tracked {
             self.links.track_departure(port, lane);
         }
         self.traverse_channel(port, lane, began, context);
+        self.links.note_sent(port, tick);
         if is_waited_for {
             self.make_room(port, lane);
         }

@@ -9,6 +9,7 @@
 //! packet), `credited` those with credits, `held` those that an input lane holds; of each lane,
 //! credits, credits and flits on the wire, and flits in the buffer at the other end are its depth.
 
+mod credit_waits;
 mod reallocation;
 mod serving;
 mod settled;
@@ -21,6 +22,7 @@ use crate::lanes::layout::{LANES, Layout, NONE, SHIFT, bit_of, number_of, round_
 use crate::lanes::ring::Ring;
 use crate::lanes::switches::Switches;
 use crate::lanes::watched::Watched;
+use credit_waits::CreditWait;
 use gingham_model::{PipelinePlan, Plan, Reallocation, Scheduler};
 use reallocation::Released;
 use std::collections::VecDeque;
@@ -68,6 +70,11 @@ pub(crate) struct Links {
     packets: Vec<VecDeque<u32>>,
     /// Whose free lanes somebody wants to know, if anybody does.
     pub(crate) watched: Option<Box<Watched>>,
+    /// By port.
+    credit_waits: Vec<CreditWait>,
+    /// Ports of switches to which flits may cross in this tick, where these take their credits then.
+    pub(crate) unpaid: Bits,
+    cycle_ps: u64,
 }
 
 /// The start of a channel.
@@ -90,6 +97,8 @@ pub(crate) struct LinkPort {
     after: u16,
     pub(crate) held: u16,
     flags: u8,
+    /// Whether it waits for credits, and what stands before the output lanes and lacks them.
+    wait: u8,
 }
 
 /// The lane at the start of a channel.
@@ -232,6 +241,9 @@ impl Links {
             arbiters,
             packets: vec![VecDeque::new(); tracked],
             watched: Watched::new(plan, layout).map(Box::new),
+            credit_waits: vec![CreditWait::NONE; count],
+            unpaid: Bits::new(layout.first_host),
+            cycle_ps: lanes.cycle.as_ps(),
         }
     }
 
@@ -407,6 +419,7 @@ impl Links {
         let state = &mut self.ports[port];
         let lanes = state.can_send();
         if lanes == 0 {
+            self.note_not_sent(port, tick);
             return None;
         }
         let lane = round_robin(lanes, &mut state.after);
@@ -419,6 +432,7 @@ impl Links {
                 self.ready.insert(port);
             }
             self.arrivals.push(there, to);
+            self.note_sent(port, tick);
         }
         Some((lane, is_waited_for))
     }

@@ -2,7 +2,7 @@
 
 use super::view::RunView;
 use gingham_model::measure::{ChannelReport, Estimate, LinkSeries, LinkStep};
-use gingham_model::{ChannelPlan, Ends, FlowControl, Plan, Switching};
+use gingham_model::{ChannelPlan, Ends, Plan};
 use gingham_results::{Builder, Table};
 use gingham_topology::ChannelId;
 use schemars::JsonSchema;
@@ -14,8 +14,6 @@ pub(super) struct Link {
     channel: ChannelId,
     plan: ChannelPlan,
     flit_bytes: u32,
-    /// Whether time with the sender held by flow control is counted.
-    counts_stops: bool,
     /// What the buffer at its end holds, that of all lanes together; none where a host consumes.
     buffer_flits: u32,
     measured: Option<ChannelReport>,
@@ -41,10 +39,6 @@ pub(super) fn rows(view: &RunView<'_>) -> Vec<Link> {
         channel,
         plan: *plan.channel(channel),
         flit_bytes: plan.switching.flit_bytes(),
-        counts_stops: match plan.switching.flow_control() {
-            FlowControl::StopAndGo | FlowControl::Pauses => true,
-            FlowControl::Credits => matches!(plan.switching, Switching::Packets(_)),
-        },
         buffer_flits: plan.buffer_flits(channel),
         measured,
     };
@@ -77,7 +71,7 @@ impl Link {
     }
 
     fn stopped_share(&self) -> Option<Estimate> {
-        self.measured.filter(|_| self.counts_stops).map(|of| of.stopped_share)
+        Some(self.measured?.stopped_share)
     }
 
     fn occupancy(&self) -> Option<Estimate> {
@@ -120,9 +114,8 @@ pub(super) fn columns(
     ends: impl Fn(ChannelId) -> Ends,
 ) -> Table {
     let interval = "half-width of its 95 % interval";
-    let stopped = "share of the window with the sender held by flow control: STOP was in force, or a lane was paused. \
-                   With credits of whole packets: a packet was ready and none of them had credits (PortXmitWait). \
-                   NaN over virtual lanes, where waits for credits are not counted";
+    let stopped = "share of the window for which flow control held its sender: STOP was in force, or a lane was paused. \
+                   With credits: it was idle, and all that was ready for it lacked credits (PortXmitWait)";
     let carries = "what one flit carries; 1 B where packets are not cut into flits";
     of_channels(nodes, rows, |row| ends(row.channel))
         .integers(("flit_ps", "ps"), "time of one flit", |r| r.plan.flit.as_ps())

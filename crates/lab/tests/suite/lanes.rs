@@ -4,9 +4,9 @@
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
 use gingham_lab::scenario::{Overrides, ScenarioSource};
-use gingham_lab::{Compiled, LabError, compile};
+use gingham_lab::{ColumnData, Compiled, Engine, LabError, Run, SteppedBy, compile};
 use gingham_model::{Delivery, PathSet, Plan, Status};
-use gingham_topology::Fabric;
+use gingham_topology::{EndpointId, Fabric};
 use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
@@ -491,4 +491,52 @@ fn the_depth_that_a_note_tells_carries_the_full_rate_and_no_less_does() {
         }
         assert!(20 * carried(20, metres, "virtual-cut-through", 320) < 18 * full);
     }
+}
+
+/// Utilisation of the channel of the only host that sends, over one switch and with a message always ready,
+/// and the share of time for which it waited for credits. Oracle and engine agree, however it is stepped.
+fn busy_and_waiting(lanes: &str) -> [f64; 2] {
+    let text = format!(
+        r#"
+        topology.generate.two-hosts.switches = 1
+        network = {{ preset = "yum-1600", cable_length = "10 m", lanes = {{ {lanes} }} }}
+        traffic = [{{ hosts = ["h0"], arrivals = "backlogged", length.fixed = "320 B" }}]
+        stop = {{ time = "2 ms", warm_up = "0 ps" }}
+        "#
+    );
+    let by = |by| Run::stepped_by(compiled(&text), by).unwrap();
+    let [oracle, ports, columns] =
+        [Run::new(compiled(&text), Engine::Oracle), by(SteppedBy::Ports), by(SteppedBy::Columns)]
+            .map(|mut run| {
+                run.advance(u64::MAX);
+                let channel = run.compiled().plan.fabric.endpoint_channel(EndpointId::new(0));
+                let record = run.record();
+                let links = record.tables.iter().find(|table| table.name == "links").unwrap();
+                ["utilisation", "stopped_share"].map(|name| {
+                    let column = links.columns.iter().find(|column| column.name == name).unwrap();
+                    let ColumnData::Reals(values) = &column.data else {
+                        panic!("{name} holds no real numbers")
+                    };
+                    values[channel.index()]
+                })
+            });
+    assert_eq!([ports, columns], [oracle; 2]);
+    oracle
+}
+
+/// A host that always has a flit to send is busy or waits. With `D` = 1 the credit of a flit counts again
+/// after five cycles within a packet.
+#[test]
+fn the_links_table_says_how_long_lanes_waited_for_credits() {
+    for lanes in ["count = 1, depth = 3", "count = 1, depth = 3, output_depth = 0"] {
+        let [busy, waiting] = busy_and_waiting(lanes);
+        assert!(busy > 0.5 && busy < 0.6, "{busy}");
+        assert!((busy + waiting - 1.0).abs() < 1e-9, "{busy} {waiting}");
+    }
+    let cut_through = "count = 1, depth = 30, forwarding = \"virtual-cut-through\"";
+    let [busy, waiting] = busy_and_waiting(cut_through);
+    // Two cycles a packet, in which the next head is routed.
+    assert!((busy - 20.0 / 22.0).abs() < 1e-3, "{busy}");
+    assert!((busy + waiting - 1.0).abs() < 1e-9, "{busy} {waiting}");
+    assert_eq!(busy_and_waiting("count = 4, depth = 40"), [1.0, 0.0]);
 }

@@ -428,7 +428,4 @@ fn the_links_table_says_how_long_packets_waited_for_credits() {
     assert!((waiting - (1.0 - 2_068.0 / period)).abs() < 1e-3, "{waiting}");
     // Four packets are more than the credit loop needs.
     assert!(busy_and_waiting(preset)[1].abs() < 1e-12);
-    // Credit waits are not counted over virtual lanes.
-    let lanes = busy_and_waiting(&format!("{preset}\nswitching = \"virtual-lanes\""));
-    assert!(lanes[0] > 0.0 && lanes[1].is_nan(), "{lanes:?}");
 }

@@ -106,6 +106,12 @@ impl Turns {
         (self.ordered.front().map(|(packet, _)| packet), self.ring.iter().filter_map(flow))
     }
 
+    /// Whether an answer waits, or a flow whose window and pace let it go `now`.
+    pub(super) fn has_ready(&self, flows: &Flows, now: Time) -> bool {
+        let (ordered, mut paced) = self.firsts(flows, now);
+        ordered.is_some() || paced.next().is_some()
+    }
+
     // What goes.
 
     /// Whose packet goes `now`; else the first instant at which one may, if one will by itself.

@@ -51,6 +51,7 @@ impl Simulation {
                 }
             }
         }
+        self.note_short(node, tick);
         if self.holds_a_flit(node) {
             self.wake_switch(node, tick + 1);
         }
@@ -215,15 +216,26 @@ impl Simulation {
         let output = &self.outputs[request.output.index()];
         let can_be_granted = |lane: &u8| {
             let (plan, state) = (&self.lane_plan, output.lane(*lane));
-            let is_ready = match plan.reallocation {
-                Reallocation::Tail => true,
-                Reallocation::AfterTail => state.released < Some(tick),
-                Reallocation::TailCredit => state.is_at_rest(),
-            };
+            let is_at_rest = plan.reallocation != Reallocation::TailCredit || state.is_at_rest();
             let needed = plan.credits_to_be_given(*lane, flits);
-            state.holder.is_none() && is_ready && state.has_credits(needed)
+            is_at_rest && state.has_credits(needed)
         };
-        request.lanes.lanes().filter(can_be_granted).collect()
+        self.free_lanes(request, tick).filter(can_be_granted).collect()
+    }
+
+    /// The lanes that a head may take and that no input lane holds, whatever credits they have.
+    pub(crate) fn free_lanes(
+        &self,
+        request: &Request,
+        tick: Tick,
+    ) -> impl Iterator<Item = u8> + use<'_> {
+        let output = &self.outputs[request.output.index()];
+        let is_free = move |lane: &u8| {
+            let state = output.lane(*lane);
+            let is_late = self.lane_plan.reallocation == Reallocation::AfterTail;
+            state.holder.is_none() && (!is_late || state.released < Some(tick))
+        };
+        request.lanes.lanes().filter(is_free)
     }
 
     /// A head is granted a lane, and its lane buffer holds that.

@@ -18,6 +18,9 @@ impl Simulation {
             Crossbar::Full => self.traverse_all(node),
             Crossbar::Multiplexed => self.traverse_matched(node),
         }
+        if self.lane_plan.pays_at_crossing() {
+            self.note_unpaid(node);
+        }
     }
 
     /// Every lane that can send does.

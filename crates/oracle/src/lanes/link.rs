@@ -14,17 +14,18 @@ impl Simulation {
     pub(crate) fn traverse_links(&mut self, node: NodeId) {
         let tick = self.tick();
         for channel in self.channels_from(node) {
-            if self.may_take(channel, tick) {
-                self.traverse_link(channel, tick);
-            }
+            let waits = self.may_take(channel, tick) && self.traverse_link(channel, tick);
+            self.set_credit_wait(channel, waits, tick);
         }
     }
 
-    fn traverse_link(&mut self, channel: ChannelId, tick: Tick) {
+    /// Returns whether the channel takes nothing for want of credits.
+    fn traverse_link(&mut self, channel: ChannelId, tick: Tick) -> bool {
         let candidates: Vec<_> =
             (0..self.plan.lanes.count).map(|lane| self.can_leave(channel, lane, tick)).collect();
+        let lacks_credits = self.lacks_credits(channel, &candidates, tick);
         let output = &mut self.outputs[channel.index()];
-        let Some(lane) = output.chooser.choose(&candidates) else { return };
+        let Some(lane) = output.chooser.choose(&candidates) else { return lacks_credits };
         let first = output.lane_mut(lane).buffer.pop_front().expect("a flit stands first");
         let flit = first.flit;
         let is_tail = self.journeys.get(flit.packet).is_tail(flit.index);
@@ -33,6 +34,7 @@ impl Simulation {
             output.lane_mut(lane).keep_promise();
         }
         self.take_flit(channel, lane, flit, tick);
+        false
     }
 
     /// The first flit of an output lane, if it crossed before this tick and there is a credit for

@@ -5,6 +5,7 @@
 //!           credits    ◄───────────────────────────── a flit has left
 //! ```
 
+use crate::credit_wait::CreditWait;
 use crate::lanes::clock::Tick;
 use crate::lanes::event::Flit;
 use crate::lanes::round_robin::RoundRobin;
@@ -165,6 +166,12 @@ pub(crate) struct Output {
     pub(crate) lane_pointer: RoundRobin,
     /// Switch allocation: whom each way out of a multiplexed crossbar to it grants.
     pub(crate) ways: Vec<Granting>,
+    /// Whether VC allocation left a head without a lane for want of credits alone.
+    pub(crate) is_short: bool,
+    /// Whether flits could have crossed but for credits, where these are taken at the crossbar.
+    pub(crate) is_unpaid: bool,
+    /// The time for which it waited for credits.
+    pub(crate) wait: CreditWait,
 }
 
 /// How a way out of a multiplexed crossbar grants.
@@ -282,6 +289,9 @@ impl Output {
                 crossbar.map_or(Granting::Inputs(RoundRobin::default()), by_lane);
                 ways.into()
             ],
+            is_short: false,
+            is_unpaid: false,
+            wait: CreditWait::default(),
         }
     }
 

@@ -40,8 +40,10 @@ impl Simulation {
     pub(crate) fn send(&mut self, channel: ChannelId) {
         let tick = self.tick();
         let host = self.host_of(channel);
+        let mut waits = false;
         if self.may_take(channel, tick) {
-            let candidates = self.candidates(channel, tick);
+            let (candidates, is_short) = self.candidates(channel, tick);
+            waits = self.adapter_waits(channel, &candidates, is_short);
             let chooser = &mut self.outputs[channel.index()].chooser;
             let by_packet = chooser.is_by_packet();
             let plan = &self.lane_plan;
@@ -56,6 +58,7 @@ impl Simulation {
                 self.send_on(channel, lane, candidate, tick);
             }
         }
+        self.set_credit_wait(channel, waits, tick);
         if self.has_something_to_send(host) {
             self.wake_adapter(channel, tick + 1);
         }
@@ -67,13 +70,32 @@ impl Simulation {
             || !self.in_transit[host.index()].packets.is_empty()
     }
 
-    /// By lane: what it can do at a tick at which the channel may take a flit.
-    fn candidates(&mut self, channel: ChannelId, tick: Tick) -> Vec<Option<Candidate>> {
+    /// Whether a channel of a host has something to take and no credits for any of it; `is_short` says
+    /// whether a packet could begin with more credits.
+    fn adapter_waits(
+        &self,
+        channel: ChannelId,
+        candidates: &[Option<Candidate>],
+        is_short: bool,
+    ) -> bool {
+        let chooser = &self.outputs[channel.index()].chooser;
+        let mut open = (0..self.plan.lanes.count).filter(|lane| chooser.is_open_to(*lane));
+        if open.clone().any(|lane| candidates[usize::from(lane)].is_some()) {
+            return false;
+        }
+        // None that could go on has a credit.
+        is_short || open.any(|lane| self.is_there(channel, lane))
+    }
+
+    /// By lane: what it can do at a tick at which the channel may take a flit. And whether a packet of
+    /// any queue lacks nothing but credits.
+    fn candidates(&mut self, channel: ChannelId, tick: Tick) -> (Vec<Option<Candidate>>, bool) {
         let host = self.host_of(channel);
         let lanes = 0..self.plan.lanes.count;
         let mut candidates: Vec<_> = lanes.map(|lane| self.can_go_on(channel, lane)).collect();
+        let mut is_short = false;
         if !self.outputs[channel.index()].chooser.is_open() {
-            return candidates;
+            return (candidates, is_short);
         }
         // Groups of queues are in the order of their lanes: from the lowest on, so that it is the
         // one from which a lane takes.
@@ -89,18 +111,22 @@ impl Simulation {
             }
             let idle: Vec<u8> = self.idle_lanes(channel, queue);
             if idle.is_empty() {
+                // It is not asked, and nothing changes.
+                let is_any_idle = queue
+                    .lanes()
+                    .any(|lane| self.senders[host.index()][usize::from(lane)].is_none());
+                is_short |= is_any_idle && self.has_ready(channel, group, tick);
                 continue;
             }
             let Some(next) = self.next_of(channel, group, tick) else { continue };
-            for lane in idle {
-                if candidates[usize::from(lane)].is_none()
-                    && self.can_begin(channel, lane, next.flits)
-                {
-                    candidates[usize::from(lane)] = Some(next);
-                }
+            let fits = |lane: &u8| self.can_begin(channel, *lane, next.flits);
+            let fitting: Vec<u8> = idle.into_iter().filter(fits).collect();
+            is_short |= fitting.is_empty();
+            for lane in fitting {
+                candidates[usize::from(lane)].get_or_insert(next);
             }
         }
-        candidates
+        (candidates, is_short)
     }
 
     /// A lane in the middle of a packet, if there is a credit and the flit is there.
@@ -108,10 +134,27 @@ impl Simulation {
         let host = self.host_of(channel);
         let OutgoingPacket { packet, arrival, .. } = self.senders[host.index()][usize::from(lane)]?;
         let has_credit = self.outputs[channel.index()].lane(lane).has_credit();
-        let in_transit = self.in_transit[host.index()].packet(packet);
-        let is_there = in_transit.is_none_or(|packet| !packet.received.is_empty());
         let flits = self.journeys.get(packet).flits;
-        (has_credit && is_there).then_some(Candidate { flits, arrival, step: Step::GoOn })
+        let can = has_credit && self.is_there(channel, lane);
+        can.then_some(Candidate { flits, arrival, step: Step::GoOn })
+    }
+
+    /// Whether the next flit of a lane in the middle of a packet is there.
+    fn is_there(&self, channel: ChannelId, lane: u8) -> bool {
+        let host = self.host_of(channel).index();
+        let Some(sending) = self.senders[host][usize::from(lane)] else { return false };
+        let in_transit = self.in_transit[host].packet(sending.packet);
+        in_transit.is_none_or(|packet| !packet.received.is_empty())
+    }
+
+    /// Whether a queue without a lane that has a credit holds a packet that neither window nor pace holds
+    /// back.
+    fn has_ready(&self, channel: ChannelId, group: usize, tick: Tick) -> bool {
+        let host = self.host_of(channel);
+        let machine = &self.in_transit[host.index()].machine;
+        let is_held = self.lane_plan.injection == Injection::OneAtATime && self.is_in_own(host);
+        machine.next_ready(group, self.timeline.now).is_some()
+            || !is_held && self.endpoints.has_ready(host, group, self.begins(channel, tick))
     }
 
     /// The groups of queues in which something waits, and their lanes, in ascending order.

@@ -83,9 +83,10 @@ impl Network for Simulation {
 
     fn counts_until(&self, end: Time) -> Vec<ChannelCount> {
         let mut counts = self.counts.clone();
-        for (count, input) in counts.iter_mut().zip(&self.inputs) {
+        for ((count, input), output) in counts.iter_mut().zip(&self.inputs).zip(&self.outputs) {
             count.occupancy_flit_ps =
                 input.as_ref().map_or(0, |input| input.occupancy_flit_ps(end));
+            count.stopped_ps = output.wait.until_ps(end);
         }
         counts
     }

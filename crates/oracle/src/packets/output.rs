@@ -6,6 +6,7 @@
 //!
 //! Source: InfiniBand Architecture Specification, Volume 1, section 7.9: credits are absolute.
 
+use crate::credit_wait::CreditWait;
 use crate::packets::crossing::OutputLane;
 use crate::packets::journey::JourneyId;
 use crate::packets::pausing::Pausing;
@@ -32,30 +33,6 @@ pub(crate) struct Output {
     pub(crate) sent_bytes: u64,
     /// Total time spent waiting for credits.
     pub(crate) wait: CreditWait,
-}
-
-/// Total time that an idle channel spent with a packet ready but no credits for it.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct CreditWait {
-    /// Start of the current wait, if there is one.
-    since: Option<Time>,
-    /// Picoseconds of all earlier waits.
-    past_ps: u64,
-}
-
-impl CreditWait {
-    /// Records whether the channel waits for credits from `now` on.
-    pub(crate) fn set(&mut self, waits: bool, now: Time) {
-        if waits != self.since.is_some() {
-            self.past_ps = self.until_ps(now);
-            self.since = waits.then_some(now);
-        }
-    }
-
-    /// Waiting time in ps up to `end`, which must not be before the last change.
-    pub(crate) fn until_ps(&self, end: Time) -> u64 {
-        self.past_ps + self.since.map_or(0, |since| end.since(since).as_ps())
-    }
 }
 
 /// A packet on a channel.

@@ -1,10 +1,11 @@
 //! The simulation: one event at a time.
 
+use crate::credit_wait::CreditWait;
 use crate::packets::buffer::Input;
 use crate::packets::crossing::OutputLane;
 use crate::packets::event::Event;
 use crate::packets::journey::Journeys;
-use crate::packets::output::{CreditWait, Credits, Output};
+use crate::packets::output::{Credits, Output};
 use crate::packets::pausing::Pausing;
 use crate::run::Network;
 use crate::timeline::Timeline;

@@ -1,10 +1,10 @@
 //! Credits: what runs out, when it comes back, and what waits for all of them.
 
-use crate::common::{channel, deliveries, row, stop_at, story};
+use crate::common::{cable_flit, channel, deliveries, row, stop_at, story};
 use crate::packets::by_message;
 use crate::{lane_plan, lanes, packets, start};
 use gingham_kernel::Time;
-use gingham_model::Plan;
+use gingham_model::{Crossbar, Plan, Reallocation};
 use gingham_topology::routing::LaneSet;
 use std::sync::Arc;
 
@@ -77,7 +77,7 @@ fn an_output_lane_without_room_holds_the_crossbar() {
     let mut plan = lane_plan(row(1, &[0, 0]), 1);
     lanes(&mut plan, |lanes| lanes.output_depths_flits[0] = 2);
     let out = channel(&plan.fabric, "s0", "h1");
-    crate::common::cable_flit(&mut plan, out, 50);
+    cable_flit(&mut plan, out, 50);
     packets(&mut plan, 0, 1, &[(0, 12)]);
     let mut simulation = start(Arc::new(plan));
     while simulation.now() < Time::from_ps(200) {
@@ -142,7 +142,7 @@ fn a_flit_counts_from_the_instant_at_which_it_begins() {
     // at 20.
     let mut plan = lane_plan(row(1, &[0, 0]), 1);
     let out = channel(&plan.fabric, "h0", "s0");
-    crate::common::cable_flit(&mut plan, out, 14);
+    cable_flit(&mut plan, out, 14);
     packets(&mut plan, 0, 1, &[(0, 3)]);
     let begun_by = |ps| {
         let mut simulation = start(Arc::new(Plan { stop: stop_at(ps), ..plan.clone() }));
@@ -150,4 +150,117 @@ fn a_flit_counts_from_the_instant_at_which_it_begins() {
         simulation.channel_counts()[out.index()].data_flits
     };
     assert_eq!([1, 13, 14, 27, 28].map(begun_by), [1, 1, 2, 2, 3]);
+}
+
+/// Picoseconds up to an instant for which each of some channels waited for credits.
+fn waits<const N: usize>(plan: &Plan, ps: u64, ends: [(&str, &str); N]) -> [u64; N] {
+    let plan = Plan { stop: stop_at(ps), ..plan.clone() };
+    let channels = ends.map(|(from, to)| channel(&plan.fabric, from, to));
+    let mut simulation = start(Arc::new(plan));
+    simulation.advance(u64::MAX);
+    simulation.assert_invariants();
+    let counts = simulation.channel_counts();
+    channels.map(|channel| counts[channel.index()].stopped_ps)
+}
+
+/// The channels from host 0 to host 1 over two switches.
+const CHAIN: [(&str, &str); 3] = [("h0", "s0"), ("s0", "s1"), ("s1", "h1")];
+
+#[test]
+fn a_channel_waits_from_the_first_tick_without_a_credit() {
+    // As in `a_shallow_lane_carries_its_depth_a_round_trip`: flits on the cable at 0, 1, 2, then at 11, 12,
+    // 13, then at 20, 21, 22 and so on: the last at 11 + 12 x 9. The host waits for 8 ticks, and 12 times
+    // for 6. The channel into h1 needs no credits.
+    let mut plan = lane_plan(row(1, &[0, 0]), 1);
+    lanes(&mut plan, |lanes| lanes.depths_flits[0] = 3);
+    packets(&mut plan, 0, 1, &[(0, 40)]);
+    let waits = |ps| waits(&plan, ps, [("h0", "s0"), ("s0", "h1")]);
+    assert_eq!(waits(30), [0, 0]);
+    assert_eq!(waits(37), [7, 0]);
+    assert_eq!(waits(110), [80, 0]);
+    assert_eq!(waits(141), [81, 0]);
+    assert_eq!(waits(5_000), [(8 + 12 * 6) * 10, 0]);
+}
+
+#[test]
+fn a_host_waits_between_packets_too() {
+    // The same with packets of one flit, on the cable at 0 and 1: with a depth of one the second waits for
+    // the credit of the first from 1 to 10.
+    let mut plan = lane_plan(row(1, &[0, 0]), 1);
+    lanes(&mut plan, |lanes| lanes.depths_flits[0] = 1);
+    packets(&mut plan, 0, 1, &[(0, 1), (0, 1)]);
+    assert_eq!(waits(&plan, 5_000, [("h0", "s0"), ("s0", "h1")]), [100, 0]);
+    // One that is created at 54 waits from tick 6 on.
+    plan.classes.clear();
+    packets(&mut plan, 0, 1, &[(0, 1), (54, 1)]);
+    assert_eq!(waits(&plan, 5_000, [("h0", "s0"), ("s0", "h1")]), [50, 0]);
+}
+
+#[test]
+fn a_switch_waits_while_flits_stand_in_an_output_lane_without_credits() {
+    // As in `without_a_buffer_at_outputs_a_flit_takes_its_credit_as_it_crosses`.
+    let waits = |output_depth: u32| {
+        let mut plan = lane_plan(row(2, &[0, 1]), 1);
+        lanes(&mut plan, |lanes| {
+            lanes.depths_flits[0] = 3;
+            lanes.output_depths_flits = [output_depth; 16];
+        });
+        packets(&mut plan, 0, 1, &[(0, 7)]);
+        waits(&plan, 5_000, CHAIN)
+    };
+    // With a buffer flits 3 and 6 cross s0 at 16 and 25, and could be on the link at 17 and 26: they are at
+    // 19 and 28. h0 sends at 0, 1, 2, 11, 12, 13 and 20.
+    assert_eq!(waits(3), [(8 + 6) * 10, (2 + 2) * 10, 0]);
+    // Without one they could cross at 16 and 28, to be on the link at 17 and 29: they are at 20 and 30. h0
+    // sends the last at 23.
+    assert_eq!(waits(0), [(8 + 9) * 10, (3 + 1) * 10, 0]);
+}
+
+#[test]
+fn a_switch_waits_for_the_credits_with_which_a_lane_can_be_granted() {
+    let waits = |flits, change: &dyn Fn(&mut gingham_model::PipelinePlan)| {
+        let mut plan = lane_plan(row(2, &[0, 1]), 1);
+        lanes(&mut plan, change);
+        packets(&mut plan, 0, 1, &[(0, flits), (0, flits)]);
+        waits(&plan, 5_000, CHAIN)
+    };
+    // As in `virtual_cut_through_waits_for_the_credits_of_the_whole_packet`: h0 sends from 0 to 7, and from
+    // 16 on; the head could be granted its lane at 22, and is at 24.
+    let cut_through = waits(8, &|lanes| lanes.cut_through = LaneSet::one(0));
+    assert_eq!(cut_through, [8 * 10, 2 * 10, 0]);
+    // Two flits are on h0's cable at 0 and 1, cross s0 at 7 and 8, and their credits count at 11 and 12: the
+    // second packet begins then, and its head, there at 16, could be granted the lane at 18. The first is
+    // on the link at 8 and 9, crosses s1 at 15 and 16, and all credits of s0 are there at 20.
+    let tail_credit = waits(2, &|lanes| lanes.reallocation = Reallocation::TailCredit);
+    assert_eq!(tail_credit, [10 * 10, 2 * 10, 0]);
+    // Nothing waits for what needs no credits.
+    assert_eq!(waits(2, &|lanes| lanes.reallocation = Reallocation::AfterTail), [0; 3]);
+}
+
+#[test]
+fn a_slow_channel_waits_when_it_is_free() {
+    // Of 14 ps a flit the first leaves at 14, is there at tick 4 and crosses at 7. Its credit counts at 11.
+    let mut plan = lane_plan(row(1, &[0, 0]), 1);
+    let out = channel(&plan.fabric, "h0", "s0");
+    cable_flit(&mut plan, out, 14);
+    lanes(&mut plan, |lanes| lanes.depths_flits[0] = 1);
+    packets(&mut plan, 0, 1, &[(0, 2)]);
+    let waits = |ps| waits(&plan, ps, [("h0", "s0")]);
+    assert_eq!([14, 17, 5_000].map(waits), [[0], [3], [110 - 14]]);
+}
+
+#[test]
+fn what_loses_arbitration_does_not_wait() {
+    // Two hosts send over one cable: on one lane they wait for each other's tails, on two they take turns
+    // at the crossbar, or at the link.
+    for (count, crossbar) in
+        [(1, Crossbar::Multiplexed), (2, Crossbar::Multiplexed), (2, Crossbar::Full)]
+    {
+        let mut plan = lane_plan(row(2, &[0, 0, 1]), count);
+        lanes(&mut plan, |lanes| lanes.crossbar = crossbar);
+        packets(&mut plan, 0, 2, &[(0, 4)]);
+        packets(&mut plan, 1, 2, &[(0, 4)]);
+        let ends = [("h0", "s0"), ("h1", "s0"), ("s0", "s1"), ("s1", "h2")];
+        assert_eq!(waits(&plan, 5_000, ends), [0; 4]);
+    }
 }

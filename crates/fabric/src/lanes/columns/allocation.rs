@@ -110,6 +110,9 @@ impl<const L: usize> Table<L> {
                 for bit in members(switches) {
                     // A switch is left once it grants nothing more.
                     while group.grant_lane::<PLAIN>(columns, (output, bit), network, rules) {}
+                    if !PLAIN && rules.counts_credits {
+                        group.note_short(&mut columns[output], bit);
+                    }
                 }
             }
         }
@@ -123,6 +126,17 @@ impl<const L: usize> Table<L> {
 }
 
 impl<const L: usize> Group<L> {
+    /// Records whether an output of a switch, which has granted what it could, left a head without a lane
+    /// for want of credits alone.
+    fn note_short(&self, column: &mut Column<L>, bit: usize) {
+        let late = |lane: usize| u16::from(column.released[lane] >> bit & 1 == 1) << lane;
+        let late = (0..L).fold(0, |lanes, lane| lanes | late(lane));
+        let free = column.requests.free[bit & 63] & !late;
+        let is_short = |asker| self.heads.get(asker, bit).may & free != 0;
+        let is_short = column.requests.askers(bit).any(is_short);
+        column.short = column.short & !(1 << bit) | u64::from(is_short) << bit;
+    }
+
     /// An output of a switch grants a lane, if it can: an input lane holds it from now on. Returns
     /// whether it may grant another.
     #[inline(always)]

@@ -30,6 +30,12 @@ pub(crate) struct Column<const L: usize> {
     pub(crate) to_host: u64,
     /// Channels that took a flit since that was asked last.
     pub(crate) active: u64,
+    /// Channels that wait for credits.
+    pub(crate) waits: u64,
+    /// Those of which VC allocation left a head without a lane for want of credits alone.
+    pub(crate) short: u64,
+    /// Those to which flits could have crossed but for credits, where these are taken at the crossbar.
+    pub(crate) short_at_crossbar: u64,
 
     // Input lanes, and what crosses.
     pub(crate) present: Count<L>,
@@ -82,6 +88,8 @@ pub(crate) struct Cables {
     pub(crate) coming: [u64; 64],
     /// Ticks at which flits left the lane buffers, all added; it may wrap.
     pub(crate) departures: [u64; 64],
+    /// Ticks at which waits for credits ended, less those at which they began; it may wrap.
+    pub(crate) waited: [u64; 64],
 }
 
 impl Cables {
@@ -120,6 +128,9 @@ impl<const L: usize> Column<L> {
             link_after: [u64::MAX; L],
             to_host: 0,
             active: 0,
+            waits: 0,
+            short: 0,
+            short_at_crossbar: 0,
             present: Count::up_to(depths),
             there: [0; L],
             holds: [0; L],
@@ -144,6 +155,7 @@ impl<const L: usize> Column<L> {
                 starts: [0; 64],
                 coming: [0; 64],
                 departures: [0; 64],
+                waited: [0; 64],
             },
             packets: Packets { left: [[0; 64]; L], out: [[NONE; 64]; L], passing: [[0; 64]; L] },
         }
@@ -183,10 +195,18 @@ impl<const L: usize> Column<L> {
         }
     }
 
+    /// Channels with a flit in an output lane, or something before it that lacks nothing but credits.
+    #[inline(always)]
+    pub(crate) fn unsent(&self) -> u64 {
+        let filled = self.filled.iter().fold(0, |any, lane| any | lane);
+        filled | self.short | self.short_at_crossbar
+    }
+
     /// Whether nothing can move before something comes.
     pub(crate) fn is_idle(&self) -> bool {
         let grants_nothing = self.requests.changed & self.requests.requested == 0;
         grants_nothing
+            && self.waits == self.unsent()
             && (0..L).all(|lane| {
                 let can_send = self.filled[lane] & (self.credited[lane] | self.to_host);
                 self.able[lane] == 0 && can_send == 0

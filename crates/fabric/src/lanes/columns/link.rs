@@ -170,6 +170,10 @@ impl<const L: usize> Column<L> {
             can = round_robin(&can, &mut self.link_after);
             self.active |= any;
         }
+        let waits = self.unsent() & !any;
+        if waits != self.waits {
+            self.note_waits(waits, tick);
+        }
         self.sent = can;
         let mut paid = [0; L];
         for lane in 0..L {
@@ -194,6 +198,19 @@ impl<const L: usize> Column<L> {
             }
         }
         any
+    }
+
+    /// Some channels wait for credits from a tick on, and others do not any more.
+    #[inline(always)]
+    fn note_waits(&mut self, waits: u64, tick: u64) {
+        let waited = &mut self.cables.waited;
+        for bit in members(waits & !self.waits) {
+            waited[bit & 63] = waited[bit & 63].wrapping_sub(tick);
+        }
+        for bit in members(self.waits & !waits) {
+            waited[bit & 63] = waited[bit & 63].wrapping_add(tick);
+        }
+        self.waits = waits;
     }
 
     /// Channels into hosts have taken a flit: only the first and the last of a packet are to be

@@ -57,6 +57,7 @@ impl<const L: usize> Table<L> {
         let sums = &mut column.cables;
         let flits = std::mem::take(&mut sums.flits[bit]);
         network.links.add_flits(port, flits);
+        network.links.write_wait(port, sums.waited[bit], column.waits >> bit & 1 == 1);
         if peer < self.first_host {
             let sent = flits.wrapping_mul(sums.latency[bit].into());
             let sent = std::mem::take(&mut sums.starts[bit]).wrapping_add(sent);

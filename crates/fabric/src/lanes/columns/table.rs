@@ -4,9 +4,10 @@ use super::column::Column;
 use super::count::Count;
 use super::group::Group;
 use super::paths::Paths;
-use super::places::{Place, Places};
+use super::places::{Place, Places, Span};
 use super::ring::{Ring, Slot};
 use super::rules::Rules;
+use super::traversal::short_at_crossbar;
 use crate::lanes::layout::{Layout, SHIFT, number_of};
 use crate::lanes::links::{LinkPort, Links, TO_HOST};
 use crate::lanes::switches::Switches;
@@ -181,9 +182,20 @@ impl<const L: usize> Table<L> {
         Some((self.places.spans[self.places.group_of(number)].first + input, from))
     }
 
+    /// Whether flits that lack credits at the crossbar are known to, where they take them there: those that
+    /// have come since are not.
+    fn is_short_known(&self) -> bool {
+        let is_known = |&Span { first, radix }: &Span| {
+            let columns = &self.columns[first..first + radix];
+            let short = short_at_crossbar(columns);
+            columns.iter().zip(short).all(|(column, short)| column.short_at_crossbar == short)
+        };
+        !self.rules.pays_at_crossing || self.places.spans.iter().all(is_known)
+    }
+
     /// The first tick from `tick` on at which something can happen.
     pub(crate) fn next_due(&self, tick: u64) -> Option<u64> {
-        if !self.columns.iter().all(Column::is_idle) {
+        if !self.columns.iter().all(Column::is_idle) || !self.is_short_known() {
             return Some(tick);
         }
         [&self.arrivals, &self.credits, &self.routing]

@@ -1,7 +1,8 @@
 //! Stage 4: switch allocation, then flits cross from input lanes to the output lanes that they
 //! hold.
 
-use super::group::RADIX_MAX;
+use super::column::Column;
+use super::group::{RADIX_MAX, Row};
 use super::places::Span;
 use super::table::Table;
 use crate::bits::members;
@@ -56,6 +57,13 @@ impl<const L: usize> Table<L> {
                 self.fill_outputs::<true>(number);
             } else {
                 self.fill_outputs::<false>(number);
+            }
+            if self.rules.pays_at_crossing {
+                let columns = &mut self.columns[first..first + radix];
+                let short = short_at_crossbar(columns);
+                for (column, short) in columns.iter_mut().zip(short) {
+                    column.short_at_crossbar = short;
+                }
             }
         }
     }
@@ -179,4 +187,27 @@ impl<const L: usize> Table<L> {
             }
         }
     }
+}
+
+/// By output of a group: where flits can cross to it but for credits, and no flit has. Source of
+/// [`Column::short_at_crossbar`].
+#[inline(always)]
+pub(super) fn short_at_crossbar<const L: usize>(columns: &[Column<L>]) -> Row {
+    let (mut paid, mut unpaid) = ([0; RADIX_MAX], [0; RADIX_MAX]);
+    for column in columns {
+        for lane in 0..L {
+            let ready = column.there[lane] & column.holds[lane];
+            let (free, blocked) = (ready & !column.blocked[lane], ready & column.blocked[lane]);
+            for output in 0..RADIX_MAX {
+                paid[output] |= free & column.towards[lane][output];
+                unpaid[output] |= blocked & column.towards[lane][output];
+            }
+        }
+    }
+    for (output, column) in columns.iter().enumerate() {
+        let filled = column.filled.iter().fold(0, |any, lane| any | lane);
+        // Where an output holds no flit, what is blocked lacks a credit.
+        unpaid[output] &= !paid[output] & !filled;
+    }
+    unpaid
 }

@@ -69,6 +69,10 @@ impl Hosts {
             goes_on
         })?;
         network.carry(port, lane, tick);
-        Some(can_send || host.waiting != 0)
+        let stays = can_send || host.waiting != 0;
+        if !stays || network.links.port(port).waits() {
+            network.links.note_sent(port, tick);
+        }
+        Some(stays)
     }
 }

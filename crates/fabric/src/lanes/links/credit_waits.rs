@@ -1,0 +1,145 @@
+//! Waits for credits: for how long a channel took no flit although it could have with more credits.
+//!
+//! ```text
+//!   filled and open, not credited    flits in output lanes, or of packets that a host is in the middle of
+//!   SHORT                            a head without a lane, for want of credits alone
+//!   UNPAID                           flits at the crossbar, where they take their credits there
+//! ```
+//!
+//! A wait is noted where it begins and where it ends. Whatever changes it makes its port ready, or notes
+//! it itself, so that a port which nobody looks at keeps its wait over any number of ticks.
+
+use super::{LinkPort, Links, SLOW};
+
+/// The channel waits.
+const WAITS: u8 = 1;
+/// VC allocation left a head without a lane for want of credits alone.
+const SHORT: u8 = 2;
+/// Flits could have crossed but for credits.
+const UNPAID: u8 = 4;
+
+/// The time for which a channel waited for credits.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CreditWait {
+    /// Start of the wait that lasts, which may be to come; `NOT_WAITING` if none does.
+    since_ps: u64,
+    /// Picoseconds of all earlier waits.
+    past_ps: u64,
+}
+
+/// No wait lasts.
+const NOT_WAITING: u64 = u64::MAX;
+
+impl CreditWait {
+    pub(super) const NONE: Self = Self { since_ps: NOT_WAITING, past_ps: 0 };
+}
+
+impl LinkPort {
+    /// Whether the channel waits for credits.
+    #[inline]
+    pub(crate) const fn waits(&self) -> bool {
+        self.wait & WAITS != 0
+    }
+
+    /// Whether it cannot take a flit for want of credits alone.
+    #[inline]
+    const fn lacks_credits(&self) -> bool {
+        self.can_send() == 0 && (self.unsent() != 0 || self.wait & (SHORT | UNPAID) != 0)
+    }
+
+    /// Lanes whose flits, or packets, would be sent if they had credits and the flits were there.
+    #[inline]
+    pub(crate) const fn unsent(&self) -> u16 {
+        self.filled & self.open
+    }
+}
+
+impl Links {
+    /// Records whether a channel that takes no flit at a tick waits for credits.
+    #[inline]
+    pub(crate) fn note_not_sent(&mut self, port: usize, tick: u64) {
+        self.set_wait(port, self.ports[port].lacks_credits(), tick);
+    }
+
+    /// A channel has taken a flit at a tick. Records whether it waits for credits after that.
+    #[inline]
+    pub(crate) fn note_sent(&mut self, port: usize, tick: u64) {
+        let state = &self.ports[port];
+        if state.waits() || state.lacks_credits() {
+            self.note_wait_after(port, tick);
+        }
+    }
+
+    #[inline(never)]
+    fn note_wait_after(&mut self, port: usize, tick: u64) {
+        self.set_wait(port, false, tick);
+        self.note_not_sent(port, tick + 1);
+    }
+
+    /// Records whether a channel waits for credits from a tick on.
+    #[inline]
+    pub(crate) fn set_wait(&mut self, port: usize, waits: bool, tick: u64) {
+        if self.ports[port].waits() != waits {
+            self.change_wait(port, tick);
+        }
+    }
+
+    #[inline(never)]
+    fn change_wait(&mut self, port: usize, tick: u64) {
+        let (state, wait) = (&mut self.ports[port], &mut self.credit_waits[port]);
+        state.wait ^= WAITS;
+        let now = tick * self.cycle_ps;
+        if state.waits() {
+            // A slow channel may be in the middle of a flit.
+            wait.since_ps = if state.is(SLOW) { now.max(self.free_ps[port]) } else { now };
+        } else {
+            wait.past_ps = wait.past_ps.wrapping_add(now.saturating_sub(wait.since_ps));
+            wait.since_ps = NOT_WAITING;
+        }
+    }
+
+    /// Picoseconds up to an instant for which a channel waited for credits.
+    pub(crate) fn waited_ps(&self, port: usize, end_ps: u64) -> u64 {
+        let CreditWait { since_ps, past_ps } = self.credit_waits[port];
+        past_ps.wrapping_add(end_ps.saturating_sub(since_ps))
+    }
+
+    /// The waits of a port of a switch are as columns have them: ticks at which they ended, less those at
+    /// which they began, and whether one lasts.
+    pub(crate) fn write_wait(&mut self, port: usize, waited_ticks: u64, waits: bool) {
+        let state = &mut self.ports[port];
+        state.wait = state.wait & !WAITS | if waits { WAITS } else { 0 };
+        let since_ps = if waits { 0 } else { NOT_WAITING };
+        let past_ps = waited_ticks.wrapping_mul(self.cycle_ps);
+        self.credit_waits[port] = CreditWait { since_ps, past_ps };
+    }
+
+    /// The outputs of switches to which more flits may cross than before, since a flit has left or a credit
+    /// has come.
+    pub(crate) fn gather_unpaid(&mut self) {
+        for (unpaid, ready) in self.unpaid.words.iter_mut().zip(&self.ready.words) {
+            *unpaid |= ready;
+        }
+    }
+
+    /// Records whether VC allocation has left a head without a lane for want of credits alone.
+    #[inline]
+    pub(crate) fn set_short(&mut self, port: usize, is_short: bool) {
+        self.set_cause(port, SHORT, is_short);
+    }
+
+    /// Records whether flits could have crossed but for credits.
+    pub(crate) fn set_unpaid(&mut self, port: usize, is_unpaid: bool) {
+        self.set_cause(port, UNPAID, is_unpaid);
+    }
+
+    /// What changes in a tick makes a difference from the next one on.
+    #[inline]
+    fn set_cause(&mut self, port: usize, cause: u8, is_so: bool) {
+        let state = &mut self.ports[port];
+        if (state.wait & cause != 0) != is_so {
+            state.wait ^= cause;
+            self.ready.insert(port);
+        }
+    }
+}
