@@ -14,7 +14,6 @@ use super::periods::too_few_periods;
 use super::verdict::Asked;
 use super::view::RunView;
 use crate::compile::quantity_name;
-use gingham_model::ClassId;
 use gingham_model::measure::{ClassReport, WarmUp};
 
 /// A mean latency whose interval is wider, as a share of it, is not known.
@@ -86,7 +85,9 @@ fn lacks(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> Vec<Lack> {
 pub(super) fn too_short(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> Option<Lack> {
     let window_ps = real(view.report.class_window(asked.class).span().as_ps());
     let latency_ps = of.network_latency_ps.map(|latency| latency.mean);
-    let Some(latency_ps) = latency_ps.or_else(|| least_latency_ps(view, asked.class)) else {
+    // A class none of whose messages was created and delivered within its window has no mean.
+    let least_ps = || view.report.least_network_latency_ps(asked.class);
+    let Some(latency_ps) = latency_ps.or_else(least_ps) else {
         let reason = "no message was delivered".to_owned();
         return Some((reason, Need::Window(LONGER[1])));
     };
@@ -98,13 +99,6 @@ pub(super) fn too_short(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> O
         );
         (reason, Need::Window(needed_ps / window_ps.max(1.0)))
     })
-}
-
-/// The smallest mean latency of a step since time zero, where source queues are shortest: of a class
-/// none of whose messages was created and delivered within its window.
-fn least_latency_ps(view: &RunView<'_>, class: ClassId) -> Option<f64> {
-    let series = view.report.series(class);
-    series.iter().filter_map(|step| step.latency_mean_ps).reduce(f64::min)
 }
 
 /// An interval that says hardly anything, and by what factor the run is too short for a better one.
@@ -225,6 +219,7 @@ mod tests {
     use super::*;
     use crate::compile::compile;
     use crate::scenario::{Overrides, ScenarioSource};
+    use gingham_model::ClassId;
     use gingham_model::measure::Estimate;
     use std::path::Path;
     use std::sync::Arc;

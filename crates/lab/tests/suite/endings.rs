@@ -2,9 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
-use gingham_lab::scenario::{Overrides, ScenarioSource};
-use gingham_lab::{Compiled, DrawKind, Engine, Record, Run, Verdict, compile};
-use std::path::Path;
+use crate::support;
+use gingham_lab::{DrawKind, Engine, Record, Verdict};
 
 /// Two hosts on one switch. A message of 512 bytes takes 3.2 us on a link of 160 MB/s.
 const TWO: &str = r#"
@@ -22,17 +21,8 @@ const TWO: &str = r#"
     time = "10 ms"
 "#;
 
-fn compiled(text: &str, settings: &[(&str, &str)]) -> Compiled {
-    let own = |(path, value): &(&str, &str)| ((*path).to_owned(), (*value).to_owned());
-    let overrides = Overrides::texts(settings.iter().map(own).collect());
-    let source = ScenarioSource::parse("ends.toml", text, Path::new("."), &overrides).unwrap();
-    compile(&source, true).unwrap()
-}
-
 fn record_by(engine: Engine, settings: &[(&str, &str)]) -> Record {
-    let mut run = Run::new(compiled(TWO, settings), engine);
-    while !run.advance(1_000_000).done {}
-    run.record()
+    support::record_by(engine, TWO, settings)
 }
 
 fn record(settings: &[(&str, &str)]) -> Record {
@@ -100,6 +90,89 @@ fn a_window_of_less_than_five_latencies_is_not_saturated() {
 }
 
 #[test]
+fn a_network_that_fills_is_not_saturated_in_a_window_of_four_latencies() {
+    // Two cables of 20 km delay by 200 us: in 800 us three quarters of a load of a half are delivered,
+    // and what is created in the last quarter is still on its way.
+    let long = [
+        ("network.cable_length", r#""20 km""#),
+        ("traffic.0.arrivals", r#""constant""#),
+        ("traffic.0.load", "0.5"),
+        ("stop.time", r#""800 us""#),
+        ("stop.warm_up", r#""0 ps""#),
+    ];
+    let class = record(&long).classes.swap_remove(0);
+    assert_eq!(class.verdict, Verdict::NotConverged, "{class:?}");
+    let reason = &class.verdict_reason;
+    let latencies = reason.strip_prefix("the window lasts for ").unwrap();
+    let (latencies, rest) = latencies.split_once(' ').unwrap();
+    assert!((3.0..4.5).contains(&latencies.parse::<f64>().unwrap()), "{reason}");
+    assert!(rest.starts_with("mean network latencies, and 5 are needed"), "{reason}");
+}
+
+#[test]
+fn the_steps_of_the_series_change_no_verdict() {
+    let class = |step: Option<&'static str>| {
+        let step = step.map(|width| ("measure.step", width));
+        let settings = [
+            ("stop.time", r#""2 ms""#),
+            ("traffic.0.length", r#"{ fixed = "8 B" }"#),
+            ("traffic.0.load", "1.0"),
+        ];
+        let settings: Vec<_> = settings.into_iter().chain(step).collect();
+        record(&settings).classes.swap_remove(0)
+    };
+    let slices = class(None);
+    assert_eq!(slices.verdict, Verdict::Saturated);
+    // The second is all of the run, the last crosses the end of the window.
+    for step in [r#""1 us""#, r#""2 ms""#, r#""1500 us""#] {
+        let class = class(Some(step));
+        assert_eq!(
+            (class.verdict, &class.verdict_reason),
+            (slices.verdict, &slices.verdict_reason)
+        );
+    }
+}
+
+#[test]
+fn a_workload_that_ends_says_what_was_dropped() {
+    // Four messages of 512 B at 1, 17, 33 and 49 us, of which a bucket of 1 KiB lets two pass.
+    let settings = [
+        ("traffic.0.arrivals", r#"{ constant = { phase = "1 us" } }"#),
+        ("traffic.0.stop", r#""50 us""#),
+        ("traffic.0.policing", r#"{ rate = 0.001, burst = "1 KiB", excess = "drop" }"#),
+    ];
+    let record = record(&settings);
+    assert_eq!(record.verdict, Verdict::Finished);
+    let class = &record.classes[0];
+    assert_eq!([class.messages_followed, class.messages_dropped], [2, 2]);
+    let told = "2 of 4 messages delivered, 2 dropped by policing";
+    assert!(class.verdict_reason.starts_with(&format!("{told}; the numbers")), "{class:?}");
+    let reason = &record.verdict_reason;
+    assert!(reason.starts_with(&format!("{told}, the last after ")), "{reason}");
+}
+
+/// Streams of which admission control refuses some, until all have ended.
+#[test]
+fn a_workload_that_ends_says_what_was_refused() {
+    let text = r#"
+        topology.generate.star.hosts = 2
+        network.preset = "yum-1600"
+        network.admission.share = 0.5
+        network.adapters.send_buffer = 400
+        stop.time = "20 ms"
+        [[traffic]]
+        name = "video"
+        hosts = ["h0"]
+        streams = { data = "mpeg2", count = 2, interval = "1 ms", start = "0 s", lifetime = "5 ms", solicits = 4.0 }
+    "#;
+    let record = support::record(text, &[]);
+    assert_eq!(record.verdict, Verdict::Finished, "{}", record.verdict_reason);
+    for reason in [&record.verdict_reason, &record.classes[0].verdict_reason] {
+        assert!(reason.contains("; 1 of 2 streams were refused, "), "{reason}");
+    }
+}
+
+#[test]
 fn too_few_on_off_periods_are_not_ok() {
     let bursts = |on: &str, off: &str| {
         let arrivals = format!("{{ on-off = {{ on = \"{on}\", off = \"{off}\" }} }}");
@@ -112,8 +185,37 @@ fn too_few_on_off_periods_are_not_ok() {
     assert_eq!(bursts("10 us", "10 us"), Verdict::Ok);
 }
 
+#[test]
+fn replies_have_the_on_off_periods_of_their_requests() {
+    let text = r#"
+        topology.generate.star.hosts = 2
+        network.preset = "myrinet-1280"
+        [[traffic]]
+        name = "requests"
+        hosts = ["h0"]
+        destinations = { host = "h1" }
+        arrivals = { on-off = { on = "10 ms", off = "10 ms" } }
+        load = 0.05
+        length = { fixed = "512 B" }
+        [[traffic]]
+        name = "replies"
+        arrivals = { reply = { to = "requests" } }
+        length = { fixed = "64 B" }
+        [[traffic]]
+        name = "replies to replies"
+        arrivals = { reply = { to = "replies" } }
+        length = { fixed = "64 B" }
+        [stop]
+        time = "100 ms"
+    "#;
+    for class in support::record(text, &[]).classes {
+        assert_eq!(class.verdict, Verdict::NotConverged, "{class:?}");
+        assert!(class.verdict_reason.contains("on-off periods"), "{class:?}");
+    }
+}
+
 fn kinds(settings: &[(&str, &str)]) -> Vec<DrawKind> {
-    compiled(TWO, settings).draws.into_iter().map(|draw| draw.kind).collect()
+    support::compiled(TWO, settings).draws.into_iter().map(|draw| draw.kind).collect()
 }
 
 #[test]
@@ -141,7 +243,7 @@ fn the_values_that_a_run_draws_once_are_listed() {
     let irregular = ("topology", "{ generate = { irregular = { switches = 5 } } }");
     let uniform = ("traffic.0.destinations", r#""uniform""#);
     assert_eq!(kinds(&[irregular, uniform, all]), [DrawKind::Topology]);
-    let draws = compiled(backlogged, &[]).draws;
+    let draws = support::compiled(backlogged, &[]).draws;
     assert_eq!(
         (draws[0].kind, draws[0].key.as_str()),
         (DrawKind::Start, "traffic.0.stagger.jitter")

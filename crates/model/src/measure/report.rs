@@ -205,6 +205,13 @@ impl<'a> RunReport<'a> {
         (0..usize::MAX).map(step).take_while(|step| step.from < step.to && step.to <= end).collect()
     }
 
+    /// The smallest mean network latency of a slice since time zero, in picoseconds; `None` if no
+    /// message was delivered. Slices do not depend on the steps of the series.
+    pub fn least_network_latency_ps(&self, class: ClassId) -> Option<f64> {
+        let slices = self.collector.classes[class.index()].slices.range(0, usize::MAX);
+        slices.iter().filter_map(Slice::network_latency_mean_ps).reduce(f64::min)
+    }
+
     /// What each channel did in the window; `None` if the window is empty.
     pub fn channels(&self) -> impl Iterator<Item = Option<ChannelReport>> {
         let sections_ps = self.run_sections().map(|section| self.section_ps(section)).collect();

@@ -64,6 +64,12 @@ impl Slice {
         (messages > 0).then(|| real(self.latency_sum_ps) / real(messages))
     }
 
+    /// Mean network latency of the same messages, in picoseconds.
+    pub(super) fn network_latency_mean_ps(&self) -> Option<f64> {
+        let messages = u128::from(self.followed_messages);
+        (messages > 0).then(|| real(self.network_latency_sum_ps) / real(messages))
+    }
+
     /// Messages created in the slice, not dropped and not delivered yet.
     pub(super) fn under_way_messages(&self) -> u64 {
         self.created.messages - self.dropped.messages - self.followed_messages
