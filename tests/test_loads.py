@@ -344,7 +344,8 @@ def test_a_curve_has_a_row_a_point_with_intervals(tmp_path: Path) -> None:
     assert light["accepted_load"] == pytest.approx(0.05, abs=0.01)
     assert light["accepted_load_half_width"] > 0
     assert 0 < light["latency_mean_ns"] < light["latency_p99_ns"]
-    assert light["least_served_load"] < light["accepted_load"]
+    # No sender created the 30 messages from which on it is compared.
+    assert light["least_served_load"] is None
     # Latency of saturated runs has no mean.
     assert (heavy["latency_mean_ns"], heavy["latency_p99_ns"]) == (None, None)
     assert heavy["least_served_load"] < heavy["accepted_load"]

@@ -1,7 +1,9 @@
 //! How well the worst served endpoints of a class are served.
 //!
 //! ```text
-//!   sender s        accepted payload of s / capacity of its link      / its share of the offered load
+//!   sender s        the larger of
+//!                     accepted payload of s / capacity of its link    / its share of the offered load
+//!                     delivered / created                             x generated load of the class
 //!   flow f          delivered / created                               x generated load of the class
 //!   destination d   delivered / created, of what is destined for d
 //! ```
@@ -10,8 +12,13 @@
 //! relative to its share of the traffic matrix ("Principles and Practices of Interconnection
 //! Networks", Morgan Kaufmann 2004, section 23.1). Where every sender has one flow, that is the
 //! minimum over senders. Elsewhere flows are compared if they are counted one by one, and senders if
-//! they are not. *(ours)*: a flow counts from [`FLOW_MESSAGES_MIN`] messages on, because chance
-//! leaves a flow of a few messages behind.
+//! they are not.
+//!
+//! *(ours)*: what a sender creates in a window varies by chance. A sender that creates less than its
+//! share is served fully if all of that is delivered. Past saturation it may create more than its
+//! share, and what is accepted of it does not depend on that. So each sender has the larger of both
+//! loads. A flow counts from [`MESSAGES_MIN`] messages on, and a sender from the payload of as many of
+//! its longest messages on, because chance leaves a few messages behind.
 
 use super::load::Capacity;
 use super::view::RunView;
@@ -24,8 +31,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Messages created by a flow in the window, from which on its share is compared with others.
-const FLOW_MESSAGES_MIN: u64 = 30;
+/// Messages created by a flow or sender in the window, from which on its share is compared with others.
+const MESSAGES_MIN: u64 = 30;
 /// Share of its payload that an endpoint leaves behind before it counts as falling behind.
 const BEHIND: f64 = 0.05;
 
@@ -123,48 +130,57 @@ fn least_sender(
     if span == Span::ZERO {
         return None;
     }
-    let weights = weights(plan, id);
-    let by_endpoint: BTreeMap<EndpointId, &EndpointReport> =
-        reports.iter().map(|one| (one.endpoint, one)).collect();
-    let load = |sender: EndpointId| {
-        let report = by_endpoint.get(&sender);
-        let delivered = report.map_or(0, |one| one.delivered_bytes);
-        match &weights {
-            Weights::Offered(offered) => {
-                let own = Capacity::of_endpoint(plan, sender).load(delivered, span);
-                Some(own / offered.get(&sender).copied().unwrap_or(1.0))
-            }
-            Weights::Created => {
-                report.filter(|one| one.created_bytes > 0).map(|one| share(one) * generated_load)
-            }
-        }
-    };
-    let senders: BTreeSet<EndpointId> = plan.classes[id.index()].senders().collect();
-    let loads = senders.into_iter().filter_map(|sender| Some((sender, load(sender)?)));
-    let (sender, load) = loads.min_by(|(_, a), (_, b)| a.total_cmp(b))?;
-    Some((plan.fabric.endpoint_name(sender), load))
-}
-
-/// The shares of senders in the traffic of a class.
-enum Weights {
-    /// By sender, over the mean; 1 where a sender is left out.
-    Offered(BTreeMap<EndpointId, f64>),
-    /// What each created in the window.
-    Created,
-}
-
-fn weights(plan: &Plan, id: ClassId) -> Weights {
     let class = &plan.classes[id.index()];
-    let Some(offered) = plan.offered_load(id) else {
-        let is_backlogged = !class.is_open_loop();
-        return if is_backlogged { Weights::Offered(BTreeMap::new()) } else { Weights::Created };
+    let least_bytes = least_bytes(class);
+    let delivered: BTreeMap<EndpointId, u64> =
+        reports.iter().map(|one| (one.endpoint, one.delivered_bytes)).collect();
+    let accepted = |sender: EndpointId| {
+        let bytes = delivered.get(&sender).copied().unwrap_or(0);
+        Capacity::of_endpoint(plan, sender).load(bytes, span)
     };
-    let mut loads: BTreeMap<EndpointId, f64> = BTreeMap::new();
+    let loads: Vec<(EndpointId, f64)> = if class.is_open_loop() {
+        let weights = weights(plan, id);
+        let load = |one: &EndpointReport| {
+            let weight = weights.get(&one.endpoint).filter(|weight| **weight > 0.0);
+            let of_share = weight.map_or(0.0, |weight| accepted(one.endpoint) / weight);
+            (one.endpoint, of_share.max(share(one) * generated_load))
+        };
+        let counts =
+            |one: &&EndpointReport| least_bytes.get(&one.endpoint) <= Some(&one.created_bytes);
+        reports.iter().filter(|one| one.created_bytes > 0).filter(counts).map(load).collect()
+    } else {
+        let all: u64 = delivered.values().sum();
+        if all < least_bytes.values().sum() {
+            return None;
+        }
+        least_bytes.into_keys().map(|sender| (sender, accepted(sender))).collect()
+    };
+    let (sender, load) = loads.into_iter().min_by(|(_, a), (_, b)| a.total_cmp(b))?;
+    // Where all are served alike, chance puts the least above the mean.
+    let mean = Capacity::of(plan, id).load(delivered.values().sum(), span);
+    Some((plan.fabric.endpoint_name(sender), load.min(mean)))
+}
+
+/// By sender, the payload of [`MESSAGES_MIN`] of its longest messages.
+fn least_bytes(class: &ClassPlan) -> BTreeMap<EndpointId, u64> {
+    let mut least: BTreeMap<EndpointId, u64> = BTreeMap::new();
     for source in &class.sources {
+        let bytes = MESSAGES_MIN * u64::from(*source.payload_bytes().end());
+        let of_sender = least.entry(source.endpoint).or_default();
+        *of_sender = bytes.max(*of_sender);
+    }
+    least
+}
+
+/// The loads that senders offer, over that of the class; nothing without a load of the class.
+fn weights(plan: &Plan, id: ClassId) -> BTreeMap<EndpointId, f64> {
+    let Some(offered) = plan.offered_load(id) else { return BTreeMap::new() };
+    let mut loads: BTreeMap<EndpointId, f64> = BTreeMap::new();
+    for source in &plan.classes[id.index()].sources {
         let byte_ps = plan.byte_ps(plan.fabric.endpoint_channel(source.endpoint));
         *loads.entry(source.endpoint).or_default() += source.load(byte_ps).unwrap_or(0.0);
     }
-    Weights::Offered(loads.into_iter().map(|(sender, load)| (sender, load / offered)).collect())
+    loads.into_iter().map(|(sender, load)| (sender, load / offered)).collect()
 }
 
 /// The flow that is served least, where flows are counted and senders have several.
@@ -177,9 +193,8 @@ fn least_flow(view: &RunView<'_>, id: ClassId, generated_load: f64) -> Least {
         real(flow.delivered.bytes.into()) / real(flow.created.bytes.max(1).into())
     };
     let flows = view.report.flows();
-    let compared = flows
-        .iter()
-        .filter(|flow| flow.key.class == id && flow.created.messages >= FLOW_MESSAGES_MIN);
+    let compared =
+        flows.iter().filter(|flow| flow.key.class == id && flow.created.messages >= MESSAGES_MIN);
     let least = compared.min_by(|a, b| share(a).total_cmp(&share(b)))?;
     let [from, to] =
         [least.key.source, least.key.destination].map(|end| view.plan().fabric.endpoint_name(end));

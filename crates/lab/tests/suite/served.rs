@@ -2,11 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
-use gingham_lab::scenario::{Overrides, ScenarioSource};
-use gingham_lab::{ClassSummary, Engine, Run, compile};
+use crate::support::{compiled_in, summary_of};
+use gingham_lab::ClassSummary;
 use std::path::Path;
 
-/// The parking lot of Dally and Towles (2004, section 16.3) with two rows:
+/// The parking lot of Dally and Towles (2004, section 15.4.1) with two rows:
 ///
 /// ```text
 ///   h0-0, h0-1 ──► s0 ──► s1 ──► h1-1        h1-0 ──► s1 ──► h1-1
@@ -30,12 +30,11 @@ const PARKING_LOT: &str = r#"
 "#;
 
 fn class(text: &str, settings: &[(&str, &str)]) -> ClassSummary {
-    let own = |(path, value): &(&str, &str)| ((*path).to_owned(), (*value).to_owned());
-    let overrides = Overrides::texts(settings.iter().map(own).collect());
-    let source = ScenarioSource::parse("served.toml", text, Path::new("."), &overrides).unwrap();
-    let mut run = Run::new(compile(&source, false).unwrap(), Engine::Fast);
-    while !run.advance(1_000_000).done {}
-    run.summary().classes.swap_remove(0)
+    class_in(Path::new("."), text, settings)
+}
+
+fn class_in(folder: &Path, text: &str, settings: &[(&str, &str)]) -> ClassSummary {
+    summary_of(&compiled_in(folder, text, settings)).classes.swap_remove(0)
 }
 
 /// A third of the senders' capacity is accepted on average, and a quarter of the least served: three
@@ -92,4 +91,118 @@ fn a_light_load_leaves_nothing_behind() {
     assert_eq!((class.served.senders_behind, class.served.destinations_behind), (0, 0));
     let least = class.served.least_served_load.unwrap();
     assert!(least > 0.9 * class.accepted_load && least <= class.accepted_load, "{least}");
+}
+
+#[test]
+fn fair_senders_of_few_messages_are_not_told_apart_by_chance() {
+    // 64 hosts send 512 B in pairs at a twentieth of a link: 62.5 messages in 4 ms, and their number
+    // varies by 8.
+    let text = r#"
+        topology.generate.star.hosts = 64
+        network.preset = "myrinet-1280"
+        [[traffic]]
+        load = 0.05
+        length = { fixed = "512 B" }
+        destinations = { tornado = { dimensions = [64] } }
+        [stop]
+        time = "4 ms"
+        warm_up = "0 ps"
+    "#;
+    let served = class(text, &[]);
+    let least = served.served.least_served_load.unwrap();
+    assert!(least > 0.9 * served.accepted_load, "{least}: {served:?}");
+    // 19 messages each, and never 30.
+    let few = class(text, &[("stop.time", "\"1200 us\"")]);
+    assert_eq!((few.served.least_served_load, few.served.least_served), (None, None));
+}
+
+#[test]
+fn flows_of_few_messages_are_not_compared() {
+    // Each of 16 hosts sends some 94 messages to 15 others: 6 a flow.
+    let text = r#"
+        topology.generate.star.hosts = 16
+        network.preset = "myrinet-1280"
+        [[traffic]]
+        load = 0.1
+        length = { fixed = "512 B" }
+        [stop]
+        time = "3 ms"
+        warm_up = "0 ps"
+        [measure]
+        flows = true
+    "#;
+    let name = class(text, &[]).served.least_served.unwrap();
+    assert!(name.starts_with('h') && !name.contains(" -> "), "{name}");
+}
+
+#[test]
+fn senders_of_unequal_loads_are_compared_by_their_shares() {
+    // h1 offers 0.3 and h2 0.9 to one host, whose link round robin shares out by halves: h1 gets all
+    // that it asks for, which is half of the mean load, and h2 what is left, at 1.5 times the mean.
+    let text = r#"
+        topology.generate.star.hosts = 3
+        network.preset = "myrinet-1280"
+        [[traffic]]
+        hosts = ["h1", "h2"]
+        arrivals = "constant"
+        load = 0.6
+        length = { fixed = "512 B" }
+        destinations = { matrix = "demand.csv" }
+        [stop]
+        time = "4 ms"
+        warm_up = "1 ms"
+    "#;
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("served");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("demand.csv"), "from,h0\nh1,1\nh2,3\n").unwrap();
+    let served = class_in(&folder, text, &[]);
+    assert_eq!(served.served.least_served.as_deref(), Some("h2"));
+    let least = served.served.least_served_load.unwrap();
+    let of_h2 = 2.0 * served.accepted_load - 0.3;
+    assert!((least / (of_h2 / 1.5) - 1.0).abs() < 0.01, "{least}: {served:?}");
+}
+
+#[test]
+fn senders_without_a_load_are_compared_by_what_they_created() {
+    // A server replies to each request with twelve times its payload, and is the only sender.
+    let text = r#"
+        topology.generate.star.hosts = 2
+        network.preset = "myrinet-1280"
+        [[traffic]]
+        name = "replies"
+        arrivals = { reply = { to = "requests" } }
+        length = { fixed = "768 B" }
+        [[traffic]]
+        name = "requests"
+        hosts = ["h0"]
+        destinations = { host = "h1" }
+        load = 0.2
+        length = { fixed = "64 B" }
+        [stop]
+        time = "4 ms"
+        warm_up = "1 ms"
+    "#;
+    let served = class(text, &[]);
+    assert_eq!(served.served.least_served.as_deref(), Some("h1"));
+    assert!(served.accepted_load < 0.6 * served.generated_load, "{served:?}");
+    let least = served.served.least_served_load.unwrap();
+    assert!((least / served.accepted_load - 1.0).abs() < 1e-9, "{least}: {served:?}");
+}
+
+#[test]
+fn an_endpoint_falls_behind_from_a_twentieth_of_its_payload_on() {
+    // The destination takes 0.95 of its link: at three times 0.35 a tenth stays behind, and at three
+    // times 0.325 a fortieth.
+    let at = |load: &str| {
+        let settings = [("traffic.0.arrivals", "\"constant\""), ("traffic.0.load", load)];
+        class(PARKING_LOT, &settings).served
+    };
+    let above = at("0.35");
+    let share = above.least_served_destination_share.unwrap();
+    assert!((0.85..0.94).contains(&share), "{share}");
+    assert_eq!(above.destinations_behind, 1);
+    let below = at("0.325");
+    let share = below.least_served_destination_share.unwrap();
+    assert!((0.955..0.995).contains(&share), "{share}");
+    assert_eq!(below.destinations_behind, 0);
 }
