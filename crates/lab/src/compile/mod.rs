@@ -93,6 +93,7 @@ pub fn compile_observed(
     let scenario = &source.scenario;
     let (fabric, is_dump) = (origin.loaded.fabric, origin.loaded.is_dump);
     let parameters = scenario.network.parameters();
+    classes::check_limit(source, parameters.packet_max)?;
     let in_transit = in_transit::plan(source, &parameters)?;
     let mut gathered = Gathered { files: origin.file.into_iter().collect(), ..Gathered::default() };
     let kind = NetworkKind::of(source, &parameters, &mut gathered)?;

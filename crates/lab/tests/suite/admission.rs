@@ -29,8 +29,22 @@ fn what_could_never_work_is_refused_with_its_key() {
     for (preset, settings, said) in [
         (
             "infiniband-ndr",
-            vec![("network.admission.length", "64 KiB"), ("network.packets.buffer", "8 KiB")],
+            vec![
+                ("network.admission.length", "64 KiB"),
+                ("network.packets.buffer", "8 KiB"),
+                ("network.packet_max", "64 KiB"),
+            ],
             "a probe has 64 KiB of payload",
+        ),
+        (
+            "infiniband-ndr",
+            vec![("network.admission.length", "5000 B")],
+            "probes of admission control carry 5000 B, and infiniband-ndr has packets of at most 4 KiB",
+        ),
+        (
+            "yum-1600",
+            vec![("network.packet_max", "400 B"), ("network.admission.length", "401 B")],
+            "and network.packet_max allows packets of at most 400 B of payload",
         ),
         ("yum-1600", vec![("traffic.0.streams.solicits", "400")], "would never be admitted"),
         ("yum-1600", vec![("network.admission.lease", "1 us")], "a lease is at least as long"),

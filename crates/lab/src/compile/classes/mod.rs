@@ -35,8 +35,8 @@ mod window;
 pub(super) use hosts::{Hosts, matching};
 pub(super) use lengths::payload;
 pub(super) use policing::check_packets;
-pub(super) use sending::check_packet_max;
 pub(super) use sending::priority_of;
+pub(super) use sending::{check_limit, check_packet_max};
 pub(super) use window::check_paces;
 
 use super::gathered::Gathered;

@@ -4,6 +4,7 @@ use super::context::ClassContext;
 use super::lengths::payload;
 use crate::compile::gathered::Gathered;
 use crate::compile::longest::sent_as;
+use crate::compile::written::first_written;
 use crate::error::LabError;
 use crate::scenario::ScenarioSource;
 use gingham_kernel::Bytes;
@@ -118,12 +119,32 @@ fn bounded(per_switch: u32, max: Option<Bytes>) -> SegmentationPlan {
     SegmentationPlan::ByHops(lengths.collect())
 }
 
-fn packet_max_message(source: &ScenarioSource, bytes: Bytes, max: Bytes) -> String {
+/// Refuses a limit that leaves packets no payload.
+pub(in crate::compile) fn check_limit(
+    source: &ScenarioSource,
+    max: Option<Bytes>,
+) -> Result<(), LabError> {
+    match max {
+        Some(Bytes(0)) => {
+            let message = "a packet carries at least 1 B of payload, not 0 B; for packets of any \
+                           length leave packet_max out";
+            Err(source.refuse("network.packet_max", message).into())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The subject and verb of a sentence on the longest packets.
+fn whose_limit(source: &ScenarioSource) -> String {
     let network = &source.scenario.network;
-    let whose = match network.packet_max {
+    match network.packet_max {
         Some(_) => "network.packet_max allows".to_owned(),
         None => format!("{} has", network.preset().name()),
-    };
+    }
+}
+
+fn packet_max_message(source: &ScenarioSource, bytes: Bytes, max: Bytes) -> String {
+    let whose = whose_limit(source);
     let carries = match bytes {
         Bytes(bytes) if bytes >= u64::from(u32::MAX) => "may be of any length".to_owned(),
         bytes => format!("carries {bytes}"),
@@ -141,6 +162,7 @@ pub(in crate::compile) fn check_packet_max(
     max: Option<Bytes>,
 ) -> Result<(), LabError> {
     let Some(max) = max else { return Ok(()) };
+    check_probes(source, plan, max)?;
     for (index, class) in plan.classes.iter().enumerate() {
         let messages = class.sources.iter().map(|source| *source.payload_bytes().end());
         let Some(message) = messages.max() else { continue };
@@ -152,4 +174,20 @@ pub(in crate::compile) fn check_packet_max(
         }
     }
     Ok(())
+}
+
+/// Refuses probes of admission control that carry more than a packet may.
+fn check_probes(source: &ScenarioSource, plan: &Plan, max: Bytes) -> Result<(), LabError> {
+    let Some(admission) = &plan.admission else { return Ok(()) };
+    let probe = Bytes(admission.payload_bytes.into());
+    if probe <= max {
+        return Ok(());
+    }
+    let length = "network.admission.length";
+    let message = format!(
+        "probes of admission control carry {probe}, and {} packets of at most {max} of payload: let {length} be \
+         shorter, or raise network.packet_max",
+        whose_limit(source)
+    );
+    Err(source.refuse(first_written(source, &[length, "network.packet_max"]), message).into())
 }
