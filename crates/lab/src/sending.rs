@@ -36,7 +36,9 @@ impl Compiled {
         let plan = &*self.plan;
         let follows_route = |class: &ClassPlan| match class.segmentation {
             SegmentationPlan::None | SegmentationPlan::Fixed(_) => false,
-            SegmentationPlan::PerSwitch(_) | SegmentationPlan::ByHops(_) => true,
+            SegmentationPlan::PerSwitch(_)
+            | SegmentationPlan::PerSwitchUpTo { .. }
+            | SegmentationPlan::ByHops(_) => true,
         };
         let wanted = plan.classes.iter().any(follows_route);
         let lengths = if wanted { route_lengths(plan) } else { BTreeSet::new() };
@@ -52,7 +54,9 @@ impl Compiled {
                             bytes => LongestPayload::Fixed(bytes),
                         }
                     }
-                    SegmentationPlan::PerSwitch(_) | SegmentationPlan::ByHops(_) => {
+                    SegmentationPlan::PerSwitch(_)
+                    | SegmentationPlan::PerSwitchUpTo { .. }
+                    | SegmentationPlan::ByHops(_) => {
                         let by_route = lengths.iter().map(|length| (*length, longest(length)));
                         LongestPayload::ByRoute(by_route.collect())
                     }

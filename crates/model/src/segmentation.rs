@@ -63,6 +63,13 @@ pub enum SegmentationPlan {
     Fixed(u32),
     /// So much for each switch on the route.
     PerSwitch(u32),
+    /// The same, up to a longest packet.
+    PerSwitchUpTo {
+        /// Payload for each switch on the route.
+        per_switch: u32,
+        /// The most payload of a packet.
+        longest: u32,
+    },
     /// By the number of switches on the route, from one on; the last for all longer ones.
     ByHops(Box<[u32]>),
 }
@@ -75,13 +82,18 @@ impl SegmentationPlan {
         match self {
             Self::None => u32::MAX,
             Self::Fixed(bytes) => *bytes,
-            Self::PerSwitch(bytes) => {
-                let switches = u32::try_from(switches().max(1)).unwrap_or(u32::MAX);
-                bytes.saturating_mul(switches)
+            Self::PerSwitch(bytes) => over_switches(*bytes, switches()),
+            Self::PerSwitchUpTo { per_switch, longest } => {
+                over_switches(*per_switch, switches()).min(*longest)
             }
             Self::ByHops(bytes) => bytes[switches().clamp(1, bytes.len()) - 1],
         }
     }
+}
+
+/// So many bytes for each of some switches, at least one.
+fn over_switches(bytes: u32, switches: usize) -> u32 {
+    bytes.saturating_mul(u32::try_from(switches.max(1)).unwrap_or(u32::MAX))
 }
 
 /// Adds the bare name `adaptive` to the schema.
@@ -166,5 +178,10 @@ mod tests {
         );
         // 2^31 for each of two switches: more than any message has.
         assert_eq!(SegmentationPlan::PerSwitch(1 << 31).longest_bytes(|| 2), u32::MAX);
+        let bounded = SegmentationPlan::PerSwitchUpTo { per_switch: 80, longest: 200 };
+        assert_eq!(
+            [0, 1, 2, 3, 7].map(|switches| bounded.longest_bytes(|| switches)),
+            [80, 80, 160, 200, 200]
+        );
     }
 }

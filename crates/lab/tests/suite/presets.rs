@@ -360,6 +360,13 @@ fn adaptive_segments_count_up_to_the_longest_packet() {
     // No technology, no limit.
     assert_eq!(plan_of("preset = \"santos-4x\"", "{ adaptive = \"2 KiB\" }")[1], 4_096);
     assert_eq!(plan_of("preset = \"myrinet-1280\"", "{ adaptive = \"5000 B\" }")[3], 45_000);
+    // A long limit takes no more memory than a short one.
+    let long = "preset = \"myrinet-1280\", packet_max = \"1 GiB\"";
+    assert_eq!(plan_of(long, "{ adaptive = \"1 B\" }"), [1, 2, 3, 9]);
+    let traffic = "load = 0.1, length.fixed = \"64 B\", segmentation = { adaptive = \"1 B\" }";
+    let plan = compiled(&chain(2, long, traffic)).unwrap().plan;
+    let expected = SegmentationPlan::PerSwitchUpTo { per_switch: 1, longest: 1 << 30 };
+    assert_eq!(plan.classes[0].segmentation, expected);
     let none = "load = 0.1, length.fixed = \"64000 B\", segmentation = \"none\"";
     compiled(&chain(2, "preset = \"myrinet-1280\"", none)).unwrap();
 }
@@ -375,6 +382,20 @@ fn a_network_may_name_its_longest_packet() {
     let answer =
         "load = 0.1, length.fixed = \"64 B\", window = { packets = 1, answer.length = \"4 KiB\" }";
     assert_eq!(refusal(raw, answer)["key"], "traffic[0].window.answer.length");
+}
+
+#[test]
+fn a_longest_packet_without_payload_is_refused_at_its_own_key() {
+    for (preset, traffic) in [
+        ("infiniband-ndr", "load = 0.1"),
+        ("myrinet-1280", "load = 0.1, length.fixed = \"64 B\""),
+        ("myrinet-1280", "load = 0.1, length.fixed = \"64 B\", segmentation = \"adaptive\""),
+    ] {
+        let found = refusal(&format!("preset = \"{preset}\", packet_max = \"0 B\""), traffic);
+        assert_eq!(found["key"], "network.packet_max", "{preset}: {found}");
+        let message = found["message"].as_str().unwrap();
+        assert!(message.contains("at least 1 B of payload"), "{message}");
+    }
 }
 
 /// Payload of h0, whose packets carry 4,096 B, as a share of the link into h5, to which h1 to h4 send

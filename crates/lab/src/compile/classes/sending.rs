@@ -101,22 +101,14 @@ impl ClassContext<'_> {
     }
 }
 
-/// The segmentation that gives each switch on the route so many bytes, up to the longest packet of
-/// the network.
+/// The segmentation that gives each switch on the route `per_switch` bytes, up to the longest packet
+/// of the network.
 fn bounded(per_switch: u32, max: Option<Bytes>) -> SegmentationPlan {
-    let Some(max) = max.and_then(|max| u32::try_from(max.0).ok()) else {
-        return SegmentationPlan::PerSwitch(per_switch);
-    };
-    // A limit of 0 B is refused with the plan.
-    let max = max.max(1);
-    if per_switch >= max {
-        return SegmentationPlan::Fixed(max);
+    match max.and_then(|max| u32::try_from(max.0).ok()) {
+        None => SegmentationPlan::PerSwitch(per_switch),
+        Some(longest) if per_switch >= longest => SegmentationPlan::Fixed(longest),
+        Some(longest) => SegmentationPlan::PerSwitchUpTo { per_switch, longest },
     }
-    let lengths = (1..=max.div_ceil(per_switch)).map(|switches| {
-        let length = u64::from(per_switch) * u64::from(switches);
-        u32::try_from(length).map_or(max, |length| length.min(max))
-    });
-    SegmentationPlan::ByHops(lengths.collect())
 }
 
 /// Refuses a limit that leaves packets no payload.
