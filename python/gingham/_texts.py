@@ -32,8 +32,13 @@ def time_with_interval(mean_ns: float | None, half_width_ns: float | None) -> st
 
 
 def with_interval(mean: float, half_width: float | None) -> str:
-    """Return a mean with the half-width of its 95 % interval, to two digits of the latter."""
-    if not half_width:
+    """Return a mean with the half-width of its 95 % interval, to two digits of the latter.
+
+    >>> with_interval(1.73832, 3.2e-16)
+    '1.738 ± 0'
+    """
+    # A smaller share of the mean is rounding.
+    if not half_width or half_width < 1e-12 * abs(mean):
         return f"{mean:,.4g} ± {'?' if half_width is None else 0}"
     digits = max(0, 1 - math.floor(math.log10(half_width)))
     return f"{mean:,.{digits}f} ± {half_width:,.{digits}f}"

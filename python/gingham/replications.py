@@ -77,13 +77,15 @@ def replicate(
     *,
     allow_deadlock: bool = False,
     output: str | os.PathLike[str] | None = None,
+    resume: bool = False,
     workers: int | None = None,
     on_progress: Callable[[SweepProgress], object] | None = None,
 ) -> Replications:
     """Run a scenario with several seeds, derived from its own, and combine the runs.
 
     With `output`, the runs are written there as the folder of a sweep, readable by
-    `gingham.Results`. Runs are made in parallel on all cores, or on `workers` of them.
+    `gingham.Results`; `resume` continues such a folder without repeating its runs. Runs are made in
+    parallel on all cores, or on `workers` of them.
     """
     if not isinstance(scenario, Scenario):
         scenario = Scenario.load(chosen(scenario))
@@ -91,7 +93,7 @@ def replicate(
     sweep = sweep_of(scenario, replications, allow_deadlock=allow_deadlock)
     with folder_for(output) as folder:
         how: dict[str, Any] = {"workers": workers or cores(), "on_progress": on_progress}
-        results = run_sweep(sweep, folder, **how)
+        results = run_sweep(sweep, folder, resume=resume, **how)
         return Replications(scenario, summary_of(results))
 
 

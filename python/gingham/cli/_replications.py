@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from gingham.scenario import Scenario
 
 
+# A half-width below this share of its mean is rounding.
+ROUNDING = 1e-12
+
+
 def require_replicable(given: Mapping[str, object]) -> None:
     """Raise `click.BadOptionUsage` for an option that cannot be combined with replications.
 
@@ -31,14 +35,19 @@ def require_replicable(given: Mapping[str, object]) -> None:
 
 
 def run_replications(
-    scenario: Scenario, replications: int, output: Path | None, *, allow_deadlock: bool
+    scenario: Scenario,
+    replications: int,
+    output: Path | None,
+    *,
+    allow_deadlock: bool,
+    resume: bool,
 ) -> Replications:
     """Start the runs and show their progress; an interrupt reports the runs that are kept."""
     from gingham.replications import replicate
     from gingham.store import require_place
 
     if output:
-        require_place(output, resume=False)
+        require_place(output, resume=resume)
     try:
         with sweep_shown() as on_progress:
             return replicate(
@@ -46,10 +55,11 @@ def run_replications(
                 replications,
                 allow_deadlock=allow_deadlock,
                 output=output,
+                resume=resume,
                 on_progress=on_progress,
             )
     except KeyboardInterrupt:
-        kept = [f"finished runs are kept in {output}"] if output else []
+        kept = [f"finished runs are kept in {output}; --resume continues them"] if output else []
         raise KeyboardInterrupt(*kept) from None
 
 
@@ -67,7 +77,10 @@ def print_replications(found: Replications, output: Path | None, *, as_json: boo
     if found.summary["makespan_ps"] is not None:
         spans = ("makespan_ps", "makespan_half_width_ps")
         mean, half = (found.summary[name] / 1e3 for name in spans)
-        show(text(f"makespan: {time_with_interval(mean, half)}" if half else time_text(mean)))
+        # The means of equal numbers may differ by rounding.
+        varies = half and half > ROUNDING * mean
+        span = time_with_interval(mean, half) if varies else time_text(mean)
+        show(text(f"makespan: {span}"))
     show(text(f"verdict: {found.verdict}", "bold"))
     print_prose(found.summary["verdict_reason"], indent=2)
     if output:

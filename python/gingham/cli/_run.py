@@ -99,6 +99,11 @@ SEVERAL_RUNS = (
     help="Run N seeds, derived from that of the scenario, on all cores, and print means with "
     "intervals over these runs. The folder of -o then has the format of a sweep.",
 )
+@click.option(
+    "--resume",
+    is_flag=True,
+    help="Continue the folder of -o of an interrupted --replications without repeating its runs.",
+)
 @allow_deadlock_option
 @strict_option
 @output_option(help="Run folder to write: tables and manifest; `gingham plot` draws it.")
@@ -117,6 +122,7 @@ def run(
     seed: int | None,
     engine: Engine,
     replications: int | None,
+    resume: bool,
     allow_deadlock: bool,
     strict: bool,
     output: Path | None,
@@ -160,10 +166,14 @@ def run(
     if replications:
         slow = engine if engine != "fast" else None
         require_replicable({"--engine": slow, "--plot": plot, "--force": force})
-        together = run_replications(changed, replications, output, allow_deadlock=allow_deadlock)
+        together = run_replications(
+            changed, replications, output, allow_deadlock=allow_deadlock, resume=resume
+        )
         print_replications(together, output, as_json=as_json)
         each = sorted(together.summary["verdicts"], key=FROM_BEST.index, reverse=True)
         raise click.exceptions.Exit(exit_code([together.verdict, *each], strict=strict))
+    if resume:
+        raise click.BadOptionUsage("--resume", "--resume continues --replications: give both")
     require_place(changed, output)
     with run_folder(output, overwrite=force) as folder, interruptible(folder):
         with progress_shown() as on_progress:

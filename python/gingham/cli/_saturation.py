@@ -125,6 +125,10 @@ def facts(found: Saturation, folder: Path, tolerance: float) -> list[tuple[str, 
     if found.load is None:
         rows.append(("saturation load", f"above {min(one.low for one in found.brackets):g}"))
         rows.extend(("", line) for line in open_brackets(found))
+    elif not any(one.low for one in found.brackets):
+        highest = max(one.high for one in found.brackets if one.high is not None)
+        rows.append(("saturation load", f"below {highest:.4g}: no run below it was ok"))
+        rows.append(("", "longer runs, such as a larger stop.time, may find one that is"))
     else:
         rows.append(("saturation load", load_text(found.load)))
         rows.append(("replications", brackets_text(found, tolerance)))

@@ -83,7 +83,8 @@ class SaturationLoad:
     high: float | None
     # Distance from the mean to the farther end.
     half_width: float | None
-    # Whether an end comes from the union of the brackets rather than from the 95 % interval.
+    # Whether an end comes from the union of the brackets rather than from the 95 % interval, or the
+    # interval is all of that union.
     clipped: bool
     count: int
 
@@ -334,7 +335,7 @@ def between(pairs: Iterable[tuple[float, float]]) -> SaturationLoad:
     mean = (lows.mean + highs.mean) / 2
     if lows.low is None or highs.high is None:
         return SaturationLoad(mean, None, None, None, clipped=False, count=lows.count)
-    low = max(lows.low, min(low for low, _ in ends))
-    high = min(highs.high, max(high for _, high in ends))
-    clipped = low > lows.low or high < highs.high
+    union = min(low for low, _ in ends), max(high for _, high in ends)
+    low, high = max(lows.low, union[0]), min(highs.high, union[1])
+    clipped = low > lows.low or high < highs.high or (low, high) == union
     return SaturationLoad(mean, low, high, max(mean - low, high - mean), clipped, lows.count)

@@ -95,7 +95,7 @@ class Network:
         return of_rows(self.utilisation, rows)
 
     def has_credits(self) -> bool:
-        """Whether waits for credits were not counted (earlier results), and only fills are known."""
+        """Whether waits for credits were not counted (earlier results) and only fills are known."""
         return bool(np.isnan(self.stopped_share).all() and np.isfinite(self.fill).any())
 
     def stops(self, rows: Sequence[int] | Indices) -> Floats:

@@ -37,10 +37,6 @@ fn class_in(folder: &Path, text: &str, settings: &[(&str, &str)]) -> ClassSummar
     summary_of(&compiled_in(folder, text, settings)).classes.swap_remove(0)
 }
 
-fn class_in(folder: &Path, text: &str, settings: &[(&str, &str)]) -> ClassSummary {
-    summary_of(&compiled_in(folder, text, settings)).classes.swap_remove(0)
-}
-
 /// The accepted load is a third of the senders' capacity on average, and a quarter for the least
 /// served sender: three quarters of the mean.
 fn assert_parking_lot(class: &ClassSummary) {
