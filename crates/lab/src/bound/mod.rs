@@ -139,7 +139,7 @@ impl TrafficBound {
         let hosts = plan.fabric.endpoint_ids().filter(|host| used(&ejection(plan, *host)));
         let host = hosts
             .map(|host| (host, share(ejection(plan, host))))
-            .max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)));
+            .reduce(|a, b| if is_fuller(b.1, a.1) { b } else { a });
         ClassBound {
             kind: own.kind,
             load: self.bound_load(plan, id),
@@ -325,7 +325,13 @@ fn ejection(plan: &Plan, endpoint: EndpointId) -> ChannelId {
 
 /// The fullest of the given channels; the first one in a tie.
 fn fuller(channels: impl Iterator<Item = Loaded>) -> Option<Loaded> {
-    channels.reduce(|a, b| if b.share > a.share { b } else { a })
+    channels.reduce(|a, b| if is_fuller(b.share, a.share) { b } else { a })
+}
+
+/// Whether a share is larger than another by more than rounding: equal shares may be summed in
+/// different orders.
+fn is_fuller(share: f64, than: f64) -> bool {
+    share > than * (1.0 + ROUNDING)
 }
 
 #[cfg(test)]

@@ -22,8 +22,12 @@ pub(crate) fn completed(
     let mut completed = source.clone();
     let preset = preset(source, origin)?;
     completed.scenario.network.preset = Some(preset);
-    if let Some(packet) = preset.figures().packet {
-        let packet = completed.scenario.network.packet_max.map_or(packet, |most| packet.min(most));
+    let figures = preset.figures();
+    if let Some(packet) = figures.packet {
+        // A preset whose packets are as long as its limit follows a limit that is given either way.
+        let is_longest = figures.packet_max == figures.packet;
+        let limited = |most| if is_longest { most } else { packet.min(most) };
+        let packet = completed.scenario.network.packet_max.map_or(packet, limited);
         for class in &mut completed.scenario.traffic {
             if !matches!(class.arrivals, Arrivals::Schedule(_)) && class.streams.is_none() {
                 class.length.get_or_insert(Lengths::Fixed(packet));

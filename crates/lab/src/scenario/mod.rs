@@ -58,6 +58,7 @@ pub use policing::{Excess, Policing};
 pub use posting::{
     Adapters, CongestionControl, Credits, Dma, LaneName, Post, RefusedPost, Retry, SelfTuned,
 };
+pub(crate) use preset::INFINIBAND_PACKET_MAX;
 pub use preset::Preset;
 pub use routing::{AdaptiveRouting, AlternativePaths, Routing};
 pub use streams::{Deadline, Mpeg2, OnOffData, Placement, StreamData, Streams, Trace};

@@ -218,7 +218,7 @@ fn infiniband(generation: Generation, switch_ns: u64, port_buffer: u64) -> Figur
         lane_buffer_max: Some(Bytes(GRANT_MAX)),
         flit: Bytes(64),
         packet: Some(Bytes(if is_coded_by_the_byte { 2_048 } else { 4_096 })),
-        packet_max: Some(Bytes(INFINIBAND_PACKET_MAX)),
+        packet_max: Some(INFINIBAND_PACKET_MAX),
         ..of_a_paper(1, 10)
     }
 }
@@ -259,7 +259,7 @@ const GRANT_MAX: u64 = 2_048 * 64;
 
 /// Longest path MTU of InfiniBand, and thus the largest payload of a packet (InfiniBand
 /// Architecture Specification, Volume 1, section 7.7.8).
-const INFINIBAND_PACKET_MAX: u64 = 4_096;
+pub(crate) const INFINIBAND_PACKET_MAX: Bytes = Bytes(4_096);
 
 /// Presets of InfiniBand, by generation; FDR10 has the switches of FDR.
 const GENERATIONS: [(Generation, Preset); 9] = [
@@ -284,11 +284,15 @@ impl Preset {
         found.expect("every generation has a preset").1
     }
 
+    /// Whether this is a generation of InfiniBand.
+    pub(crate) fn is_infiniband(self) -> bool {
+        GENERATIONS.iter().any(|(_, preset)| *preset == self)
+    }
+
     /// Whether it stands for links of a generation; `None` for one that stands for no InfiniBand of
     /// today.
     pub(super) fn stands_for(self, generation: Generation) -> Option<bool> {
-        let is_infiniband = GENERATIONS.iter().any(|(_, preset)| *preset == self);
-        is_infiniband.then(|| Self::of_generation(generation) == self)
+        self.is_infiniband().then(|| Self::of_generation(generation) == self)
     }
 
     /// The kind that its paper models, if it is of one.

@@ -376,6 +376,12 @@ fn a_network_may_name_its_longest_packet() {
     let network = "preset = \"infiniband-ndr\", packet_max = \"2 KiB\"";
     let plan = compiled(&chain(2, network, "load = 0.1")).unwrap().plan;
     assert_eq!(plan.classes[0].segmentation, SegmentationPlan::Fixed(2_048));
+    // Jumbo frames: packets follow the limit. No InfiniBand packet exceeds the longest path MTU.
+    let jumbo = "preset = \"roce-400\", packet_max = \"8 KiB\"";
+    let plan = compiled(&chain(2, jumbo, "load = 0.1")).unwrap().plan;
+    assert_eq!(plan.classes[0].segmentation, SegmentationPlan::Fixed(8_192));
+    let beyond = "preset = \"infiniband-ndr\", packet_max = \"8 KiB\"";
+    assert_eq!(refusal(beyond, "load = 0.1")["key"], "network.packet_max");
     let raw = "preset = \"myrinet-1280\", packet_max = \"2 KiB\"";
     let found = refusal(raw, "load = 0.1, length.fixed = \"4 KiB\"");
     assert_eq!(found["key"], "traffic[0].segmentation");

@@ -6,7 +6,7 @@ use crate::compile::gathered::Gathered;
 use crate::compile::longest::sent_as;
 use crate::compile::written::first_written;
 use crate::error::LabError;
-use crate::scenario::ScenarioSource;
+use crate::scenario::{INFINIBAND_PACKET_MAX, ScenarioSource};
 use gingham_kernel::Bytes;
 use gingham_model::{Plan, Priority, Segmentation, SegmentationPlan};
 
@@ -111,15 +111,25 @@ fn bounded(per_switch: u32, max: Option<Bytes>) -> SegmentationPlan {
     }
 }
 
-/// Refuses a limit that leaves packets no payload.
+/// Rejects a limit that leaves packets no payload, or exceeds the longest path MTU of InfiniBand.
 pub(in crate::compile) fn check_limit(
     source: &ScenarioSource,
     max: Option<Bytes>,
 ) -> Result<(), LabError> {
+    let network = &source.scenario.network;
+    let is_infiniband = network.preset().is_infiniband();
     match max {
         Some(Bytes(0)) => {
             let message = "a packet carries at least 1 B of payload, not 0 B; for packets of any \
                            length leave packet_max out";
+            Err(source.refuse("network.packet_max", message).into())
+        }
+        Some(max) if is_infiniband && max > INFINIBAND_PACKET_MAX => {
+            let message = format!(
+                "{} has packets of at most {INFINIBAND_PACKET_MAX} of payload, the longest path MTU of InfiniBand, not \
+                 {max}",
+                network.preset().name()
+            );
             Err(source.refuse("network.packet_max", message).into())
         }
         _ => Ok(()),
@@ -141,10 +151,11 @@ fn packet_max_message(source: &ScenarioSource, bytes: Bytes, max: Bytes) -> Stri
         Bytes(bytes) if bytes >= u64::from(u32::MAX) => "may be of any length".to_owned(),
         bytes => format!("carries {bytes}"),
     };
-    format!(
-        "a packet {carries}, and {whose} packets of at most {max} of payload: cut messages with segmentation = \
-         {{ fixed = \"{max}\" }}, or raise network.packet_max"
-    )
+    let cut = format!("cut messages with segmentation = {{ fixed = \"{max}\" }}");
+    let is_longest =
+        source.scenario.network.preset().is_infiniband() && max == INFINIBAND_PACKET_MAX;
+    let cure = if is_longest { cut } else { format!("{cut}, or raise network.packet_max") };
+    format!("a packet {carries}, and {whose} packets of at most {max} of payload: {cure}")
 }
 
 /// Rejects classes whose messages are not segmented into packets of a length that the network
