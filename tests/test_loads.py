@@ -344,7 +344,7 @@ def test_a_curve_has_a_row_a_point_with_intervals(tmp_path: Path) -> None:
     assert light["accepted_load"] == pytest.approx(0.05, abs=0.01)
     assert light["accepted_load_half_width"] > 0
     assert 0 < light["latency_mean_ns"] < light["latency_p99_ns"]
-    # No sender created the 30 messages from which on it is compared.
+    # No sender created the 30 messages that a comparison needs.
     assert light["least_served_load"] is None
     # Latency of saturated runs has no mean.
     assert (heavy["latency_mean_ns"], heavy["latency_p99_ns"]) == (None, None)

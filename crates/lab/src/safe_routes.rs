@@ -15,13 +15,14 @@ use gingham_topology::routing::{
 };
 use gingham_topology::{Fabric, Grid};
 
-/// Switches up to which the candidates are compared.
+/// Largest number of switches for a comparison of the candidates.
 const SWITCHES_MAX: usize = 512;
-/// Switches up to which `simple-routes` is a candidate: on 114 it takes 0.2 s, on 264 over 2 s.
+/// Largest number of switches for the candidate `simple-routes`: on 114 it takes 0.2 s, on 264 over
+/// 2 s.
 const SIMPLE_SWITCHES_MAX: usize = 128;
-/// Switches up to which `smart` is a candidate: on 36 it takes 0.2 s, on 60 over 4 s.
+/// Largest number of switches for the candidate `smart`: on 36 it takes 0.2 s, on 60 over 4 s.
 const SMART_SWITCHES_MAX: usize = 40;
-/// Pairs of hosts up to which the candidates are compared: 2,048 hosts.
+/// Largest number of host pairs for a comparison of the candidates: 2,048 hosts.
 const HOST_PAIRS_MAX: usize = 1 << 22;
 
 /// An algorithm proved free of deadlock on a fabric.

@@ -63,7 +63,7 @@ pub enum SegmentationPlan {
     Fixed(u32),
     /// So much for each switch on the route.
     PerSwitch(u32),
-    /// The same, up to a longest packet.
+    /// Payload for each switch on the route, up to a longest packet.
     PerSwitchUpTo {
         /// Payload for each switch on the route.
         per_switch: u32,
@@ -91,7 +91,7 @@ impl SegmentationPlan {
     }
 }
 
-/// So many bytes for each of some switches, at least one.
+/// Returns `bytes` times the number of switches, counted as at least one.
 fn over_switches(bytes: u32, switches: usize) -> u32 {
     bytes.saturating_mul(u32::try_from(switches.max(1)).unwrap_or(u32::MAX))
 }

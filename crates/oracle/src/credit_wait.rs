@@ -1,8 +1,8 @@
-//! The time for which a channel waited for credits.
+//! Time that a channel waited for credits.
 
 use gingham_kernel::Time;
 
-/// The time for which the sender of a channel had something ready and no credits for it.
+/// Time that the sender of a channel had something ready and no credits for it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct CreditWait {
     /// Start of the wait that lasts, if one does.

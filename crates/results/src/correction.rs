@@ -6,7 +6,7 @@
 //!   sums up to     0    -2    +1     0     -1    0     a random walk if sections are independent, else bounded
 //! ```
 //!
-//! Both work on the residuals `y_i` of sections: what a section adds to the sum beyond the mean.
+//! Both work on the residuals `y_i` of sections: the part of a section's sum beyond the mean.
 
 /// `U²` of independent residuals lies below this in one series of a thousand.
 const EDGES_ALONE: f64 = 0.0142;
@@ -26,8 +26,8 @@ const SKEWNESS_SMALL: f64 = 1e-4;
 ///   G(z) = ((1 + 6 b (z - b))^(1/3) - 1) / 2b      b = g / (6 sqrt(k))
 /// ```
 ///
-/// An interval of equal arms around the mean has half the length of this one. It is no shorter than
-/// Student's, and differs by `b^2 (4 t + 20/3 t^3)` where `b` is small.
+/// An interval of equal arms around the mean has half the length of this one. It is at least as
+/// long as Student's, and differs by `b^2 (4 t + 20/3 t^3)` where `b` is small.
 pub(crate) fn skewed_point(point: f64, residuals: &[f64]) -> f64 {
     let b = (skewness(residuals) / (6.0 * count(residuals).sqrt())).abs();
     if b < SKEWNESS_SMALL {
@@ -59,7 +59,7 @@ fn skewness(residuals: &[f64]) -> f64 {
 /// ```
 ///
 /// The residuals of edges are differences of neighbouring boundaries, their sums go nowhere, and
-/// `U²` is about `1 / 2k`: 45 and more of `k` sections are told.
+/// `U²` is about `1 / 2k`: the test detects edges from `k` = 45 sections on.
 ///
 /// The error of the mean is then that of the first and the last boundary. A sender with a constant
 /// period is ahead by a saw tooth of the variance 1/12 message. The squared difference between
@@ -234,7 +234,7 @@ mod tests {
         let found = edges_half_width(&residuals, 64.0, 2.0).unwrap();
         assert!((found - 2.0 * 1.5_f64.sqrt() / 64.0).abs() < 1e-12);
         assert_eq!(edges_half_width(&[0.0; 20], 20.0, 2.0), Some(0.0), "nothing varies");
-        // A few sections do not tell edges from chance.
+        // A few sections do not distinguish edges from chance.
         assert_eq!(edges_half_width(&residuals[..16], 16.0, 2.0), None);
     }
 
@@ -283,7 +283,7 @@ mod tests {
             widths[1] += plain / 500.0;
         }
         assert!(held >= 490, "{held} of 500");
-        // Where a section is nearly a multiple of the period, edges drift and look like a random walk.
+        // If a section is nearly a multiple of the period, edges drift and look like a random walk.
         assert!(told >= 300, "{told} of 500 are told");
         let [ratio, plain] = widths.map(|width| width / f64::sqrt(squares));
         assert!((2.0..=6.0).contains(&ratio), "{ratio} errors, Student's {plain}");

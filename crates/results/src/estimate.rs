@@ -23,8 +23,8 @@
 //!
 //! - **Skewness.** A mean of skewed data that is low by chance comes with a small standard error.
 //!   `t` is replaced by half the length of Willink's interval, which corrects for skewness
-//!   ([`skewed_point`]). The skewness is that of the residuals of all sections, of which there are
-//!   up to three times as many as batches.
+//!   ([`skewed_point`]). The skewness is that of the residuals of all sections, up to three
+//!   times as many as batches.
 //! - **Edges.** If nothing varies but which messages the edges of a section cut off, as with
 //!   constant arrivals and fixed destinations, what one section gains its neighbour loses. The sum of
 //!   all residuals then has the variance of two edges, however many sections lie between them

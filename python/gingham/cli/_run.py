@@ -277,7 +277,7 @@ def least_served(classes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def bounds(classes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield a line per class with the load at which its routes fill a channel."""
+    """Yield a line per class with the load that fills a channel of its routes."""
     for numbers in classes:
         if (load := numbers["bound_load"]) is None or not (channel := numbers["bound_channel"]):
             continue

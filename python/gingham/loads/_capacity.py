@@ -9,9 +9,9 @@
              └──────────────────── offered
 
 Past saturation a network may accept less than it did just below: packets that wait block others,
-and sources near their destinations take what the others lose. (Dally and Towles, "Principles and
-Practices of Interconnection Networks", 2004, sections 23.1 and 25.2: throughput is the accepted
-traffic of the flow that is served least.)
+and sources near their destinations take the share that others lose. (Dally and Towles,
+"Principles and Practices of Interconnection Networks", 2004, sections 23.1 and 25.2: throughput is
+the accepted traffic of the flow that is served least.)
 
 *(ours)*: the minimum of a twentieth (`COLLAPSE_MIN`). The capacity is the highest of the means at
 several loads, so chance makes it too high, and where replications vary little their intervals do

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from gingham import scenario
     from gingham.results import Results
 
-# Digits to which loads are rounded: finer than any tolerance, coarser than rounding errors.
+# Decimal digits of rounded loads: finer than any tolerance, coarser than rounding errors.
 DIGITS = 6
 # The first load is at most these shares of the highest load and of the bound.
 FIRST_SHARE = 1 / 8
@@ -69,7 +69,7 @@ class Bracket:
     high: float | None
     # What the network accepted at `high`, in all.
     accepted: float | None = None
-    # Loads between them at which its runs did not converge, or ended with their workload.
+    # Loads between them whose runs did not converge, or ended with their workload.
     unknown: tuple[float, ...] = ()
 
 
@@ -110,7 +110,7 @@ class Saturation:
     capacity: Accepted | None = None
     # Accepted load at the highest load tried.
     highest: Accepted | None = None
-    # The same, if the network collapses (`_capacity.py`).
+    # Accepted load at the highest load tried, if the network collapses (`_capacity.py`).
     collapse: Accepted | None = None
 
 
@@ -163,7 +163,7 @@ def compiled_bound(base: scenario.Scenario, allow_deadlock: bool) -> float | Non
 
 
 def first_load(bound: float | None, tolerance: float, upto: float) -> float:
-    """Return the load at which the search begins: below the bound, unless the tolerance is above.
+    """Return the first load of the search: below the bound, unless the tolerance is above.
 
     >>> first_load(0.1, 0.01, 1.0), first_load(0.5, 0.01, 1.0), first_load(None, 0.01, 1.0)
     (0.05, 0.125, 0.125)

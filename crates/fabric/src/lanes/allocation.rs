@@ -120,7 +120,7 @@ impl Network {
         self.end_allocation(context);
     }
 
-    /// All outputs have granted what they can.
+    /// Finishes VC allocation after all outputs have granted their lanes.
     pub(crate) fn end_allocation(&mut self, context: &Context) {
         if self.adaptive.is_some() && context.lanes.counts_credits() {
             self.note_short_choices(context);

@@ -1,5 +1,5 @@
-//! What stands before the output lanes of a switch and waits for credits: heads at VC allocation, and
-//! flits at the crossbar where they take their credits there. What stands in output lanes is with
+//! Waits for credits before the output lanes of a switch: heads at VC allocation, and flits at the
+//! crossbar if they take their credits there. Waits of flits in output lanes are in
 //! [`crate::lanes::links`].
 
 use crate::bits::Bits;
@@ -20,7 +20,8 @@ impl Network {
         self.links.set_short(port, is_short);
     }
 
-    /// The same for all ports, where heads choose among outputs: one that waits does so for each of them.
+    /// Records the heads without a lane for all ports if heads choose among outputs. A waiting head
+    /// counts for each of its outputs.
     #[inline(never)]
     pub(crate) fn note_short_choices(&mut self, context: &Context) {
         let Some(heads) = &self.adaptive else { return };
@@ -41,15 +42,15 @@ impl Network {
         }
     }
 
-    /// Whether none of some lanes of an output can be given to a packet of so many flits for want of
-    /// credits alone.
+    /// Whether a packet of `flits` flits can get none of `lanes` of an output for lack of credits
+    /// alone.
     fn is_short(&self, port: usize, lanes: u16, flits: u32, plan: &PipelinePlan) -> bool {
         let free = lanes & !self.links.port(port).held;
         lanes_of(free).any(|lane| self.links.is_released(port, lane))
             && self.could_grant(port, lanes, flits, plan) == 0
     }
 
-    /// Gathers the outputs to which flits may cross, before any does.
+    /// Gathers the outputs that flits may cross to, before any flit crosses.
     #[inline(never)]
     pub(crate) fn gather_unpaid(&mut self) {
         let Self { links, switches, buffers, .. } = self;
@@ -62,7 +63,7 @@ impl Network {
         }
     }
 
-    /// Records to which of the outputs that were gathered flits could have crossed but for credits.
+    /// Records the gathered outputs that flits could have crossed to with more credits.
     #[inline(never)]
     pub(crate) fn note_unpaid(&mut self) {
         for word in 0..self.links.unpaid.words.len() {

@@ -72,7 +72,7 @@ pub(crate) struct Links {
     pub(crate) watched: Option<Box<Watched>>,
     /// By port.
     credit_waits: Vec<CreditWait>,
-    /// Ports of switches to which flits may cross in this tick, where these take their credits then.
+    /// Ports of switches that flits may cross to in this tick, if flits take their credits then.
     pub(crate) unpaid: Bits,
     cycle_ps: u64,
 }
@@ -97,7 +97,7 @@ pub(crate) struct LinkPort {
     after: u16,
     pub(crate) held: u16,
     flags: u8,
-    /// Whether it waits for credits, and what stands before the output lanes and lacks them.
+    /// Credit wait flags: the channel waits; heads or flits before its output lanes lack credits.
     wait: u8,
 }
 

@@ -12,7 +12,7 @@
 //!   lane_matching    VC allocation by iSLIP
 //!   arbiters    those that are not round robin by the flit  queues      worms on their way to each lane
 //!   counts      what channels carried                       waits       who waits for whom
-//!   credit_waits     what waits for credits before output lanes
+//!   credit_waits     waits for credits before output lanes
 //!   columns     the same stages, 64 switches at once, where every flit goes in turn
 //! ```
 //!

@@ -26,7 +26,7 @@ pub(super) struct Carrier<'a> {
     counted: Vec<ChannelId>,
 }
 
-/// What a class puts on one channel.
+/// Load of a class on one channel.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct Carried {
     /// Bytes on the wire a picosecond; a share of the channel's capacity once [`Carrier::carry`]
@@ -69,7 +69,8 @@ impl<'a> Carrier<'a> {
         Self { hosts_only, ..self }
     }
 
-    /// What the demand of a class puts on each channel; `None` if that would take too many walks.
+    /// Returns the load that the demand of a class puts on each channel; `None` if that would take
+    /// too many walks.
     pub(super) fn carry(&mut self, id: ClassId, demand: &Demand<'_>) -> Option<Vec<Carried>> {
         let class = &self.plan.classes[id.index()];
         let lengths = demand::lengths_of(self.plan, class);
@@ -145,8 +146,8 @@ impl<'a> Carrier<'a> {
         }
     }
 
-    /// Adds what the senders of one switch send to destinations that share their paths, without the
-    /// channels of the senders. Returns the bytes per picosecond on these.
+    /// Adds the load from the senders of one switch to destinations that share their paths, without
+    /// the channels of the senders. Returns the bytes per picosecond on these.
     fn carry_run(
         &mut self,
         senders: &[&Uniform<'_>],
@@ -194,7 +195,7 @@ impl<'a> Carrier<'a> {
         })
     }
 
-    /// Adds what is sent along the last walk, without its last channel and that of the sender.
+    /// Adds the load along the last walk, without its last channel and that of the sender.
     fn add_walk(&mut self, wire: Wire, length: PathLength, sent: Sent, carried: &mut [Carried]) {
         let Self { plan, consumed, hosts_only, channels, counted } = self;
         let mut left = length;
@@ -225,7 +226,7 @@ impl<'a> Carrier<'a> {
         }
     }
 
-    /// Adds what is sent over the channel into a destination.
+    /// Adds the load on the channel into a destination.
     fn add_ejection(
         &self,
         to: EndpointId,
@@ -312,7 +313,7 @@ fn sent(senders: &[&Uniform<'_>], place: usize) -> Sent {
     to_it.map(by).fold(Sent::default(), Sent::plus)
 }
 
-/// Sources by the list that they share, in the order in which the lists first occur.
+/// Groups sources by the list that they share, ordered by the first occurrence of each list.
 fn groups<'a>(uniform: &'a [Uniform<'a>]) -> Vec<Group<'a>> {
     let mut groups: Vec<Group<'a>> = Vec::new();
     let mut places = BTreeMap::new();

@@ -3,7 +3,7 @@
 //! ```text
 //!   classes ──demand──► messages a picosecond, by pair ──routes──► bytes on each channel ──wire──► share of its capacity
 //!                                                                                                     │
-//!                       load at which the fullest channel of the class is full ◄───────────────────────┘
+//!                       load that fills the fullest channel of the class ◄─────────────────────────────┘
 //! ```
 //!
 //! With fixed paths the expected load of a channel is a sum over the pairs whose paths take it. No
@@ -167,8 +167,8 @@ impl TrafficBound {
         })
     }
 
-    /// What all classes but backlogged ones put on a channel at the instant at which that is most,
-    /// as a share of its capacity.
+    /// Returns the peak load of all classes but backlogged ones on a channel, as a share of its
+    /// capacity.
     pub fn offered_share(&self, channel: ChannelId) -> f64 {
         let offers = |of: &ClassTraffic| !of.is_backlogged;
         ClassId::first(self.classes.len())
@@ -225,7 +225,7 @@ impl TrafficBound {
         })
     }
 
-    /// The largest load of a class's root at which no channel of the class is fuller than `share`
+    /// Returns the largest load of a class's root that fills no channel of the class beyond `share`
     /// while all other classes keep their loads; `None` if there is none above zero, or the class
     /// has no load to change.
     pub fn load_beside_others(&self, plan: &Plan, id: ClassId, share: f64) -> Option<f64> {
@@ -250,8 +250,8 @@ impl TrafficBound {
         counted.map(|of| of.loads[channel.index()]).sum()
     }
 
-    /// The sum over the classes that `counts` selects and that send together with the class `id`,
-    /// where that is most: classes that send one after the other do not add up.
+    /// Returns the largest sum over classes that `counts` selects and that send together with the
+    /// class `id`. Classes that send one after the other do not add up.
     fn most(&self, id: ClassId, channel: ChannelId, counts: impl Fn(&ClassTraffic) -> bool) -> f64 {
         let sets = self.together.iter().filter(|set| set.contains(&id));
         let sum = |set: &BTreeSet<ClassId>| -> f64 {

@@ -106,8 +106,8 @@ fn waited_for(plan: &Plan, class: ClassId) -> impl Iterator<Item = ClassId> {
 
 /// How a saturated class comes to offer less.
 ///
-/// What was accepted at a load that was too high may be more than the fullest channel could carry of
-/// each flow: the load that is advised also leaves room on every channel beside the other classes.
+/// The load accepted past saturation may be more than the fullest channel could carry of each flow.
+/// The advised load therefore also leaves room on every channel beside the other classes.
 pub(super) fn less(view: &RunView<'_>, asked: Asked) -> String {
     let plan = view.plan();
     let class = asked.class.index();

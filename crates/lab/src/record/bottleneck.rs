@@ -34,7 +34,7 @@ pub struct BusyChannel {
     /// Share of its capacity that the offered traffic asks for, backlogged classes left out; `None` if
     /// packets choose their path by the state of the network, or a class has too many pairs of hosts.
     pub expected_share: Option<f64>,
-    /// Flows whose paths take it; missing where packets choose their path by what they meet.
+    /// Flows whose paths take it; missing if packets choose their path by the state of the network.
     pub flows: Option<u64>,
     /// Some of these flows by name.
     pub examples: Vec<String>,

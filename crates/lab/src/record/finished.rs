@@ -10,7 +10,7 @@ use gingham_kernel::{Span, Time};
 use gingham_model::ClassId;
 use gingham_model::measure::{ClassReport, WarmUp};
 
-/// What was delivered of a class, if the workload of the run ended.
+/// Describes the delivered messages of a class, if the workload of the run ended.
 pub(super) fn of_class(view: &RunView<'_>, id: ClassId, of: &ClassReport) -> Option<String> {
     view.report.makespan()?;
     let sent = delivered(of.followed_messages, of.dropped.messages);
@@ -26,7 +26,7 @@ pub(super) fn of_run(view: &RunView<'_>, makespan: Span) -> String {
     format!("{messages}, the last after {by}{}{}", refused(view, classes()), scope(view))
 }
 
-/// What became of the messages that were created, of which policing dropped `dropped`.
+/// Describes the delivery of the created messages; policing dropped `dropped` of them.
 fn delivered(messages: u64, dropped: u64) -> String {
     if dropped > 0 {
         let created = messages + dropped;

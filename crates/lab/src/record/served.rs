@@ -14,11 +14,11 @@
 //! minimum over senders. Elsewhere flows are compared if they are counted one by one, and senders if
 //! they are not.
 //!
-//! *(ours)*: what a sender creates in a window varies by chance. A sender that creates less than its
-//! share is served fully if all of that is delivered. Past saturation it may create more than its
-//! share, and what is accepted of it does not depend on that. So each sender has the larger of both
-//! loads. A flow counts from [`MESSAGES_MIN`] messages on, and a sender from the payload of as many of
-//! its longest messages on, because chance leaves a few messages behind.
+//! *(ours)*: the payload that a sender creates in a window varies by chance. A sender that creates
+//! less than its share is served fully if all of that is delivered. Past saturation it may create
+//! more than its share, and its accepted payload does not depend on that. Each sender therefore has
+//! the larger of both loads. A flow counts from [`MESSAGES_MIN`] messages on, and a sender from the
+//! payload of as many of its longest messages on, because chance leaves a few messages behind.
 
 use super::load::Capacity;
 use super::view::RunView;
@@ -31,7 +31,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Messages created by a flow or sender in the window, from which on its share is compared with others.
+/// Messages that a flow or sender must create in the window for its share to be compared.
 const MESSAGES_MIN: u64 = 30;
 /// Share of its payload that an endpoint leaves behind before it counts as falling behind.
 const BEHIND: f64 = 0.05;
@@ -156,7 +156,7 @@ fn least_sender(
         least_bytes.into_keys().map(|sender| (sender, accepted(sender))).collect()
     };
     let (sender, load) = loads.into_iter().min_by(|(_, a), (_, b)| a.total_cmp(b))?;
-    // Where all are served alike, chance puts the least above the mean.
+    // If all are served alike, chance puts the least above the mean.
     let mean = Capacity::of(plan, id).load(delivered.values().sum(), span);
     Some((plan.fabric.endpoint_name(sender), load.min(mean)))
 }

@@ -1,4 +1,4 @@
-//! Adaptive routing by load: it must carry what a choice at random carries.
+//! Adaptive routing by load: it must carry as much as a choice at random.
 //!
 //! The suite checks seven cases against saturation loads that were found before. `ADAPTIVE_SEEDS=3
 //! cargo test --workspace --test statistics by_load -- --nocapture` searches for those of all cases,

@@ -9,11 +9,11 @@
 //! | `ok-of-draw` | the same seed for `longer` times the length, whose beginning is the run itself | `1 - 1 / longer` |
 //! | five replications of different draws | mean of `others` other seeds | `1 + 5 / others` |
 //!
-//! The half-width is multiplied by the root of the last column, so what is counted is the coverage of
-//! the true mean.
+//! The half-width is multiplied by the root of the last column, so that the count is the coverage
+//! of the true mean.
 //!
 //! Where arrivals and destinations are fixed once drawn, a run has no sampling error. Its interval is
-//! a bound of what the window's edges cut off, and the upper end of the band does not apply.
+//! a bound on the effect of the window's edges, and the upper end of the band does not apply.
 //!
 //! The table of `docs/concepts/measurement.md`, in about six minutes:
 //!
@@ -197,7 +197,7 @@ impl Effort {
         }
     }
 
-    /// Seeds of runs that are no one's reference.
+    /// Seeds of runs that do not serve as a reference.
     fn seeds(&self, runs: u64) -> Range<u64> {
         self.seed..self.seed + runs
     }
@@ -246,7 +246,7 @@ impl Share {
     }
 }
 
-/// What was found of the runs of a case.
+/// Results of the runs of a case.
 struct Found {
     time_ps: u64,
     verdict: Verdict,
@@ -285,7 +285,7 @@ fn find(case: &Case, effort: Effort) -> Found {
         let truth = long.unwrap_or_else(|| mean_ns(case, effort.longer * time_ps, seed));
         let error = (class.latency_mean_ns.unwrap() - truth).abs();
         let half_width = class.latency_half_width_ns.unwrap() * overlap.sqrt();
-        // Where nothing varies, both means are the same but for the last bits of a sum.
+        // If nothing varies, both means are equal except for the last bits of a sum.
         (error, half_width + 1e-9 * truth)
     };
     let ok = classes.iter().zip(seeds).filter(|(class, _)| is_ok(class));

@@ -93,7 +93,7 @@ fn a_window_of_less_than_five_latencies_is_not_saturated() {
 #[test]
 fn a_network_that_fills_is_not_saturated_in_a_window_of_four_latencies() {
     // Two cables of 20 km delay by 200 us: in 800 us three quarters of a load of a half are delivered,
-    // and what is created in the last quarter is still on its way.
+    // and messages created in the last quarter are still on their way.
     let long = [
         ("network.cable_length", r#""20 km""#),
         ("traffic.0.arrivals", r#""constant""#),
@@ -136,7 +136,7 @@ fn the_steps_of_the_series_change_no_verdict() {
 
 #[test]
 fn a_workload_that_ends_says_what_was_dropped() {
-    // Four messages of 512 B at 1, 17, 33 and 49 us, of which a bucket of 1 KiB lets two pass.
+    // Four messages of 512 B at 1, 17, 33 and 49 us; a bucket of 1 KiB lets two of them pass.
     let settings = [
         ("traffic.0.arrivals", r#"{ constant = { phase = "1 us" } }"#),
         ("traffic.0.stop", r#""50 us""#),
@@ -152,7 +152,7 @@ fn a_workload_that_ends_says_what_was_dropped() {
     assert!(reason.starts_with(&format!("{told}, the last after ")), "{reason}");
 }
 
-/// Streams of which admission control refuses some, until all have ended.
+/// Streams until all have ended; admission control refuses some of them.
 #[test]
 fn a_workload_that_ends_says_what_was_refused() {
     let text = r#"

@@ -156,7 +156,7 @@ fn a_class_may_send_on_a_level_of_its_own() {
     // All pairs on one lane close the cycle.
     let compiled = result(RING, &[("traffic.0.service_level", "9")], true).unwrap();
     assert_eq!(compiled.plan.classes[0].vc_class, Some(VcClass(9)));
-    // SL 9 runs on VL 1, to which the upper half of the lanes belong.
+    // SL 9 runs on VL 1, which owns the upper half of the lanes.
     let lanes = &compiled.plan.lanes.allowed;
     let host = compiled.plan.fabric.endpoint_ids().next().unwrap();
     assert_eq!(lanes.first(host, VcClass(9)), LaneSet::from_bits(0b1111_0000));

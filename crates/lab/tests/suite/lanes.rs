@@ -494,7 +494,7 @@ fn the_depth_that_a_note_tells_carries_the_full_rate_and_no_less_does() {
 }
 
 /// Utilisation of the channel of the only host that sends, over one switch and with a message always ready,
-/// and the share of time for which it waited for credits. Oracle and engine agree, however it is stepped.
+/// and the share of time that it waited for credits. Oracle and engine agree under each stepper.
 fn busy_and_waiting(lanes: &str) -> [f64; 2] {
     let text = format!(
         r#"
@@ -535,7 +535,7 @@ fn the_links_table_says_how_long_lanes_waited_for_credits() {
     }
     let cut_through = "count = 1, depth = 30, forwarding = \"virtual-cut-through\"";
     let [busy, waiting] = busy_and_waiting(cut_through);
-    // Two cycles a packet, in which the next head is routed.
+    // Each packet takes two more cycles, for routing the next head.
     assert!((busy - 20.0 / 22.0).abs() < 1e-3, "{busy}");
     assert!((busy + waiting - 1.0).abs() < 1e-9, "{busy} {waiting}");
     assert_eq!(busy_and_waiting("count = 4, depth = 40"), [1.0, 0.0]);

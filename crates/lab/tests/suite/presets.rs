@@ -404,8 +404,8 @@ fn a_longest_packet_without_payload_is_refused_at_its_own_key() {
     }
 }
 
-/// Payload of h0, whose packets carry 4,096 B, as a share of the link into h5, to which h1 to h4 send
-/// packets of 512 B as fast as they can.
+/// Payload of h0, whose packets carry 4,096 B, as a share of the link into h5. Hosts h1 to h4 send
+/// packets of 512 B to h5 as fast as they can.
 #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^52 bytes")]
 fn share_of_long_packets(arbitration: &str) -> f64 {
     let text = format!(

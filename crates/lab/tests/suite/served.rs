@@ -138,7 +138,7 @@ fn flows_of_few_messages_are_not_compared() {
 #[test]
 fn senders_of_unequal_loads_are_compared_by_their_shares() {
     // h1 offers 0.3 and h2 0.9 to one host, whose link round robin shares out by halves: h1 gets all
-    // that it asks for, which is half of the mean load, and h2 what is left, at 1.5 times the mean.
+    // that it asks for, which is half of the mean load, and h2 the rest, at 1.5 times the mean.
     let text = r#"
         topology.generate.star.hosts = 3
         network.preset = "myrinet-1280"

@@ -9,7 +9,7 @@ pub(crate) fn compiled(text: &str, settings: &[(&str, &str)]) -> Compiled {
     compiled_in(Path::new("."), text, settings)
 }
 
-/// The same with files in `folder`.
+/// Compiles a scenario whose files are in `folder`.
 pub(crate) fn compiled_in(folder: &Path, text: &str, settings: &[(&str, &str)]) -> Compiled {
     let own = |(path, value): &(&str, &str)| ((*path).to_owned(), (*value).to_owned());
     let overrides = Overrides::texts(settings.iter().map(own).collect());

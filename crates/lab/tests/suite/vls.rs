@@ -68,7 +68,7 @@ fn a_vl_of_several_lanes_carries_what_as_many_lanes_do() {
         assert!(found == plain, "{per_vl} lanes: {} and {}", found.len(), plain.len());
         found
     });
-    // All lanes belong to the only VL in use, unless it is said otherwise.
+    // By default all lanes belong to the only VL in use.
     assert!(on_tables("count = 4") == four);
     // Saturated meshes of Booksim 2 accept .1423, .2894 and .3835 flits a host and cycle.
     let [one, two, four] = [one, two, four].map(|found| found.len());
@@ -167,7 +167,7 @@ fn vl_arbitration_serves_vls_and_names_those_that_it_does_not() {
         told.contains("in `network.lanes.crossbar_output`: ") && told.ends_with(expected),
         "{told}"
     );
-    // Lists have a value a lane: whoever leaves spare lanes without one is told.
+    // Lists have a value a lane: an error reports spare lanes without one.
     let spare = "count = 4, crossbar_input = { weighted-round-robin = { weights = [1, 1, 0, 0] } }";
     let told = ring(spare, Some(&row), true).unwrap_err().to_string();
     let expected = "on lane 2 of VL 1, which is never served here: give the lane a weight, or VLs fewer lanes \

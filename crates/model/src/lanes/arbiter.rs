@@ -13,8 +13,9 @@
 //! Source: Yum et al. 2002, section 3.1 (stages 4 and 5, weighted round robin); InfiniBand
 //! Architecture Specification, Volume 1, section 7.6.9, for its tables, by the packet.
 //!
-//! The slots of InfiniBand's tables name VLs. Where a VL owns several lanes, arbitration has two stages: the tables choose a
-//! VL, and its lanes take turns, so that they share the weight of their VL. All other schedulers choose among lanes.
+//! The slots of InfiniBand's tables name VLs. If a VL owns several lanes, arbitration has two
+//! stages: the tables choose a VL, and its lanes take turns, so that they share the weight of their
+//! VL. All other schedulers choose among lanes.
 //!
 //! A lane whose weight or quantum is 0 is never served, as InfiniBand skips a slot of weight 0: a
 //! plan lets no class use it. Round robin over bits is here and not `fairq`'s, for every flit of

@@ -78,8 +78,8 @@ enum Sum {
 /// Sums in a row.
 const SUMS: usize = 4;
 
-/// The place of a sum of an endpoint, by endpoint and then by sum: what a message adds to one
-/// endpoint lies in one cache line, and a section is one pass over all rows.
+/// Returns the index of a sum of an endpoint, by endpoint and then by sum. The sums that a message
+/// changes at one endpoint lie in one cache line, and a section is one pass over all rows.
 #[inline]
 fn place(endpoint: EndpointId, sum: Sum) -> usize {
     endpoint.index() * SUMS + sum as usize
@@ -90,7 +90,7 @@ fn place(endpoint: EndpointId, sum: Sum) -> usize {
 pub(super) struct ServedCollector {
     /// By [`place`], since time zero.
     totals: Box<[u64]>,
-    /// The same at the last section end.
+    /// Totals at the end of the last section, by [`place`].
     last: Box<[u64]>,
     /// By [`place`], in each section.
     sections: Vec<Column>,

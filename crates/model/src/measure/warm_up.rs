@@ -34,7 +34,8 @@
 pub(super) const VALUES_MIN: usize = 10;
 /// A cut is good enough if its MSER is no more than this many times the smallest.
 const GOOD_ENOUGH: f64 = 1.1;
-/// Values above the rest are kept if the MSER without a cut is no more than this many times the smallest.
+/// Values above the rest are kept if the MSER without a cut is at most this many times the
+/// smallest.
 const KEEPS_HIGH: f64 = 2.0;
 
 /// How many of the first latencies are warm-up; `None` if the series is too short to tell.
@@ -153,7 +154,7 @@ mod tests {
 
     #[test]
     fn chance_is_hardly_ever_cut() {
-        // One latency of ten has waited. Nothing is warm-up, and what is cut would be such latencies.
+        // One latency of ten has waited. Nothing is warm-up, and a cut would remove such latencies.
         // Without the rule about high values 49 series are cut.
         let mut stream = Stream::new(3, "chance", Purpose::Shuffle);
         let mut cut = 0;

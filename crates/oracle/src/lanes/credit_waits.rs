@@ -1,10 +1,10 @@
-//! Waits for credits (`docs/concepts/timing.md`, lanes and credits): what a channel that takes no flit in
-//! a tick could have taken with more credits.
+//! Waits for credits (`docs/concepts/timing.md`, lanes and credits): flits that an idle channel
+//! could have taken in a tick with more credits.
 //!
 //! ```text
-//!   flit in an output lane ─► no credit                                     seen in step 2
-//!   head without a lane    ─► lanes are free, credits for it are not        step 4 of the tick before
-//!   flit at the crossbar   ─► no credit, where it is taken there            step 3 of the tick before
+//!   flit in an output lane ─► no credit                                 seen in step 2
+//!   head without a lane    ─► lanes are free, credits for it are not    step 4 of the tick before
+//!   flit at the crossbar   ─► no credit, if it is taken there           step 3 of the tick before
 //! ```
 
 use crate::lanes::allocation::Request;
@@ -37,7 +37,8 @@ impl Simulation {
         open.any(stands) || output.is_short || output.is_unpaid
     }
 
-    /// Notes the outputs of a switch of which VC allocation gave a head no lane for want of credits alone.
+    /// Records the outputs of a switch whose VC allocation left a head without a lane for lack of
+    /// credits alone.
     pub(crate) fn note_short(&mut self, node: NodeId, tick: Tick) {
         let mut short = Vec::new();
         for input in self.channels_into(node) {
@@ -58,7 +59,7 @@ impl Simulation {
             && self.free_lanes(request, tick).next().is_some()
     }
 
-    /// Notes the outputs of a switch to which flits could have crossed but for credits.
+    /// Records the outputs of a switch that flits could have crossed to with more credits.
     pub(crate) fn note_unpaid(&mut self, node: NodeId) {
         let tick = self.tick();
         let mut unpaid = Vec::new();

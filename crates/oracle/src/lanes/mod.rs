@@ -7,9 +7,9 @@
 //! ```
 //!
 //! The stages of a tick are in a file each: `link`, `crossbar` (with `matching`), `allocation` (with
-//! `lane_matching`); what an adapter does is in `send`, and what a host does with what comes in is in
-//! `host` and `in_transit`. A switch that holds a flit, and an adapter that has something to send, act at
-//! every tick; the others have nothing to do. `credit_waits` says which channels wait for credits.
+//! `lane_matching`). Adapters send in `send`, and hosts receive in `host` and `in_transit`. A
+//! switch that holds a flit, and an adapter that has something to send, act at every tick; the
+//! others have nothing to do. `credit_waits` determines which channels wait for credits.
 //!
 //! Source: Yum, Kim, Das, Yousif and Duato 2002, section 3.1, as `docs/concepts/timing.md` has it.
 //!

@@ -170,7 +170,7 @@ pub(crate) struct Output {
     pub(crate) is_short: bool,
     /// Whether flits could have crossed but for credits, where these are taken at the crossbar.
     pub(crate) is_unpaid: bool,
-    /// The time for which it waited for credits.
+    /// Time that it waited for credits.
     pub(crate) wait: CreditWait,
 }
 

@@ -70,8 +70,8 @@ impl Simulation {
             || !self.in_transit[host.index()].packets.is_empty()
     }
 
-    /// Whether a channel of a host has something to take and no credits for any of it; `is_short` says
-    /// whether a packet could begin with more credits.
+    /// Whether a channel of a host has something to take and no credits for any of it; `is_short`
+    /// is set if a packet could begin with more credits.
     fn adapter_waits(
         &self,
         channel: ChannelId,
@@ -87,8 +87,8 @@ impl Simulation {
         is_short || open.any(|lane| self.is_there(channel, lane))
     }
 
-    /// By lane: what it can do at a tick at which the channel may take a flit. And whether a packet of
-    /// any queue lacks nothing but credits.
+    /// Returns the candidate of each lane in a tick when the channel may take a flit, and whether a
+    /// packet of any queue lacks nothing but credits.
     fn candidates(&mut self, channel: ChannelId, tick: Tick) -> (Vec<Option<Candidate>>, bool) {
         let host = self.host_of(channel);
         let lanes = 0..self.plan.lanes.count;

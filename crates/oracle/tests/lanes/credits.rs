@@ -152,7 +152,7 @@ fn a_flit_counts_from_the_instant_at_which_it_begins() {
     assert_eq!([1, 13, 14, 27, 28].map(begun_by), [1, 1, 2, 2, 3]);
 }
 
-/// Picoseconds up to an instant for which each of some channels waited for credits.
+/// Returns the time up to `ps` that each channel of `ends` waited for credits, in ps.
 fn waits<const N: usize>(plan: &Plan, ps: u64, ends: [(&str, &str); N]) -> [u64; N] {
     let plan = Plan { stop: stop_at(ps), ..plan.clone() };
     let channels = ends.map(|(from, to)| channel(&plan.fabric, from, to));
@@ -184,7 +184,7 @@ fn a_channel_waits_from_the_first_tick_without_a_credit() {
 
 #[test]
 fn a_host_waits_between_packets_too() {
-    // The same with packets of one flit, on the cable at 0 and 1: with a depth of one the second waits for
+    // Packets of one flit are on the cable at 0 and 1: with a depth of one the second waits for
     // the credit of the first from 1 to 10.
     let mut plan = lane_plan(row(1, &[0, 0]), 1);
     lanes(&mut plan, |lanes| lanes.depths_flits[0] = 1);
@@ -233,7 +233,7 @@ fn a_switch_waits_for_the_credits_with_which_a_lane_can_be_granted() {
     // on the link at 8 and 9, crosses s1 at 15 and 16, and all credits of s0 are there at 20.
     let tail_credit = waits(2, &|lanes| lanes.reallocation = Reallocation::TailCredit);
     assert_eq!(tail_credit, [10 * 10, 2 * 10, 0]);
-    // Nothing waits for what needs no credits.
+    // Reallocation after the tail needs no credits: nothing waits.
     assert_eq!(waits(2, &|lanes| lanes.reallocation = Reallocation::AfterTail), [0; 3]);
 }
 

@@ -10,7 +10,7 @@ use gingham_model::scheduler::{InfiniBand, TableSlot};
 use gingham_model::{Plan, Scheduler};
 use gingham_topology::routing::{LaneMap, LaneSet, Lanes, ServiceLevels, VcClass};
 
-/// Hosts 0, 1 and 2 send packets of so many flits to host 4 on SL 0, and host 3 one on SL 1.
+/// Hosts 0, 1 and 2 send packets of `flits` flits to host 4 on SL 0, and host 3 one on SL 1.
 fn three_and_one(flits: u32, lanes_per_vl: u8) -> Plan {
     let mut plan = lane_plan(row(1, &[0; 5]), 4);
     for from in 0..4 {

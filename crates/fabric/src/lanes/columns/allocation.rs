@@ -126,8 +126,8 @@ impl<const L: usize> Table<L> {
 }
 
 impl<const L: usize> Group<L> {
-    /// Records whether an output of a switch, which has granted what it could, left a head without a lane
-    /// for want of credits alone.
+    /// Records whether an output of a switch, after granting all the lanes it can, left a head
+    /// without a lane for lack of credits alone.
     fn note_short(&self, column: &mut Column<L>, bit: usize) {
         let late = |lane: usize| u16::from(column.released[lane] >> bit & 1 == 1) << lane;
         let late = (0..L).fold(0, |lanes, lane| lanes | late(lane));

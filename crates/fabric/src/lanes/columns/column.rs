@@ -32,9 +32,10 @@ pub(crate) struct Column<const L: usize> {
     pub(crate) active: u64,
     /// Channels that wait for credits.
     pub(crate) waits: u64,
-    /// Those of which VC allocation left a head without a lane for want of credits alone.
+    /// Channels whose VC allocation left a head without a lane for lack of credits alone.
     pub(crate) short: u64,
-    /// Those to which flits could have crossed but for credits, where these are taken at the crossbar.
+    /// Channels that flits could have crossed to with more credits, if these are taken at the
+    /// crossbar.
     pub(crate) short_at_crossbar: u64,
 
     // Input lanes, and what crosses.
@@ -88,7 +89,7 @@ pub(crate) struct Cables {
     pub(crate) coming: [u64; 64],
     /// Ticks at which flits left the lane buffers, all added; it may wrap.
     pub(crate) departures: [u64; 64],
-    /// Ticks at which waits for credits ended, less those at which they began; it may wrap.
+    /// Sum of the end ticks of waits for credits minus their start ticks; it may wrap.
     pub(crate) waited: [u64; 64],
 }
 

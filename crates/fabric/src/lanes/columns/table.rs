@@ -182,8 +182,8 @@ impl<const L: usize> Table<L> {
         Some((self.places.spans[self.places.group_of(number)].first + input, from))
     }
 
-    /// Whether flits that lack credits at the crossbar are known to, where they take them there: those that
-    /// have come since are not.
+    /// Whether `short_at_crossbar` is up to date in all columns, if flits take their credits at the
+    /// crossbar. It does not include flits that arrived since.
     fn is_short_known(&self) -> bool {
         let is_known = |&Span { first, radix }: &Span| {
             let columns = &self.columns[first..first + radix];

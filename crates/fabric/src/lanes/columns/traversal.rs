@@ -206,7 +206,7 @@ pub(super) fn short_at_crossbar<const L: usize>(columns: &[Column<L>]) -> Row {
     }
     for (output, column) in columns.iter().enumerate() {
         let filled = column.filled.iter().fold(0, |any, lane| any | lane);
-        // Where an output holds no flit, what is blocked lacks a credit.
+        // If an output holds no flit, a blocked flit lacks a credit.
         unpaid[output] &= !paid[output] & !filled;
     }
     unpaid

@@ -3,11 +3,11 @@
 //! ```text
 //!   filled and open, not credited    flits in output lanes, or of packets that a host is in the middle of
 //!   SHORT                            a head without a lane, for want of credits alone
-//!   UNPAID                           flits at the crossbar, where they take their credits there
+//!   UNPAID                           flits at the crossbar, if they take their credits there
 //! ```
 //!
-//! A wait is noted where it begins and where it ends. Whatever changes it makes its port ready, or notes
-//! it itself, so that a port which nobody looks at keeps its wait over any number of ticks.
+//! A wait is recorded at its start and at its end. Any change to it makes its port ready or is
+//! recorded directly, so that an unvisited port keeps its wait over any number of ticks.
 
 use super::{LinkPort, Links, SLOW};
 
@@ -18,7 +18,7 @@ const SHORT: u8 = 2;
 /// Flits could have crossed but for credits.
 const UNPAID: u8 = 4;
 
-/// The time for which a channel waited for credits.
+/// Time that a channel waited for credits.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CreditWait {
     /// Start of the wait that lasts, which may be to come; `NOT_WAITING` if none does.
@@ -98,14 +98,14 @@ impl Links {
         }
     }
 
-    /// Picoseconds up to an instant for which a channel waited for credits.
+    /// Returns the time up to `end_ps` that a channel waited for credits, in ps.
     pub(crate) fn waited_ps(&self, port: usize, end_ps: u64) -> u64 {
         let CreditWait { since_ps, past_ps } = self.credit_waits[port];
         past_ps.wrapping_add(end_ps.saturating_sub(since_ps))
     }
 
-    /// The waits of a port of a switch are as columns have them: ticks at which they ended, less those at
-    /// which they began, and whether one lasts.
+    /// Sets the waits of a port of a switch from the columns: the sum of end ticks minus start
+    /// ticks, and whether a wait is in progress.
     pub(crate) fn write_wait(&mut self, port: usize, waited_ticks: u64, waits: bool) {
         let state = &mut self.ports[port];
         state.wait = state.wait & !WAITS | if waits { WAITS } else { 0 };
@@ -114,8 +114,8 @@ impl Links {
         self.credit_waits[port] = CreditWait { since_ps, past_ps };
     }
 
-    /// The outputs of switches to which more flits may cross than before, since a flit has left or a credit
-    /// has come.
+    /// Gathers the outputs of switches that more flits may cross to than before, because a flit
+    /// left or a credit arrived.
     pub(crate) fn gather_unpaid(&mut self) {
         for (unpaid, ready) in self.unpaid.words.iter_mut().zip(&self.ready.words) {
             *unpaid |= ready;

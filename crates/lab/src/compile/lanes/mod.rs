@@ -54,8 +54,8 @@ pub(super) struct LaneFigures {
 }
 
 impl LaneFigures {
-    /// The lanes of classes, among so many, with the arbiters of link output and adapter port. Each VL
-    /// of tables is one lane.
+    /// Assigns the classes to `count` lanes, with the arbiters of link output and adapter port.
+    /// Each VL of tables is one lane.
     pub(super) fn of(
         source: &ScenarioSource,
         count: u8,
@@ -67,7 +67,7 @@ impl LaneFigures {
         Ok(Self { count, link_output, adapter_port, classes, levels, lanes_per_vl })
     }
 
-    /// The same where each VL of tables owns so many lanes, or as many as there are for each.
+    /// Sets the number of lanes that each VL of tables owns; `None` for an equal share of all.
     pub(super) fn with_lanes_per_vl(self, lanes_per_vl: Option<u8>) -> Self {
         Self { lanes_per_vl, ..self }
     }

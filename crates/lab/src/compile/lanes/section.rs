@@ -62,7 +62,7 @@ impl Section<'_> {
         within.ok_or_else(|| self.refuse(key, format!("{rule}, not {value}")))
     }
 
-    /// Lanes that each VL of imported tables owns, where that is given.
+    /// Number of lanes that each VL of imported tables owns, if given.
     pub(super) fn lanes_per_vl(
         &self,
         switch: &PipelineParameters,

@@ -374,8 +374,8 @@ impl Lanes {
 }
 
 impl Lanes {
-    /// Every set of lanes, of which a packet may take any one, that there is somewhere. Under
-    /// tables these are the VLs, each of which a packet may take whole or not at all.
+    /// Returns every set of lanes that some packet chooses from at a hop. Under tables these are
+    /// the VLs: a packet may take all lanes of a VL or none.
     pub(crate) fn sets(&self) -> Vec<LaneSet> {
         match &self.rule {
             LaneRule::Free => self.shares.iter().map(|shares| shares.all).collect(),
@@ -390,7 +390,7 @@ impl Lanes {
     }
 }
 
-/// What does not depend on who sends: all but tables.
+/// Rules that do not depend on the source of a packet: all but tables.
 impl Lanes {
     /// The dateline class in `outgoing` of a packet to what hangs on the switch `to`, if it came by
     /// `incoming` on `dateline_class`.

@@ -56,7 +56,7 @@ impl LaneSet {
         Self(Self::first_n(lanes_per_vl).0 << first)
     }
 
-    /// The lanes of all VLs of a set, each of which owns `lanes_per_vl` consecutive lanes.
+    /// The lanes of all VLs of a set, with `lanes_per_vl` consecutive lanes for each VL.
     pub fn of_vls(vls: Self, lanes_per_vl: u8) -> Self {
         vls.lanes().fold(Self::EMPTY, |all, vl| all | Self::of_vl(vl, lanes_per_vl))
     }

@@ -141,8 +141,9 @@ pub fn buffer_name(fabric: &Fabric, buffer: Buffer, lane_count: usize) -> String
     if lane_count > 1 { format!("{channel} lane {}", buffer.lane) } else { channel }
 }
 
-/// A buffer of a cycle as people name it. Where a VL owns several lanes it stands for all of them, and the VL is named with
-/// its lanes: packets that hold any of them wait for any lane of the next VL.
+/// Returns the name of a buffer of a cycle for messages. If a VL owns several lanes, the buffer
+/// stands for all of them, and the name has the VL and its lanes: packets that hold any of them
+/// wait for any lane of the next VL.
 pub fn vertex_name<'a>(fabric: &Fabric, routes: impl Into<RouteSet<'a>>, buffer: Buffer) -> String {
     let routes = routes.into();
     let lanes_per_vl = routes.lanes.map_or(1, Lanes::lanes_per_vl);
