@@ -226,8 +226,8 @@ impl TrafficBound {
     }
 
     /// Returns the largest load of a class's root that fills no channel of the class beyond `share`
-    /// while all other classes keep their loads; `None` if there is none above zero, or the class
-    /// has no load to change.
+    /// while all other classes keep their loads: zero or less if these leave no room. `None` if the
+    /// class has no load to change, or no bound.
     pub fn load_beside_others(&self, plan: &Plan, id: ClassId, share: f64) -> Option<f64> {
         let own = &self.classes[id.index()];
         if own.kind == BoundKind::None || own.is_backlogged {
@@ -240,9 +240,7 @@ impl TrafficBound {
             let of_others = self.most(id, channel, |of| !is_own(of) && !of.is_backlogged);
             (of_own > 0.0).then(|| offered * (share - of_others) / of_own)
         };
-        let largest =
-            ChannelId::first(own.loads.len()).filter_map(largest).min_by(f64::total_cmp)?;
-        (largest > 0.0).then_some(largest)
+        ChannelId::first(own.loads.len()).filter_map(largest).min_by(f64::total_cmp)
     }
 
     fn sum(&self, channel: ChannelId, counts: impl Fn(&ClassTraffic) -> bool) -> f64 {

@@ -112,7 +112,7 @@ pub(super) fn less(view: &RunView<'_>, asked: Asked) -> String {
     let plan = view.plan();
     let class = asked.class.index();
     let Some(beside) = Beside::of(view, asked.class) else {
-        return alike(view, asked.class);
+        return alike(view, asked);
     };
     if asked.offered_load.is_some() {
         let Some(safe) = load(class, beside.at_most(SAFE * asked.accepted_load)) else {
@@ -155,11 +155,11 @@ enum Beside {
 impl Beside {
     /// `None` if the other classes alone fill a channel that the class takes.
     fn of(view: &RunView<'_>, class: ClassId) -> Option<Self> {
-        let (plan, bound) = (view.plan(), &view.compiled.bound);
-        if bound.class(plan, class).load.is_none() || !plan.classes[class.index()].is_open_loop() {
-            return Some(Self::Unknown);
+        match view.compiled.bound.load_beside_others(view.plan(), class, SAFE_OF_BOUND) {
+            None => Some(Self::Unknown),
+            Some(load) if load > 0.0 => Some(Self::Load(load)),
+            Some(_) => None,
         }
-        bound.load_beside_others(plan, class, SAFE_OF_BOUND).map(Self::Load)
     }
 
     fn at_most(self, load: f64) -> f64 {
@@ -171,14 +171,14 @@ impl Beside {
 }
 
 /// By how much all classes together should offer less.
-fn alike(view: &RunView<'_>, class: ClassId) -> String {
-    let bound = view.compiled.bound.class(view.plan(), class);
-    let share = bound.fullest.map_or(1.0, |fullest| fullest.share);
-    format!(
-        "the other classes leave no room for it: offer less in all of them, such as every load times \
-         {}",
-        two_digits_below(SAFE_OF_BOUND / share)
-    )
+fn alike(view: &RunView<'_>, asked: Asked) -> String {
+    let bound = view.compiled.bound.class(view.plan(), asked.class);
+    let room = bound.fullest.map_or(1.0, |fullest| SAFE_OF_BOUND / fullest.share);
+    let accepted = SAFE * asked.accepted_load / asked.generated_load;
+    let factor = two_digits_below(room.min(accepted));
+    let such =
+        if factor > 0.0 { format!(", such as every load times {factor}") } else { String::new() };
+    format!("the other classes leave no room for it: offer less in all of them{such}")
 }
 
 /// A load of a class to ask for, at most this. What accepted nothing says of no load that it would do.

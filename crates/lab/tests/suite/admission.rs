@@ -28,7 +28,7 @@ streams = {{ data = "mpeg2", count = 2 }}
 fn what_could_never_work_is_refused_with_its_key() {
     for (preset, settings, said) in [
         (
-            "infiniband-ndr",
+            "roce-400",
             vec![
                 ("network.admission.length", "64 KiB"),
                 ("network.packets.buffer", "8 KiB"),
@@ -39,7 +39,7 @@ fn what_could_never_work_is_refused_with_its_key() {
         (
             "infiniband-ndr",
             vec![("network.admission.length", "5000 B")],
-            "probes of admission control carry 5000 B, and infiniband-ndr has packets of at most 4 KiB",
+            "probes of admission control carry 5 kB, and infiniband-ndr has packets of at most 4 KiB",
         ),
         (
             "yum-1600",

@@ -136,7 +136,9 @@ fn tables_written_by_us_are_the_routes_that_they_were() {
 fn without_its_lanes_the_ring_can_deadlock() {
     // All on level 0 and so on lane 0.
     let text = error(&["service_levels"], &[]);
-    assert!(text.contains("packets that fill the channels of this cycle"), "{text}");
+    // The only VL in use owns all eight lanes.
+    assert!(text.contains("packets that fill the lanes of this cycle"), "{text}");
+    assert!(text.contains(" VL 0 (lanes 0 to 7) "), "{text}");
     assert!(text.contains("let the subnet manager route"), "{text}");
     let one = error(&[], &[("traffic.0.service_level", "3")]);
     assert!(one.contains("packets that fill the lanes of this cycle"), "{one}");
@@ -180,7 +182,7 @@ fn what_cannot_be_is_refused_with_its_key_and_cure() {
         (
             &[],
             &[("network.lanes.count", "15"), ("network.lanes.per_vl", "2")],
-            "in `network.lanes.per_vl`: tables put packets of class `traffic` on VL 7, and 8 VLs of 2 lanes need 16, while \
+            "in `network.lanes.per_vl`: tables put packets of class `all` on VL 7, and 8 VLs of 2 lanes need 16, while \
              channels have 15: say network.lanes.per_vl = 1 or network.lanes.count = 16",
         ),
         (

@@ -256,7 +256,7 @@ fn delaying_more_than_the_rate_saturates_and_says_why() {
 
 #[test]
 fn delaying_less_than_the_rate_only_smooths() {
-    let record = record(&[("traffic.0.load", "0.12"), ("stop.time", "100 ms")]);
+    let record = record(&[("traffic.0.load", "0.12"), ("stop.time", "300 ms")]);
     let class = &record.classes[0];
     assert_eq!(class.verdict, Verdict::Ok, "{class:?}");
     assert!(class.messages_delayed > 0 && class.messages_delayed < class.messages_followed / 2);

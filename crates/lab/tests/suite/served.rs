@@ -111,8 +111,8 @@ fn fair_senders_of_few_messages_are_not_told_apart_by_chance() {
     let served = class(text, &[]);
     let least = served.served.least_served_load.unwrap();
     assert!(least > 0.9 * served.accepted_load, "{least}: {served:?}");
-    // 19 messages each, and never 30.
-    let few = class(text, &[("stop.time", "\"1200 us\"")]);
+    // 9 messages each, and never 30.
+    let few = class(text, &[("stop.time", "\"600 us\"")]);
     assert_eq!((few.served.least_served_load, few.served.least_served), (None, None));
 }
 

@@ -239,8 +239,8 @@ fn a_host_that_may_send_to_itself_does_as_often_as_to_any_other() {
 fn without_a_switch_nothing_leads_back_to_the_sender() {
     let text = scenario("two-hosts.switches = 0", &class("{ uniform = { itself = true } }"));
     let error = compiled_in(std::path::Path::new("."), &text).unwrap_err().to_string();
-    let message = "in `traffic[0].destinations.uniform.itself`: no switch leads what `h0` sends back to it; leave \
-                   `itself` out";
+    let message = "in `traffic[0].destinations.uniform.itself`: no switch leads what `h0` sends back to it; leave out \
+                   `itself`";
     assert!(error.contains(message), "{error}");
     let text = scenario("two-hosts.switches = 0", &class("\"asymmetric\""));
     let error = compiled_in(std::path::Path::new("."), &text).unwrap_err().to_string();
@@ -390,7 +390,7 @@ fn groups_of_unequal_size_are_refused_unless_any_host_will_do() {
         compiled_in(std::path::Path::new("."), &text)
     };
     let refused = of("\"group-shift\"").unwrap_err().to_string();
-    assert!(refused.contains("do not have equally many hosts of the class"), "{refused}");
+    assert!(refused.contains("different numbers of hosts of the class"), "{refused}");
     let any = drawn_among(&of("{ group-shift = { any = true } }").unwrap());
     assert_eq!(any["h2-0-0"], ["h0-0-0", "h0-0-1"]);
 }
