@@ -129,6 +129,7 @@ def facts(found: Saturation, folder: Path, tolerance: float) -> list[tuple[str, 
         highest = max(one.high for one in found.brackets if one.high is not None)
         rows.append(("saturation load", f"below {highest:.4g}: no run below it was ok"))
         rows.append(("", "longer runs, such as a larger stop.time, may find one that is"))
+        rows.append(("replications", brackets_text(found, tolerance)))
     else:
         rows.append(("saturation load", load_text(found.load)))
         rows.append(("replications", brackets_text(found, tolerance)))

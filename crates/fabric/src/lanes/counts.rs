@@ -52,6 +52,8 @@ pub(crate) fn count_channel(
         let area = cycles * i128::from(context.clock.cycle_ps()) + present * i128::from(end);
         u128::try_from(area).expect("a flit leaves after it came")
     });
-    let stopped_ps = network.links.waited_ps(port, end);
+    // With in-transit hosts these waits are not counted.
+    let are_counted = !context.plan.has_in_transit_hosts();
+    let stopped_ps = if are_counted { network.links.waited_ps(port, end) } else { 0 };
     ChannelCount { data_flits, stopped_ps, occupancy_flit_ps, ..ChannelCount::default() }
 }
