@@ -54,10 +54,11 @@ def arrow_array(
     count = len(data) * 8 // type_.bit_width
     valid = None
     if missing:
-        is_there = [True] * count
+        # A bit per row, the lowest first. `pa.array` would import pandas to make it.
+        bits = bytearray(b"\xff" * ((count + 7) // 8))
         for row in missing:
-            is_there[row] = False
-        valid = pa.array(is_there).buffers()[1]
+            bits[row // 8] &= ~(1 << row % 8)
+        valid = pa.py_buffer(bytes(bits))
     array = pa.Array.from_buffers(type_, count, [valid, pa.py_buffer(data)])
     if kind == "u32":
         return pa.DictionaryArray.from_arrays(array, texts(pa, words))

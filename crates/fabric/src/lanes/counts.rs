@@ -12,14 +12,16 @@ use gingham_model::measure::ChannelCount;
 use gingham_topology::ChannelId;
 
 /// Whether nothing that counts goes on at a port at the end of a section: it has all credits, so
-/// that nothing is on its channel or in the buffer behind, and no flit of it begins later.
+/// that nothing is on its channel or in the buffer behind, no flit of it begins later, and it does not
+/// wait for credits.
 pub(crate) fn is_at_rest(port: usize, network: &Network, context: &Context, end: u64) -> bool {
     let sender = network.links.port(port);
     let depths = &context.lanes.depths_flits[..context.plan.lanes.count.into()];
     let has_credits = |(lane, depth): (usize, &u32)| {
         u32::from(network.links.lane(port << SHIFT | lane).credit) == *depth
     };
-    (!sender.is(SLOW) || network.links.free_ps(port) <= end)
+    !sender.waits()
+        && (!sender.is(SLOW) || network.links.free_ps(port) <= end)
         && (sender.is(TO_HOST) || depths.iter().enumerate().all(has_credits))
 }
 
@@ -53,7 +55,6 @@ pub(crate) fn count_channel(
         u128::try_from(area).expect("a flit leaves after it came")
     });
     // With in-transit hosts these waits are not counted.
-    let are_counted = !context.plan.has_in_transit_hosts();
-    let stopped_ps = if are_counted { network.links.waited_ps(port, end) } else { 0 };
+    let stopped_ps = network.links.waited_ps(port, end);
     ChannelCount { data_flits, stopped_ps, occupancy_flit_ps, ..ChannelCount::default() }
 }

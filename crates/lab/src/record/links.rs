@@ -2,7 +2,7 @@
 
 use super::view::RunView;
 use gingham_model::measure::{ChannelReport, Estimate, LinkSeries, LinkStep};
-use gingham_model::{ChannelPlan, Ends, Plan, Switching};
+use gingham_model::{ChannelPlan, Ends, Plan};
 use gingham_results::{Builder, Table};
 use gingham_topology::ChannelId;
 use schemars::JsonSchema;
@@ -17,8 +17,6 @@ pub(super) struct Link {
     /// What the buffer at its end holds, that of all lanes together; none where a host consumes.
     buffer_flits: u32,
     measured: Option<ChannelReport>,
-    /// Whether the time for which flow control holds its sender is counted.
-    counts_stops: bool,
 }
 
 /// Sums over all links.
@@ -37,15 +35,12 @@ pub struct LinkTotals {
 /// The rows of the table, by channel, but for those between switches and their ends.
 pub(super) fn rows(view: &RunView<'_>) -> Vec<Link> {
     let plan = view.plan();
-    let has_lanes = matches!(plan.switching, Switching::VirtualLanes(_));
-    let counts_stops = !has_lanes || !plan.has_in_transit_hosts();
     let row = |(channel, measured): (ChannelId, Option<ChannelReport>)| Link {
         channel,
         plan: *plan.channel(channel),
         flit_bytes: plan.switching.flit_bytes(),
         buffer_flits: plan.buffer_flits(channel),
         measured,
-        counts_stops,
     };
     let listed = 2 * plan.fabric.listed_cables().len();
     ChannelId::first(listed).zip(view.report.channels()).map(row).collect()
@@ -76,7 +71,7 @@ impl Link {
     }
 
     fn stopped_share(&self) -> Option<Estimate> {
-        Some(self.measured.filter(|_| self.counts_stops)?.stopped_share)
+        Some(self.measured?.stopped_share)
     }
 
     fn occupancy(&self) -> Option<Estimate> {
@@ -120,8 +115,7 @@ pub(super) fn columns(
 ) -> Table {
     let interval = "half-width of its 95 % interval";
     let stopped = "share of the window for which flow control held its sender: STOP was in force, or a lane was paused. \
-                   With credits: it was idle, and all that was ready for it lacked credits (PortXmitWait). NaN \
-                   over virtual lanes with in-transit hosts, where these waits are not counted";
+                   With credits: it was idle, and all that was ready for it lacked credits (PortXmitWait)";
     let carries = "what one flit carries; 1 B where packets are not cut into flits";
     of_channels(nodes, rows, |row| ends(row.channel))
         .integers(("flit_ps", "ps"), "time of one flit", |r| r.plan.flit.as_ps())

@@ -86,10 +86,7 @@ impl Network for Simulation {
         for ((count, input), output) in counts.iter_mut().zip(&self.inputs).zip(&self.outputs) {
             count.occupancy_flit_ps =
                 input.as_ref().map_or(0, |input| input.occupancy_flit_ps(end));
-            // With in-transit hosts these waits are not counted.
-            if !self.plan.has_in_transit_hosts() {
-                count.stopped_ps = output.wait.until_ps(end);
-            }
+            count.stopped_ps = output.wait.until_ps(end);
         }
         counts
     }

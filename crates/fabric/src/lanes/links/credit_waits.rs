@@ -19,7 +19,7 @@ const SHORT: u8 = 2;
 const UNPAID: u8 = 4;
 
 /// Time that a channel waited for credits.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct CreditWait {
     /// Start of the wait that lasts, which may be to come; `NOT_WAITING` if none does.
     since_ps: u64,
@@ -88,6 +88,7 @@ impl Links {
     fn change_wait(&mut self, port: usize, tick: u64) {
         let (state, wait) = (&mut self.ports[port], &mut self.credit_waits[port]);
         state.wait ^= WAITS;
+        self.active.insert(port);
         let now = tick * self.cycle_ps;
         if state.waits() {
             // A slow channel may be in the middle of a flit.
@@ -111,7 +112,11 @@ impl Links {
         state.wait = state.wait & !WAITS | if waits { WAITS } else { 0 };
         let since_ps = if waits { 0 } else { NOT_WAITING };
         let past_ps = waited_ticks.wrapping_mul(self.cycle_ps);
-        self.credit_waits[port] = CreditWait { since_ps, past_ps };
+        let wait = CreditWait { since_ps, past_ps };
+        if self.credit_waits[port] != wait {
+            self.active.insert(port);
+        }
+        self.credit_waits[port] = wait;
     }
 
     /// Gathers the outputs of switches that more flits may cross to than before, because a flit
