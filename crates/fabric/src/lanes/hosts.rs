@@ -31,6 +31,7 @@ use gingham_topology::{ChannelId, EndpointId, NodeId};
 use pulp::Arch;
 
 /// All hosts.
+#[expect(clippy::struct_excessive_bools, reason = "they do not depend on each other")]
 #[derive(Clone, Debug)]
 pub(crate) struct Hosts {
     first_port: usize,

@@ -116,7 +116,8 @@ impl TrafficBound {
         let classes: Vec<ClassTraffic> =
             ClassId::first(plan.classes.len()).map(|id| ClassTraffic::of(plan, id)).collect();
         let active = |id: ClassId| &plan.classes[classes[id.index()].root.index()].active;
-        let together = together(ClassId::first(classes.len()).map(active).collect());
+        let active: Vec<&Range<Time>> = ClassId::first(classes.len()).map(active).collect();
+        let together = together(&active);
         Self { classes, together }
     }
 
@@ -289,16 +290,16 @@ impl ClassTraffic {
         let choosing = plan.path_sets.iter().any(are_adaptive)
             || matches!(plan.path_choice, PathChoice::ByContention(_));
         let mut carrier = Carrier::new(plan).with_hosts_only(choosing);
-        let Some(carried) = carrier.carry(id, &demand) else { return traffic };
-        traffic.loads = carried.iter().map(|of| of.load).collect();
-        traffic.flows = carried.iter().map(|of| of.flows).collect();
+        let Some(by_channel) = carrier.carry(id, &demand) else { return traffic };
+        traffic.loads = by_channel.iter().map(|of| of.load).collect();
+        traffic.flows = by_channel.iter().map(|of| of.flows).collect();
         traffic.kind = if choosing { BoundKind::HostChannels } else { BoundKind::AllChannels };
         traffic
     }
 }
 
 /// The largest sets of classes that send at one time, given when each one does.
-fn together(active: Vec<&Range<Time>>) -> Vec<BTreeSet<ClassId>> {
+fn together(active: &[&Range<Time>]) -> Vec<BTreeSet<ClassId>> {
     let mut sets: Vec<BTreeSet<ClassId>> = Vec::new();
     // Sets grow only where a class begins.
     for now in active.iter().map(|of| of.start) {

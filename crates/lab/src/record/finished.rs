@@ -45,7 +45,7 @@ fn delivered(messages: u64, dropped: u64) -> String {
 /// The streams of some classes that admission control refused, if any.
 fn refused(view: &RunView<'_>, classes: impl IntoIterator<Item = ClassId>) -> String {
     let refusals = classes.into_iter().filter_map(|id| refusals(view, id));
-    refusals.map(|refusals| format!("; {refusals}")).collect()
+    refusals.fold(String::new(), |all, refusals| all + "; " + &refusals)
 }
 
 /// Which part of the workload the numbers describe.

@@ -70,16 +70,16 @@ fn carries(plan: &Plan, seeds: u64) -> bool {
 
 /// The highest load that is carried, to a hundredth.
 fn saturation(carries: impl Fn(f64) -> bool) -> f64 {
-    let (mut carried, mut too_much) = (0.0, 128.0 * STEP);
+    let (mut low, mut high) = (0.0, 128.0 * STEP);
     for _ in 0..7 {
-        let load = f64::midpoint(carried, too_much);
+        let load = f64::midpoint(low, high);
         if carries(load) {
-            carried = load;
+            low = load;
         } else {
-            too_much = load;
+            high = load;
         }
     }
-    carried
+    low
 }
 
 /// Whether `select` carries a load in a case.
