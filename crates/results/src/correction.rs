@@ -164,7 +164,7 @@ mod tests {
         assert!((skewed_point(2.0, &[-1.0, 1.0, -1.0, 1.0]) - 2.0).abs() < 1e-12);
         assert!((skewed_point(2.0, &[0.0; 20]) - 2.0).abs() < 1e-12);
         // Residuals of -1 and 1 + e: a skewness of about 3/2 e, and b on either side of the limit.
-        let small = |e: f64| vec![-1.0, 1.0 + e, -e].repeat(10);
+        let small = |e: f64| [-1.0, 1.0 + e, -e].repeat(10);
         for e in [1e-4, 1e-3, 3e-3] {
             let b = skewness(&small(e)) / 6.0 / 30.0_f64.sqrt();
             let series = 2.0 + b * b * (8.0 + 160.0 / 3.0);

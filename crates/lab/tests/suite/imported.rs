@@ -169,6 +169,7 @@ fn a_class_may_send_on_a_level_of_its_own() {
 type Refused = (&'static [&'static str], &'static [(&'static str, &'static str)], &'static str);
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn what_cannot_be_is_refused_with_its_key_and_cure() {
     let cases: &[Refused] = &[
         (

@@ -101,7 +101,9 @@ fn the_oracle_agrees_on_vls_of_several_lanes() {
 fn ring(lanes: &str, row: Option<&Conf>, allow_deadlock: bool) -> Result<Compiled, LabError> {
     let text = RING.replace("count = 8", lanes);
     let text = match row {
-        Some(Conf(path)) => text.replace("\"opensm-sl2vl.dump\"", &format!("{path:?}")),
+        Some(Conf(path)) => {
+            text.replace("\"opensm-sl2vl.dump\"", &format!("\"{}\"", path.display()))
+        }
         None => text,
     };
     result(&text, allow_deadlock)
