@@ -132,7 +132,10 @@ def test_the_command_prints_the_combined_numbers(gingham: Command, tmp_path: Pat
 
 @pytest.mark.parametrize(
     ("place", "told"),
-    [([], "nothing was written"), (["-o", "two"], "finished runs are kept in two; --resume continues them")],
+    [
+        ([], "nothing was written"),
+        (["-o", "two"], "finished runs are kept in two; --resume continues them"),
+    ],
 )
 def test_an_interruption_says_what_is_kept(
     monkeypatch: pytest.MonkeyPatch,

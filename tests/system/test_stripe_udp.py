@@ -122,8 +122,8 @@ def test_a_channel_whose_mtu_falls_shrinks(
     # Both channels carry packets again, which are shorter.
     assert told["right"]["seconds_bits"][KNOWN_S] > 13e6, told["right"]
     lost = told["right"]["seconds_lost"]
-    # On a busy machine the kernel may forward two frames of a channel on two processors, in the other
-    # order. Without repair, the receiver has given up the earlier one by the time it arrives, and
+    # On a busy machine the kernel may forward two frames of a channel on two processors and swap
+    # them. Without repair, the receiver has given up the earlier one by the time it arrives, and
     # discards it; nothing else is lost.
     overtaken = told["right"]["receiver"]["discards"]
     assert lost[0] + sum(lost[KNOWN_S:]) <= overtaken, told["right"]
