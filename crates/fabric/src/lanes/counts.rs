@@ -54,7 +54,6 @@ pub(crate) fn count_channel(
         let area = cycles * i128::from(context.clock.cycle_ps()) + present * i128::from(end);
         u128::try_from(area).expect("a flit leaves after it came")
     });
-    // With in-transit hosts these waits are not counted.
     let stopped_ps = network.links.waited_ps(port, end);
     ChannelCount { data_flits, stopped_ps, occupancy_flit_ps, ..ChannelCount::default() }
 }
