@@ -31,14 +31,22 @@ def time_with_interval(mean_ns: float | None, half_width_ns: float | None) -> st
     return f"{with_interval(mean_ns / unit_ns, half_width_ns / unit_ns)} {name}"
 
 
+def is_rounding(mean: float, half_width: float) -> bool:
+    """Return whether a half-width is so small that it comes from rounding alone.
+
+    >>> is_rounding(1.73832, 3.2e-16), is_rounding(1.73832, 3.2e-6)
+    (True, False)
+    """
+    return half_width < 1e-12 * abs(mean)
+
+
 def with_interval(mean: float, half_width: float | None) -> str:
     """Return a mean with the half-width of its 95 % interval, to two digits of the latter.
 
     >>> with_interval(1.73832, 3.2e-16)
     '1.738 ± 0'
     """
-    # A smaller share of the mean is rounding.
-    if not half_width or half_width < 1e-12 * abs(mean):
+    if not half_width or is_rounding(mean, half_width):
         return f"{mean:,.4g} ± {'?' if half_width is None else 0}"
     digits = max(0, 1 - math.floor(math.log10(half_width)))
     return f"{mean:,.{digits}f} ± {half_width:,.{digits}f}"

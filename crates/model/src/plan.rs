@@ -1,6 +1,6 @@
 //! The plan: everything a simulation needs, typed, in integers, with names left behind.
 
-use crate::traffic::{SourcePlan, StreamPlan};
+use crate::traffic::{MessagePlan, SourcePlan, StreamPlan};
 use crate::{
     AdapterPlan, AdmissionPlan, ArbiterPlace, ChannelPlan, ClassId, Excess, FlowKey, InTransitPlan,
     LanePlan, Marking, PacePlan, PathChoice, PathLength, PathSet, PolicingPlan, PostPlan, Priority,
@@ -54,6 +54,14 @@ impl ClassPlan {
     /// can it offer more than is accepted.
     pub fn is_open_loop(&self) -> bool {
         !self.sources.iter().any(SourcePlan::is_backlogged)
+    }
+
+    /// The class whose messages this class replies to, if it sends replies.
+    pub fn replied(&self) -> Option<ClassId> {
+        match &self.sources.first()?.messages {
+            MessagePlan::Replies(replies) => Some(replies.to),
+            MessagePlan::Drawn(_) | MessagePlan::Scheduled(_) | MessagePlan::Stream(_) => None,
+        }
     }
 
     /// The endpoints that send, in the order of their first sources; one of many streams is one.
@@ -266,6 +274,16 @@ impl Plan {
     /// Both ends of a channel.
     pub fn ends(&self, channel: ChannelId) -> Ends {
         Ends { source: self.fabric.source(channel), target: self.fabric.target(channel) }
+    }
+
+    /// A class, the class that it replies to, and so on, up to one that does not reply.
+    pub fn reply_chain(&self, class: ClassId) -> impl Iterator<Item = ClassId> {
+        std::iter::successors(Some(class), |id| self.classes[id.index()].replied())
+    }
+
+    /// The class at the end of [`Self::reply_chain`]; the class itself if it does not reply.
+    pub fn reply_root(&self, class: ClassId) -> ClassId {
+        self.reply_chain(class).last().unwrap_or(class)
     }
 
     /// Time of a byte on a channel, in picoseconds.

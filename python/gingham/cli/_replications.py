@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gingham._texts import time_text, time_with_interval, with_interval
+from gingham._texts import is_rounding, time_text, time_with_interval, with_interval
 from gingham.cli._layout import text
 from gingham.cli._output import print_json, print_prose, print_table, show, warn
 from gingham.cli._sweep_progress import sweep_shown
@@ -17,10 +17,6 @@ if TYPE_CHECKING:
 
     from gingham.replications import Replications
     from gingham.scenario import Scenario
-
-
-# A half-width below this share of its mean is rounding.
-ROUNDING = 1e-12
 
 
 def require_replicable(given: Mapping[str, object]) -> None:
@@ -78,7 +74,7 @@ def print_replications(found: Replications, output: Path | None, *, as_json: boo
         spans = ("makespan_ps", "makespan_half_width_ps")
         mean, half = (found.summary[name] / 1e3 for name in spans)
         # The means of equal numbers may differ by rounding.
-        varies = half and half > ROUNDING * mean
+        varies = half and not is_rounding(mean, half)
         span = time_with_interval(mean, half) if varies else time_text(mean)
         show(text(f"makespan: {span}"))
     show(text(f"verdict: {found.verdict}", "bold"))

@@ -160,7 +160,10 @@ impl<'a> Carrier<'a> {
         let mut on_injection = 0.0;
         let mut flows_count = true;
         self.counted.clear();
-        for set in self.plan.sets().filter(|_| sum.messages_per_ps > 0.0) {
+        if sum.messages_per_ps == 0.0 {
+            return on_injection;
+        }
+        for set in self.plan.sets() {
             let Some(length) = self.walk(set, senders[0].source, to[0]) else { continue };
             let wire = wires.of(set, length.switches);
             if wire.share > 0.0 {
@@ -299,7 +302,7 @@ impl Uniform<'_> {
     }
 
     fn receivers(&self) -> u32 {
-        u32::try_from(self.to.among.len() - self.to.own.len()).unwrap_or(u32::MAX)
+        u32::try_from(self.to.len()).unwrap_or(u32::MAX)
     }
 }
 

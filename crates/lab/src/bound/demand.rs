@@ -22,30 +22,15 @@ pub(super) struct Uniform<'a> {
 /// Source, destination, and messages per picosecond.
 pub(super) type Pair = (EndpointId, EndpointId, f64);
 
-/// The class at the start of a chain of replies; the class itself if it does not reply.
-pub(super) fn root(plan: &Plan, class: ClassId) -> ClassId {
-    let next = |id: &ClassId| replied(&plan.classes[id.index()]);
-    std::iter::successors(Some(class), next).last().unwrap_or(class)
-}
-
-/// The class whose messages this class replies to, if it sends replies.
-pub(super) fn replied(class: &ClassPlan) -> Option<ClassId> {
-    match &class.sources.first()?.messages {
-        MessagePlan::Replies(replies) => Some(replies.to),
-        MessagePlan::Drawn(_) | MessagePlan::Scheduled(_) | MessagePlan::Stream(_) => None,
-    }
-}
-
 /// Whether the class creates its expected traffic throughout the run. Only then does a load above
 /// the bound rule out a steady state.
 pub(super) fn is_steady(plan: &Plan, id: ClassId) -> bool {
-    let class = &plan.classes[root(plan, id).index()];
+    let class = &plan.classes[plan.reply_root(id).index()];
     let is_drawn = |source: &SourcePlan| match &source.messages {
         MessagePlan::Drawn(_) => !source.is_backlogged(),
         MessagePlan::Stream(stream) => stream.lifetime.is_none() && stream.crashes <= 0.0,
         MessagePlan::Scheduled(_) | MessagePlan::Replies(_) => false,
     };
-    let chain = std::iter::successors(Some(id), |id| replied(&plan.classes[id.index()]));
     let is_free = |id: ClassId| {
         let class = &plan.classes[id.index()];
         class.policing.is_none() && class.pace.is_none() && class.active.end >= plan.stop.time
@@ -53,7 +38,7 @@ pub(super) fn is_steady(plan: &Plan, id: ClassId) -> bool {
     plan.crashes.is_empty()
         && plan.admission.is_none()
         && class.sources.iter().all(is_drawn)
-        && chain.into_iter().all(is_free)
+        && plan.reply_chain(id).all(is_free)
 }
 
 /// Lengths of a class's messages with their probabilities, over all its sources.
@@ -124,7 +109,7 @@ impl<'a> Demand<'a> {
     pub(super) fn of(plan: &'a Plan, id: ClassId, pairs_max: usize) -> Option<Self> {
         let class = &plan.classes[id.index()];
         let mut demand = Self::default();
-        if let Some(to) = replied(class) {
+        if let Some(to) = class.replied() {
             let requests = Self::of(plan, to, pairs_max)?.into_pairs(pairs_max)?;
             let answering: BTreeSet<EndpointId> =
                 class.sources.iter().map(|source| source.endpoint).collect();
@@ -155,9 +140,8 @@ impl<'a> Demand<'a> {
 
     fn add_drawn(&mut self, source: EndpointId, to: &'a DestinationPlan, rate: f64) {
         let uniform = |to: &'a OtherHosts, rate: f64, counts_flows| {
-            let count = to.among.len() - to.own.len();
-            let messages_per_ps = rate / real(count as u128);
-            (count > 0 && rate > 0.0).then_some(Uniform {
+            let messages_per_ps = rate / real(to.len() as u128);
+            (to.has_any() && rate > 0.0).then_some(Uniform {
                 source,
                 to,
                 messages_per_ps,
@@ -196,10 +180,10 @@ impl<'a> Demand<'a> {
     /// Expands all traffic into pairs; `None` if there are more than `pairs_max`.
     pub(super) fn into_pairs(mut self, pairs_max: usize) -> Option<Vec<Pair>> {
         for Uniform { source, to, messages_per_ps, .. } in &self.uniform {
-            if self.pairs.len() + to.among.len() > pairs_max {
+            if self.pairs.len() + to.len() > pairs_max {
                 return None;
             }
-            self.pairs.extend(receivers(to).map(|to| (*source, to, *messages_per_ps)));
+            self.pairs.extend(to.iter().map(|to| (*source, to, *messages_per_ps)));
         }
         Some(self.pairs)
     }
@@ -208,7 +192,7 @@ impl<'a> Demand<'a> {
     pub(super) fn each_pair(&self) -> impl Iterator<Item = (EndpointId, EndpointId)> {
         let pairs = self.pairs.iter().map(|(from, to, _)| (*from, *to));
         let lists = self.uniform.iter().filter(|of| of.counts_flows);
-        let uniform = lists.flat_map(|of| receivers(of.to).map(|to| (of.source, to)));
+        let uniform = lists.flat_map(|of| of.to.iter().map(|to| (of.source, to)));
         pairs.chain(uniform)
     }
 }
@@ -228,9 +212,4 @@ fn merged(mut pairs: Vec<Pair>) -> Vec<Pair> {
         is_one_flow
     });
     pairs
-}
-
-/// The endpoints of a list without those that are left out.
-pub(super) fn receivers(of: &OtherHosts) -> impl Iterator<Item = EndpointId> {
-    of.among[..of.own.start].iter().chain(&of.among[of.own.end..]).copied()
 }

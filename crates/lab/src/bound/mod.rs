@@ -171,10 +171,7 @@ impl TrafficBound {
     /// Returns the peak load of all classes but backlogged ones on a channel, as a share of its
     /// capacity.
     pub fn offered_share(&self, channel: ChannelId) -> f64 {
-        let offers = |of: &ClassTraffic| !of.is_backlogged;
-        ClassId::first(self.classes.len())
-            .map(|id| self.most(id, channel, offers))
-            .fold(0.0, f64::max)
+        self.most(channel, |_| true, |of| !of.is_backlogged)
     }
 
     /// Flows of all classes on a channel.
@@ -221,9 +218,10 @@ impl TrafficBound {
     /// alone.
     fn share(&self, id: ClassId, channel: ChannelId) -> f64 {
         let own = &self.classes[id.index()];
-        self.most(id, channel, |of| {
+        let counts = |of: &ClassTraffic| {
             if own.is_backlogged { of.root == own.root } else { !of.is_backlogged }
-        })
+        };
+        self.most(channel, |set| set.contains(&id), counts)
     }
 
     /// Returns the largest load of a class's root that fills no channel of the class beyond `share`
@@ -238,7 +236,8 @@ impl TrafficBound {
         let is_own = |of: &ClassTraffic| of.root == own.root;
         let largest = |channel: ChannelId| {
             let of_own = self.sum(channel, is_own);
-            let of_others = self.most(id, channel, |of| !is_own(of) && !of.is_backlogged);
+            let counts = |of: &ClassTraffic| !is_own(of) && !of.is_backlogged;
+            let of_others = self.most(channel, |set| set.contains(&id), counts);
             (of_own > 0.0).then(|| offered * (share - of_others) / of_own)
         };
         ChannelId::first(own.loads.len()).filter_map(largest).min_by(f64::total_cmp)
@@ -249,10 +248,16 @@ impl TrafficBound {
         counted.map(|of| of.loads[channel.index()]).sum()
     }
 
-    /// Returns the largest sum over classes that `counts` selects and that send together with the
-    /// class `id`. Classes that send one after the other do not add up.
-    fn most(&self, id: ClassId, channel: ChannelId, counts: impl Fn(&ClassTraffic) -> bool) -> f64 {
-        let sets = self.together.iter().filter(|set| set.contains(&id));
+    /// Returns the largest load of a channel by classes that send together: over the sets that
+    /// `selects` accepts, and of each the classes that `counts` accepts. Classes that send one after
+    /// the other do not add up.
+    fn most(
+        &self,
+        channel: ChannelId,
+        selects: impl Fn(&BTreeSet<ClassId>) -> bool,
+        counts: impl Fn(&ClassTraffic) -> bool,
+    ) -> f64 {
+        let sets = self.together.iter().filter(|set| selects(set));
         let sum = |set: &BTreeSet<ClassId>| -> f64 {
             let counted = set.iter().map(|of| &self.classes[of.index()]).filter(|of| counts(of));
             counted.map(|of| of.loads[channel.index()]).sum()
@@ -276,7 +281,7 @@ impl TrafficBound {
 
 impl ClassTraffic {
     fn of(plan: &Plan, id: ClassId) -> Self {
-        let root = demand::root(plan, id);
+        let root = plan.reply_root(id);
         let channels = plan.fabric.channel_count();
         let mut traffic = Self {
             kind: BoundKind::None,

@@ -63,7 +63,7 @@ impl TrafficBound {
             let root = self.classes[id.index()].root.index();
             let offered = plan.offered_load(ClassId::new(root))?;
             let flows = self.flows(over.channel);
-            let load = bound.load.unwrap_or(0.0);
+            let load = bound.load?;
             let channel = plan.fabric.channel_name(over.channel);
             let beyond = format!(
                 "{channel} would carry {:.2} times its capacity ({flows} flows take it)",

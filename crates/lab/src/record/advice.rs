@@ -3,8 +3,7 @@
 use super::verdict::Asked;
 use super::view::RunView;
 use gingham_model::measure::Estimate;
-use gingham_model::traffic::MessagePlan;
-use gingham_model::{ClassId, Plan, Status};
+use gingham_model::{ClassId, Status};
 
 /// A load at which a saturated class should be safe, as a fraction of what the network took.
 const SAFE: f64 = 0.95;
@@ -77,7 +76,7 @@ pub(super) fn longer(view: &RunView<'_>, class: ClassId, needs: &[Need]) -> Stri
 fn ended(view: &RunView<'_>, class: ClassId) -> Option<String> {
     let end = view.report.window().end;
     let classes = &view.plan().classes;
-    let ended = waited_for(view.plan(), class).find(|id| classes[id.index()].active.end <= end)?;
+    let ended = view.plan().reply_chain(class).find(|id| classes[id.index()].active.end <= end)?;
     let whose = if ended == class {
         "its sources".to_owned()
     } else {
@@ -92,18 +91,6 @@ pub(super) fn has_ended(view: &RunView<'_>, class: ClassId) -> bool {
     ended(view, class).is_some()
 }
 
-/// A class, the one that it replies to, if it does, the one that this replies to, and so on.
-fn waited_for(plan: &Plan, class: ClassId) -> impl Iterator<Item = ClassId> {
-    let replied = |id: &ClassId| {
-        let source = plan.classes[id.index()].sources.first()?;
-        match &source.messages {
-            MessagePlan::Replies(replies) => Some(replies.to),
-            MessagePlan::Drawn(_) | MessagePlan::Scheduled(_) | MessagePlan::Stream(_) => None,
-        }
-    };
-    std::iter::successors(Some(class), replied)
-}
-
 /// How a saturated class comes to offer less.
 ///
 /// The load accepted past saturation may be more than the fullest channel could carry of each flow.
@@ -111,11 +98,13 @@ fn waited_for(plan: &Plan, class: ClassId) -> impl Iterator<Item = ClassId> {
 pub(super) fn less(view: &RunView<'_>, asked: Asked) -> String {
     let plan = view.plan();
     let class = asked.class.index();
-    let Some(beside) = Beside::of(view, asked.class) else {
+    let bound = &view.compiled.bound;
+    let room = bound.load_beside_others(plan, asked.class, SAFE_OF_BOUND).unwrap_or(f64::INFINITY);
+    if room <= 0.0 {
         return alike(view, asked);
-    };
+    }
     if asked.offered_load.is_some() {
-        let Some(safe) = load(class, beside.at_most(SAFE * asked.accepted_load)) else {
+        let Some(safe) = load(class, room.min(SAFE * asked.accepted_load)) else {
             return "offer less".to_owned();
         };
         if plan.classes[class].sources.iter().any(|source| source.stream().is_some()) {
@@ -125,15 +114,16 @@ pub(super) fn less(view: &RunView<'_>, asked: Asked) -> String {
         }
         return format!("offer less, such as {safe}");
     }
-    let Some(first) = waited_for(plan, asked.class).last().filter(|id| *id != asked.class) else {
+    let first = plan.reply_root(asked.class);
+    if first == asked.class {
         return "offer less".to_owned();
-    };
+    }
     let index = first.index();
     // There are as many replies as messages to reply to.
     let fewer = match plan.offered_load(first) {
         Some(offered) => {
             let accepted = offered * asked.accepted_load / asked.generated_load;
-            load(index, beside.at_most(SAFE * accepted))
+            load(index, room.min(SAFE * accepted))
         }
         None => Some(format!("a traffic.{index}.pace")),
     };
@@ -141,33 +131,6 @@ pub(super) fn less(view: &RunView<'_>, asked: Asked) -> String {
     format!(
         "let fewer messages be replied to{such}, or make replies shorter (traffic.{class}.length)"
     )
-}
-
-/// The room that other classes leave for a class.
-#[derive(Clone, Copy, PartialEq, Debug)]
-enum Beside {
-    /// Its load is limited by nothing that is known.
-    Unknown,
-    /// A load up to this.
-    Load(f64),
-}
-
-impl Beside {
-    /// `None` if the other classes alone fill a channel that the class takes.
-    fn of(view: &RunView<'_>, class: ClassId) -> Option<Self> {
-        match view.compiled.bound.load_beside_others(view.plan(), class, SAFE_OF_BOUND) {
-            None => Some(Self::Unknown),
-            Some(load) if load > 0.0 => Some(Self::Load(load)),
-            Some(_) => None,
-        }
-    }
-
-    fn at_most(self, load: f64) -> f64 {
-        match self {
-            Self::Unknown => load,
-            Self::Load(room) => load.min(room),
-        }
-    }
 }
 
 /// By how much all classes together should offer less.
@@ -184,7 +147,7 @@ fn alike(view: &RunView<'_>, asked: Asked) -> String {
 /// A load of a class to ask for, at most this. What accepted nothing says of no load that it would do.
 fn load(class: usize, at_most: f64) -> Option<String> {
     let safe = two_digits_below(at_most);
-    (safe > 0.0).then(|| format!("traffic.{class}.load = {safe}"))
+    (safe > 0.0 && safe.is_finite()).then(|| format!("traffic.{class}.load = {safe}"))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "advice")]
@@ -268,7 +231,10 @@ mod tests {
     #[test]
     fn no_load_of_zero_is_advised() {
         assert_eq!(load(2, 0.389).as_deref(), Some("traffic.2.load = 0.38"));
-        assert_eq!([0.0, f64::NAN].map(|at_most| load(2, at_most)), [None, None]);
+        assert_eq!(
+            [0.0, f64::NAN, f64::INFINITY].map(|at_most| load(2, at_most)),
+            [None, None, None]
+        );
     }
 
     #[test]

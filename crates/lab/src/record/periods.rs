@@ -18,7 +18,6 @@ use super::verdict::Asked;
 use super::view::RunView;
 use gingham_kernel::Span;
 use gingham_model::traffic::{ArrivalPlan, DataPlan, MessagePlan, PeriodPlan, SourcePlan};
-use gingham_model::{ClassId, Plan};
 
 /// Whole on-off periods that each source needs in the window.
 const PERIODS_MIN: f64 = 40.0;
@@ -35,24 +34,10 @@ type Weighted<'a> = (&'a PeriodPlan, f64);
 pub(super) fn too_few_periods(view: &RunView<'_>, asked: Asked) -> Option<(String, f64)> {
     let plan = view.plan();
     let byte_ps = |source: &SourcePlan| plan.byte_ps(plan.fabric.endpoint_channel(source.endpoint));
-    let sources = &plan.classes[root_of(plan, asked.class).index()].sources;
+    let sources = &plan.classes[plan.reply_root(asked.class).index()].sources;
     let weigh = |source| periods_of(source, byte_ps(source));
     let sources: Vec<Weighted<'_>> = sources.iter().filter_map(weigh).collect();
     lack(&sources, view.report.class_window(asked.class).span())
-}
-
-/// The class that a class replies to in the end, or itself.
-fn root_of(plan: &Plan, mut class: ClassId) -> ClassId {
-    let replies_to = |class: ClassId| {
-        plan.classes[class.index()].sources.iter().find_map(|source| match &source.messages {
-            MessagePlan::Replies(replies) => Some(replies.to),
-            _ => None,
-        })
-    };
-    while let Some(to) = replies_to(class) {
-        class = to;
-    }
-    class
 }
 
 fn lack(sources: &[Weighted<'_>], window: Span) -> Option<(String, f64)> {

@@ -2,21 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
-use gingham_lab::scenario::{Overrides, ScenarioSource};
-use gingham_lab::{Compiled, Engine, Record, Run, Verdict, compile};
-use std::path::Path;
-
-fn compiled(text: &str) -> Compiled {
-    let overrides = Overrides::texts(Vec::new());
-    let source = ScenarioSource::parse("classes.toml", text, Path::new("."), &overrides).unwrap();
-    compile(&source, true).unwrap()
-}
-
-fn record(text: &str) -> Record {
-    let mut run = Run::new(compiled(text), Engine::Fast);
-    while !run.advance(1_000_000).done {}
-    run.summary()
-}
+use crate::support::{compiled, record};
+use gingham_lab::Verdict;
 
 /// A star with two classes into `h0`: each has a name, hosts, a load, and further keys.
 fn star(classes: [(&str, &str, f64, &str); 2], time: &str) -> String {
@@ -59,11 +46,11 @@ fn a_class_that_is_served_before_the_overload_is_not_saturated() {
         "network.preset = \"myrinet-1280\"",
         "network = { preset = \"santos-4x\", arbitration = \"strict-priority\" }",
     );
-    let [urgent, bulk] = <[_; 2]>::try_from(record(&text).classes).unwrap();
+    let [urgent, bulk] = <[_; 2]>::try_from(record(&text, &[]).classes).unwrap();
     assert_eq!(bulk.verdict, Verdict::Saturated, "{}", bulk.verdict_reason);
     assert_eq!(urgent.verdict, Verdict::Ok, "{}", urgent.verdict_reason);
     // Before the run, both are noted: together they are more than the cable carries.
-    let notes = compiled(&text).notes;
+    let notes = compiled(&text, &[]).notes;
     assert_eq!(notes.iter().filter(|note| note.starts_with("load-above-bound: ")).count(), 2);
 }
 
@@ -75,7 +62,7 @@ fn classes_that_send_one_after_the_other_do_not_add_up() {
         ("second", r#"["h2"]"#, 0.6, "start = \"1 ms\""),
     ];
     let shares = |classes| {
-        let record = record(&star(classes, "2 ms"));
+        let record = record(&star(classes, "2 ms"), &[]);
         [0, 1].map(|class| record.classes[class].bound.bound_share.unwrap())
     };
     let [at_once, in_turn] = [shares(at_once), shares(in_turn)];
@@ -89,7 +76,7 @@ fn classes_that_send_one_after_the_other_do_not_add_up() {
 #[test]
 fn the_load_that_is_advised_leaves_room_for_other_classes() {
     let classes = [("large", r#"["h1", "h2"]"#, 0.5, ""), ("small", r#"["h3"]"#, 0.2, "")];
-    let record = record(&star(classes, "10 ms"));
+    let record = record(&star(classes, "10 ms"), &[]);
     let [large, small] = [0, 1].map(|class| record.classes[class].bound.bound_share.unwrap());
     assert!((large / small - 1.0).abs() < 1e-9);
     // The wire carries `large` for a load of 1.2 of payload.
@@ -121,7 +108,7 @@ fn a_list_without_messages_adds_nothing() {
         [stop]
         time = "1 ms"
     "#;
-    let record = record(text);
+    let record = record(text, &[]);
     let bound = &record.classes[0].bound;
     // One flow, and those of the five hosts beside h5, which sends to all others.
     assert_eq!((bound.bound_channel.as_deref(), bound.bound_flows), (Some("s0[6] -> h5[1]"), 6));

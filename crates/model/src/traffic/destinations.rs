@@ -193,8 +193,16 @@ impl OtherHosts {
         self.len() > 0
     }
 
-    fn len(&self) -> usize {
+    /// How many there are.
+    #[expect(clippy::len_without_is_empty, reason = "`has_any` says it")]
+    pub fn len(&self) -> usize {
         self.among.len() - self.own.len()
+    }
+
+    /// All of them, in ascending order.
+    pub fn iter(&self) -> impl Iterator<Item = EndpointId> {
+        let Self { among, own } = self;
+        among[..own.start].iter().chain(&among[own.end..]).copied()
     }
 
     /// One of them, with equal probability. Panics if there is none.

@@ -12,7 +12,7 @@ use crate::compile::gathered::Gathered;
 use crate::error::LabError;
 use crate::scenario::ScenarioSource;
 use gingham_model::traffic::{
-    Arrivals, DestinationPlan, LengthPlan, MessagePlan, OtherHosts, Reply, ReplyPlan, SourcePlan,
+    Arrivals, DestinationPlan, LengthPlan, MessagePlan, Reply, ReplyPlan, SourcePlan,
 };
 use gingham_model::{ClassId, ClassPlan};
 use gingham_topology::{EndpointId, Fabric};
@@ -165,9 +165,7 @@ fn receivers(fabric: &Fabric, class: &ClassPlan, compiled: &Compiled) -> Vec<boo
                     weighted.things().iter().copied().for_each(&mut mark);
                 }
                 DestinationPlan::Uniform(others) | DestinationPlan::HotSpot { all: others, .. } => {
-                    let OtherHosts { among, own } = others;
-                    let others = among[..own.start].iter().chain(&among[own.end..]);
-                    others.copied().for_each(&mut mark);
+                    others.iter().for_each(&mut mark);
                 }
             },
         }

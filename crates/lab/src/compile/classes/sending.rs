@@ -145,16 +145,23 @@ fn whose_limit(source: &ScenarioSource) -> String {
     }
 }
 
+/// A cure for packets above the limit `max`, or to raise the limit if the technology allows it.
+fn or_raised(source: &ScenarioSource, max: Bytes, cure: String) -> String {
+    let is_infiniband = source.scenario.network.preset().is_infiniband();
+    if is_infiniband && max == INFINIBAND_PACKET_MAX {
+        return cure;
+    }
+    format!("{cure}, or raise network.packet_max")
+}
+
 fn packet_max_message(source: &ScenarioSource, bytes: Bytes, max: Bytes) -> String {
     let whose = whose_limit(source);
     let carries = match bytes {
         Bytes(bytes) if bytes >= u64::from(u32::MAX) => "may be of any length".to_owned(),
         bytes => format!("carries {bytes}"),
     };
-    let cut = format!("cut messages with segmentation = {{ fixed = \"{max}\" }}");
-    let is_longest =
-        source.scenario.network.preset().is_infiniband() && max == INFINIBAND_PACKET_MAX;
-    let cure = if is_longest { cut } else { format!("{cut}, or raise network.packet_max") };
+    let cure =
+        or_raised(source, max, format!("cut messages with segmentation = {{ fixed = \"{max}\" }}"));
     format!("a packet {carries}, and {whose} packets of at most {max} of payload: {cure}")
 }
 
@@ -180,7 +187,7 @@ pub(in crate::compile) fn check_packet_max(
     Ok(())
 }
 
-/// Refuses probes of admission control that carry more than a packet may.
+/// Rejects probes of admission control that carry more than a packet may.
 fn check_probes(source: &ScenarioSource, plan: &Plan, max: Bytes) -> Result<(), LabError> {
     let Some(admission) = &plan.admission else { return Ok(()) };
     let probe = Bytes(admission.payload_bytes.into());
@@ -189,9 +196,9 @@ fn check_probes(source: &ScenarioSource, plan: &Plan, max: Bytes) -> Result<(), 
     }
     let length = "network.admission.length";
     let message = format!(
-        "probes of admission control carry {probe}, and {} packets of at most {max} of payload: let {length} be \
-         shorter, or raise network.packet_max",
-        whose_limit(source)
+        "probes of admission control carry {probe}, and {} packets of at most {max} of payload: {}",
+        whose_limit(source),
+        or_raised(source, max, format!("let {length} be shorter"))
     );
     Err(source.refuse(first_written(source, &[length, "network.packet_max"]), message).into())
 }

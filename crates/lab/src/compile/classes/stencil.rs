@@ -41,9 +41,10 @@ impl ClassContext<'_> {
         }
         let range = if least == most { most.to_string() } else { format!("{least} to {most}") };
         self.note(gathered, format!("stencil: each host has {range} neighbours"));
+        let by_cell: Vec<Vec<usize>> =
+            (0..layout.cells.len()).map(|cell| stencil.neighbours(cell)).collect();
         let aim = |(host, (cell, local)): (&EndpointId, &(usize, usize))| {
-            let cells = stencil.neighbours(*cell);
-            let neighbours = cells.into_iter().map(|cell| hosts[layout.cells[cell][*local]]);
+            let neighbours = by_cell[*cell].iter().map(|cell| hosts[layout.cells[*cell][*local]]);
             let mut neighbours: Vec<EndpointId> =
                 neighbours.filter(|other| !self.is_own(*host, *other)).collect();
             if neighbours.is_empty() {

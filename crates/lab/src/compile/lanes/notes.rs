@@ -16,7 +16,7 @@ use crate::compile::longest::{longest_on, used_lanes};
 use gingham_kernel::Span;
 use gingham_model::{PipelinePlan, Plan, WhenFull};
 use gingham_topology::ChannelId;
-use gingham_topology::routing::{LaneSet, MANAGEMENT_LANE};
+use gingham_topology::routing::{LaneRule, LaneSet, MANAGEMENT_LANE};
 use std::fmt;
 
 /// Says which lanes are too shallow for the full rate.
@@ -31,7 +31,9 @@ pub(super) fn note_shallow(plan: &Plan, pipeline: &PipelinePlan, gathered: &mut 
 
 /// Says which lanes nobody uses.
 pub(in crate::compile) fn note_unused(plan: &Plan, gathered: &mut Gathered) {
-    gathered.notes.extend(unused(plan.lanes.count, used_lanes(plan)));
+    let is_by_tables = matches!(plan.lanes.allowed.rule(), LaneRule::Tables { .. });
+    let key = if is_by_tables { "network.lanes.count" } else { "traffic.*.lanes" };
+    gathered.notes.extend(unused(plan.lanes.count, used_lanes(plan), key));
 }
 
 /// Says where lanes of one kind are too shallow: those that are wormhole, or those with virtual
@@ -161,16 +163,15 @@ impl fmt::Display for Share {
     }
 }
 
-fn unused(count: u8, used: LaneSet) -> Option<String> {
+fn unused(count: u8, used: LaneSet, key: &str) -> Option<String> {
     let is_unused = |lane: &u8| !used.contains(*lane) && *lane != MANAGEMENT_LANE;
     let unused: Vec<String> = (0..count).filter(is_unused).map(|lane| lane.to_string()).collect();
     match &unused[..] {
         [] => None,
-        [one] => Some(format!("no class uses lane {one} (traffic.*.lanes)")),
-        [first @ .., last] => Some(format!(
-            "no class uses the lanes {} and {last} (traffic.*.lanes)",
-            first.join(", ")
-        )),
+        [one] => Some(format!("no class uses lane {one} ({key})")),
+        [first @ .., last] => {
+            Some(format!("no class uses the lanes {} and {last} ({key})", first.join(", ")))
+        }
     }
 }
 
