@@ -146,7 +146,7 @@ fn lanes_are_shared_out_among_the_vls_in_use_and_a_note_says_so() {
     let expected = [
         "tables use VLs up to 1, and channels have 5 lanes, so that each VL owns 2 lanes: a packet takes any lane of its VL \
          (network.lanes.per_vl)",
-        "no class uses lane 4 (traffic.*.lanes)",
+        "no class uses lane 4 (network.lanes.count)",
     ];
     for note in expected {
         assert!(compiled.notes.iter().any(|told| told == note), "{:?}", compiled.notes);
