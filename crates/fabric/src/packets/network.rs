@@ -8,6 +8,7 @@ use crate::packets::links::Links;
 use crate::packets::losses::Losses;
 use crate::packets::packet::Packets;
 use crate::packets::pauses::Pauses;
+use crate::packets::reading::is_plain;
 use crate::packets::standing::Standing;
 use crate::packets::switches::LANES;
 use crate::packets::waiting::Waiting;
@@ -68,7 +69,7 @@ impl Network {
             pauses: Pauses::new(&plan, &packets_plan),
             output_buffers: OutputBuffers::new(&plan, &packets_plan),
             arbiters: arbiters(&plan),
-            waiting: Waiting::new(channels),
+            waiting: Waiting::new(channels, !is_plain(&packets_plan)),
             standing: Standing::new(channels, plan.lanes.count, wanted.read),
             read: Vec::new(),
             active: Bits::new(channels),

@@ -4,9 +4,10 @@
 use crate::packets::network::Network;
 use crate::packets::packet::{Moving, PacketId};
 use crate::packets::switches::{Candidates, LANES, is_by_age};
-use crate::packets::waiting::{Age, age};
+use crate::packets::waiting::{Age, List, age};
 use gingham_model::{Among, Arbitration, OvertakingPlan, PacketsPlan, Plan, Read};
 use gingham_topology::ChannelId;
+use std::collections::{BTreeSet, VecDeque};
 
 /// How switches choose.
 #[derive(Clone, Debug)]
@@ -20,15 +21,23 @@ pub(crate) struct Rules {
     lane_count: usize,
     /// By channel, where inputs are read by one output at a time: until when each is.
     read_until_ps: Vec<u64>,
-    /// By channel and lane, where packets of one buffer may overtake each other: those that wait
-    /// there.
-    buffers: Vec<Vec<PacketId>>,
+    /// By channel and lane, where packets of one buffer may overtake each other.
+    buffers: Vec<InputBuffer>,
     /// By output and lane, for round robin: the input port of the last packet, and one more.
     after: Vec<u16>,
 }
 
 /// The place of a packet in the order of a switch: the least goes first.
 type Place = (u64, Age);
+
+/// Packets that wait in the buffer of an input.
+#[derive(Clone, Debug, Default)]
+struct InputBuffer {
+    /// All of them, the oldest first.
+    waiting: VecDeque<PacketId>,
+    /// Ages of those that may not be overtaken any more.
+    exhausted: BTreeSet<Age>,
+}
 
 impl Rules {
     pub(crate) fn new(plan: &Plan, of: &PacketsPlan) -> Self {
@@ -38,13 +47,13 @@ impl Rules {
         let is_in_turn = of.arbitration == Arbitration::RoundRobin;
         let of_lanes = |is_needed: bool| if is_needed { channels * lane_count } else { 0 };
         Self {
-            are_plain: is_by_age(of.arbitration) && !is_single && !is_by_buffer,
+            are_plain: is_plain(of),
             couple_outputs: is_single || is_by_buffer,
             arbitration: of.arbitration,
             overtaking: of.overtaking,
             lane_count,
             read_until_ps: vec![0; if is_single { channels } else { 0 }],
-            buffers: vec![Vec::new(); of_lanes(is_by_buffer)],
+            buffers: vec![InputBuffer::default(); of_lanes(is_by_buffer)],
             after: vec![0; of_lanes(is_in_turn)],
         }
     }
@@ -53,13 +62,20 @@ impl Rules {
 
     /// A packet is ready.
     pub(crate) fn on_ready(&mut self, id: PacketId, network: &Network) {
-        if !self.buffers.is_empty() {
-            let buffer = self.buffer(network.packets.get(id));
-            self.buffers[buffer].push(id);
+        if self.buffers.is_empty() {
+            return;
+        }
+        let packet = network.packets.get(id);
+        let (buffer, age) = (self.buffer(packet), age(&network.plan, packet));
+        let InputBuffer { waiting, exhausted } = &mut self.buffers[buffer];
+        let place = waiting.partition_point(|other| age_of(*other, network) < age);
+        waiting.insert(place, id);
+        if self.overtaking.at_most == 0 {
+            exhausted.insert(age);
         }
     }
 
-    /// A packet is about to start on a lane of an output: what it overtakes.
+    /// A packet is about to start on a lane of an output: counts each packet that it overtakes.
     pub(crate) fn before_start(
         &mut self,
         id: PacketId,
@@ -70,27 +86,55 @@ impl Rules {
         if self.are_plain {
             return;
         }
-        let own = self.place(id, output, lane, network);
-        let mut overtaken = self.in_order(output, lane, network);
-        overtaken.retain(|other| self.place(*other, output, lane, network) < own);
         let packet = *network.packets.get(id);
-        if !self.buffers.is_empty() {
-            let of = self.buffer(&packet);
-            self.buffers[of].retain(|other| *other != id);
-            let age = age(&network.plan, &packet);
-            let is_older = |other: &PacketId| age_of(*other, network) < age;
-            overtaken.extend(self.buffers[of].iter().filter(|other| is_older(other)));
-            overtaken.sort_unstable();
-            overtaken.dedup();
-        }
-        for other in overtaken {
-            network.packets.get_mut(other).overtaken += 1;
+        if self.couple_outputs {
+            self.overtake(id, &packet, (output, lane), network);
         }
         if let Some(after) =
             self.after.get_mut(output.index() * self.lane_count + usize::from(lane))
         {
             *after = network.plan.fabric.target(packet.input).port + 1;
         }
+    }
+
+    /// Counts what a packet overtakes that starts on a lane of an output: packets that come before it
+    /// in the order of the lane and, where buffers count, older ones of its buffer.
+    fn overtake(
+        &mut self,
+        id: PacketId,
+        packet: &Moving,
+        (output, lane): (ChannelId, u8),
+        network: &mut Network,
+    ) {
+        let limit = self.overtaking.at_most;
+        let Network { plan, waiting, packets, .. } = network;
+        let order = self.order(output, lane);
+        let own = order.place(plan, packet);
+        let comes_before = |other: &Moving| order.place(plan, other) < own;
+        let (buffers, lane_count) = (&mut self.buffers, self.lane_count);
+        let mut exhaust = |other: &Moving| {
+            if let Some(buffer) = buffers.get_mut(buffer_at(other, lane_count)) {
+                buffer.exhausted.insert(age(plan, other));
+            }
+        };
+        waiting.overtake((output, lane), limit, packets, comes_before, &mut exhaust);
+        let Some(buffer) = self.buffers.get_mut(buffer_at(packet, lane_count)) else { return };
+        let InputBuffer { waiting, exhausted } = buffer;
+        let own_age = age(plan, packet);
+        let place = waiting.partition_point(|other| age(plan, packets.get(*other)) < own_age);
+        for older in waiting.range(..place) {
+            let other = packets.get_mut(*older);
+            let is_of_lane = other.output == output && other.lanes.contains(lane);
+            if is_of_lane && comes_before(other) || other.overtaken >= limit {
+                continue;
+            }
+            other.overtaken += 1;
+            if other.overtaken == limit {
+                exhausted.insert(age(plan, other));
+            }
+        }
+        assert_eq!(waiting.remove(place), Some(id), "what waits stands in its buffer");
+        exhausted.remove(&own_age);
     }
 
     /// A packet that came by a channel starts; its tail leaves at an instant.
@@ -112,38 +156,52 @@ impl Rules {
         candidates
     }
 
+    /// The first in the order of a lane that can be read, unless one before it is waited for.
     fn candidate(&self, output: ChannelId, lane: u8, network: &Network) -> Option<PacketId> {
-        for id in self.in_order(output, lane, network) {
-            if self.is_held_back(id, network) {
-                continue;
-            }
+        let order = self.order(output, lane);
+        let mut next: Option<(Place, PacketId)> = None;
+        let mut awaited: Option<Place> = None;
+        for id in self.heads(output, lane, network) {
             let packet = network.packets.get(id);
+            let place = order.place(&network.plan, packet);
             if !self.is_being_read(packet, network) {
-                return Some(id);
-            }
-            if packet.overtaken >= self.overtaking.at_most {
-                return None;
+                if next.is_none_or(|(least, _)| place < least) {
+                    next = Some((place, id));
+                }
+            } else if packet.overtaken >= self.overtaking.at_most {
+                awaited = Some(awaited.map_or(place, |least| least.min(place)));
             }
         }
-        None
+        let (place, id) = next?;
+        awaited.is_none_or(|awaited| place < awaited).then_some(id)
     }
 
     /// The first in the order of those that may take a lane of an output and that nothing holds
     /// back, whether it can be read or not.
     pub(crate) fn first(&self, output: ChannelId, lane: u8, network: &Network) -> Option<PacketId> {
-        let mut in_order = self.in_order(output, lane, network).into_iter();
-        in_order.find(|id| !self.is_held_back(*id, network))
+        let order = self.order(output, lane);
+        let place = |id: &PacketId| order.place(&network.plan, network.packets.get(*id));
+        self.heads(output, lane, network).min_by_key(place)
+    }
+
+    /// The first packets of lists that may take a lane of an output, but for those held back.
+    fn heads<'a>(
+        &'a self,
+        output: ChannelId,
+        lane: u8,
+        network: &'a Network,
+    ) -> impl Iterator<Item = PacketId> + 'a {
+        let lists = network.waiting.lists(output).iter();
+        let of_lane = lists.filter(move |list| list.lanes.contains(lane));
+        of_lane.filter_map(List::first).filter(move |id| !self.is_held_back(*id, network))
     }
 
     /// Whether an older packet of its buffer is waited for.
     pub(crate) fn is_held_back(&self, id: PacketId, network: &Network) -> bool {
         let packet = network.packets.get(id);
         let Some(buffer) = self.buffers.get(self.buffer(packet)) else { return false };
-        let age = age(&network.plan, packet);
-        buffer.iter().any(|other| {
-            let is_overtaken = network.packets.get(*other).overtaken >= self.overtaking.at_most;
-            is_overtaken && age_of(*other, network) < age
-        })
+        let oldest = buffer.exhausted.first();
+        oldest.is_some_and(|oldest| *oldest < age(&network.plan, packet))
     }
 
     fn is_being_read(&self, packet: &Moving, network: &Network) -> bool {
@@ -153,33 +211,49 @@ impl Rules {
 
     // The order.
 
-    /// What waits for an output and may take a lane, in the order of the switch.
-    fn in_order(&self, output: ChannelId, lane: u8, network: &Network) -> Vec<PacketId> {
-        let lists = network.waiting.lists(output).iter().filter(|list| list.lanes.contains(lane));
-        let mut all: Vec<_> = lists.flat_map(|list| list.iter(&network.packets)).collect();
-        all.sort_unstable_by_key(|id| self.place(*id, output, lane, network));
-        all
+    fn order(&self, output: ChannelId, lane: u8) -> Order {
+        let after = self.after.get(output.index() * self.lane_count + usize::from(lane));
+        Order { arbitration: self.arbitration, after: after.copied().unwrap_or_default() }
     }
 
-    fn place(&self, id: PacketId, output: ChannelId, lane: u8, network: &Network) -> Place {
-        let packet = network.packets.get(id);
-        let age = age(&network.plan, packet);
+    fn buffer(&self, packet: &Moving) -> usize {
+        buffer_at(packet, self.lane_count)
+    }
+}
+
+/// The order of a lane of an output.
+#[derive(Clone, Copy, Debug)]
+struct Order {
+    arbitration: Arbitration,
+    /// For round robin: the input port of the last packet, and one more.
+    after: u16,
+}
+
+impl Order {
+    fn place(self, plan: &Plan, packet: &Moving) -> Place {
+        let age = age(plan, packet);
         let first = match self.arbitration {
             Arbitration::OldestFirst => 0,
             Arbitration::StrictPriority => u64::MAX - packet.packet.priority.level() as u64,
             Arbitration::RoundRobin => {
-                let after = self.after[output.index() * self.lane_count + usize::from(lane)];
                 // Ports after the last one come first, in their order.
-                let is_before = age.1 < after;
+                let is_before = age.1 < self.after;
                 u64::from(is_before) << 32 | u64::from(age.1)
             }
         };
         (first, age)
     }
+}
 
-    fn buffer(&self, packet: &Moving) -> usize {
-        packet.input.index() * self.lane_count + usize::from(packet.lane)
-    }
+/// Whether the first of those that may take the same lanes always is what goes.
+pub(crate) fn is_plain(of: &PacketsPlan) -> bool {
+    let is_of_output = of.overtaking.among == Among::SameOutput;
+    is_by_age(of.arbitration) && of.read == Read::Any && is_of_output
+}
+
+/// The place of a packet's buffer among those of all channels and lanes.
+fn buffer_at(packet: &Moving, lane_count: usize) -> usize {
+    packet.input.index() * lane_count + usize::from(packet.lane)
 }
 
 fn age_of(id: PacketId, network: &Network) -> Age {

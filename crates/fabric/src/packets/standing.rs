@@ -1,58 +1,91 @@
-//! What stands in each buffer, byte by byte, for whoever looks at that as heads are read. Kept only
-//! where somebody does.
+//! Bytes in each buffer, counted as heads are read. Kept only where a reader wants them.
+//!
+//! ```text
+//!   bytes 320     coming  +64 at 7 us     leaving  -64 at 9 us
+//! ```
+//!
+//! Both ends of a stay are known before they are here, and are counted once they are.
 
 use gingham_topology::ChannelId;
+use std::collections::VecDeque;
 
-/// A packet in a buffer.
+/// Bytes that come to a buffer, or have left it, at an instant.
 #[derive(Clone, Copy, Debug)]
-struct Stand {
+struct Change {
+    time_ps: u64,
     wire_bytes: u32,
-    came_ps: u64,
-    /// When its tail has left; unknown as long as it has not begun to.
-    left_ps: u64,
 }
 
-/// What stands in all buffers.
+/// A buffer as of an instant.
+#[derive(Clone, Debug, Default)]
+struct Stand {
+    bytes: u64,
+    /// In order of time.
+    coming: VecDeque<Change>,
+    leaving: VecDeque<Change>,
+}
+
+/// All buffers.
 #[derive(Clone, Debug)]
 pub(crate) struct Standing {
     lane_count: usize,
-    /// By channel and lane; empty where nobody looks.
-    buffers: Vec<Vec<Stand>>,
+    /// By channel and lane; empty without a reader.
+    buffers: Vec<Stand>,
+}
+
+impl Stand {
+    /// Counts what has come and left by an instant.
+    fn settle(&mut self, now: u64) {
+        while let Some(change) = self.coming.front().filter(|change| change.time_ps <= now) {
+            self.bytes += u64::from(change.wire_bytes);
+            self.coming.pop_front();
+        }
+        while let Some(change) = self.leaving.front().filter(|change| change.time_ps <= now) {
+            self.bytes -= u64::from(change.wire_bytes);
+            self.leaving.pop_front();
+        }
+    }
 }
 
 impl Standing {
     pub(crate) fn new(channels: usize, lane_count: u8, is_wanted: bool) -> Self {
         let lane_count = usize::from(lane_count);
         let buffers = if is_wanted { channels * lane_count } else { 0 };
-        Self { lane_count, buffers: vec![Vec::new(); buffers] }
+        Self { lane_count, buffers: vec![Stand::default(); buffers] }
     }
 
-    fn buffer(&mut self, input: ChannelId, lane: u8) -> Option<&mut Vec<Stand>> {
+    fn buffer(&mut self, input: ChannelId, lane: u8) -> Option<&mut Stand> {
         self.buffers.get_mut(input.index() * self.lane_count + usize::from(lane))
     }
 
     /// The first byte of a packet comes to a buffer at an instant.
     #[inline]
     pub(crate) fn come(&mut self, input: ChannelId, lane: u8, wire_bytes: u32, came_ps: u64) {
-        if let Some(buffer) = self.buffer(input, lane) {
-            buffer.push(Stand { wire_bytes, came_ps, left_ps: u64::MAX });
+        if let Some(of) = self.buffer(input, lane) {
+            of.coming.push_back(Change { time_ps: came_ps, wire_bytes });
         }
     }
 
-    /// The packet that came at an instant will have left at another.
+    /// A packet of a buffer will have left it at an instant, and leaves from now on.
     #[inline]
-    pub(crate) fn leave(&mut self, input: ChannelId, lane: u8, came_ps: u64, left_ps: u64) {
-        if let Some(buffer) = self.buffer(input, lane) {
-            let of = buffer.iter_mut().find(|stand| stand.came_ps == came_ps);
-            of.expect("what leaves has come").left_ps = left_ps;
-        }
+    pub(crate) fn leave(
+        &mut self,
+        input: ChannelId,
+        lane: u8,
+        wire_bytes: u32,
+        (now, left_ps): (u64, u64),
+    ) {
+        let Some(of) = self.buffer(input, lane) else { return };
+        of.settle(now);
+        let place = of.leaving.partition_point(|change| change.time_ps <= left_ps);
+        of.leaving.insert(place, Change { time_ps: left_ps, wire_bytes });
     }
 
     /// Bytes of the packets that stand in a buffer now.
     pub(crate) fn bytes(&mut self, input: ChannelId, lane: u8, now: u64) -> u64 {
-        let Some(buffer) = self.buffer(input, lane) else { return 0 };
-        buffer.retain(|stand| stand.left_ps > now);
-        let standing = buffer.iter().filter(|stand| stand.came_ps <= now);
-        standing.map(|stand| u64::from(stand.wire_bytes)).sum()
+        self.buffer(input, lane).map_or(0, |of| {
+            of.settle(now);
+            of.bytes
+        })
     }
 }

@@ -109,7 +109,8 @@ impl Network {
         let Stay { input, lane, wire_bytes, came_ps } = of;
         self.credits.leave(input, lane, wire_bytes, end_ps - came_ps);
         if self.wanted.read {
-            self.standing.leave(input, lane, came_ps, end_ps);
+            let times = (self.clock.now(), end_ps);
+            self.standing.leave(input, lane, wire_bytes, times);
         }
         if let Some(pauses) = &mut self.pauses {
             return pauses.leave((input, lane), wire_bytes, end_ps, &mut self.clock);

@@ -1,12 +1,17 @@
 //! Packets that are ready and wait for an output of their switch, the oldest first.
 //!
 //! ```text
-//!   output   lanes 0, 1   p4 ─► p7 ─► p9      a list for each set of lanes that packets here may take
-//!            lane 2       p5
+//!   output   lanes 0, 1          p4 ─► p7 ─► p9     oldest first: a list for each set of lanes
+//!            lane 2              p5
+//!
+//!   output   input 3, lanes 0    p4 ─► p9           other orders: a list for each set of lanes, buffer
+//!            input 5, lanes 0    p7                 of an input, and priority
 //! ```
 //!
-//! Lists go through the packets themselves. The order is that of arrival at the switch, then of
-//! input port and lane.
+//! A list is linked through its packets. Its order is that of arrival at the switch, then of input
+//! port and lane. Every order of a switch keeps the order of a list, and the packets of one buffer
+//! are read or held back in that order. A decision therefore compares the first packets of lists,
+//! and costs no more where many wait.
 
 use crate::packets::packet::{Moving, PacketId, Packets, Place};
 use gingham_model::Plan;
@@ -14,12 +19,31 @@ use gingham_topology::ChannelId;
 use gingham_topology::routing::LaneSet;
 use smallvec::SmallVec;
 
-/// Those that may take the same lanes.
+/// The buffer of an input, and a level of priority.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Origin {
+    input: ChannelId,
+    lane: u8,
+    level: u8,
+}
+
+impl Origin {
+    fn of(packet: &Moving) -> Self {
+        let level = u8::try_from(packet.packet.priority.level()).expect("levels are few");
+        Self { input: packet.input, lane: packet.lane, level }
+    }
+}
+
+/// Packets that may take one set of lanes, and have one origin where lists are by origin.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct List {
     pub(crate) lanes: LaneSet,
+    origin: Option<Origin>,
     /// The first and the last.
     ends: Option<(PacketId, PacketId)>,
+    /// No packet before this one can be overtaken more often; without it, every packet was
+    /// overtaken often enough, or no one counts.
+    fresh: Option<PacketId>,
 }
 
 impl List {
@@ -27,11 +51,6 @@ impl List {
     #[inline]
     pub(crate) fn first(&self) -> Option<PacketId> {
         self.ends.map(|(first, _)| first)
-    }
-
-    /// All, the oldest first.
-    pub(crate) fn iter<'a>(&self, packets: &'a Packets) -> impl Iterator<Item = PacketId> + 'a {
-        std::iter::successors(self.first(), |id| packets.get(*id).next)
     }
 }
 
@@ -49,11 +68,13 @@ pub(crate) fn age(plan: &Plan, packet: &Moving) -> Age {
 pub(crate) struct Waiting {
     /// By channel.
     lists: Vec<SmallVec<[List; 1]>>,
+    /// Whether a list has packets of one origin.
+    are_by_origin: bool,
 }
 
 impl Waiting {
-    pub(crate) fn new(channels: usize) -> Self {
-        Self { lists: vec![SmallVec::new(); channels] }
+    pub(crate) fn new(channels: usize, are_by_origin: bool) -> Self {
+        Self { lists: vec![SmallVec::new(); channels], are_by_origin }
     }
 
     /// The lists of an output.
@@ -73,31 +94,41 @@ impl Waiting {
     pub(crate) fn insert(&mut self, plan: &Plan, packets: &mut Packets, id: PacketId) {
         let packet = packets.get_mut(id);
         (packet.place, packet.next, packet.overtaken) = (Place::Waiting, None, 0);
+        let origin = self.are_by_origin.then(|| Origin::of(packet));
         let lists = &mut self.lists[packet.output.index()];
-        let place = lists.iter().position(|list| list.lanes == packet.lanes);
-        let place = place.unwrap_or_else(|| {
-            lists.push(List { lanes: packet.lanes, ends: None });
+        let is_own = |list: &List| list.lanes == packet.lanes && list.origin == origin;
+        let place = lists.iter().position(is_own).unwrap_or_else(|| {
+            lists.push(List { lanes: packet.lanes, origin, ends: None, fresh: None });
             lists.len() - 1
         });
         let own = &mut lists[place];
+        own.fresh = own.fresh.or(Some(id));
         own.ends = Some(match own.ends {
             None => (id, id),
             Some((first, last)) if is_before(plan, packets, last, id) => {
                 packets.get_mut(last).next = Some(id);
                 (first, id)
             }
-            Some((first, last)) => (insert_before(plan, packets, first, id), last),
+            Some((first, last)) => {
+                debug_assert!(origin.is_none(), "packets of one buffer are ready in their order");
+                (insert_before(plan, packets, first, id), last)
+            }
         });
     }
 
     /// A packet begins to leave.
     #[inline]
     pub(crate) fn remove(&mut self, packets: &mut Packets, id: PacketId) {
-        let Moving { output, lanes, next, .. } = *packets.get(id);
+        let packet = packets.get(id);
+        let Moving { output, lanes, next, .. } = *packet;
+        let origin = self.are_by_origin.then(|| Origin::of(packet));
         let lists = &mut self.lists[output.index()];
-        let own = lists.iter_mut().find(|of| of.lanes == lanes);
+        let own = lists.iter_mut().find(|of| of.lanes == lanes && of.origin == origin);
         let own = own.expect("what waits stands in a list");
         let (first, last) = own.ends.expect("what waits stands in a list");
+        if own.fresh == Some(id) {
+            own.fresh = next;
+        }
         if first == id {
             own.ends = next.map(|next| (next, last));
             return;
@@ -108,6 +139,40 @@ impl Waiting {
         }
         packets.get_mut(before).next = next;
         own.ends = Some((first, if last == id { before } else { last }));
+    }
+
+    /// Counts that a packet on a lane of an output overtakes those that come before it, at most to a
+    /// limit. Calls back for each that reaches the limit.
+    ///
+    /// Packets behind another of their list were overtaken at most as often, so each packet is looked
+    /// at about as often as it is counted.
+    pub(crate) fn overtake(
+        &mut self,
+        (output, lane): (ChannelId, u8),
+        limit: u32,
+        packets: &mut Packets,
+        comes_before: impl Fn(&Moving) -> bool,
+        mut on_limit: impl FnMut(&Moving),
+    ) {
+        for list in self.lists[output.index()].iter_mut().filter(|list| list.lanes.contains(lane)) {
+            let mut next = list.fresh;
+            while let Some(id) = next {
+                let packet = packets.get_mut(id);
+                if !comes_before(packet) {
+                    break;
+                }
+                if packet.overtaken < limit {
+                    packet.overtaken += 1;
+                    if packet.overtaken == limit {
+                        on_limit(packet);
+                    }
+                }
+                next = packet.next;
+                if packet.overtaken >= limit {
+                    list.fresh = next;
+                }
+            }
+        }
     }
 }
 
