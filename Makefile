@@ -28,7 +28,7 @@ FOR ?= 60
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: .venv/core.stamp  ## load, route and prove a fabric, follow every flit; writes runs/demo
+demo: .venv/demo.stamp  ## load, route and prove a fabric, follow every flit; writes runs/demo
 	$(BIN)/gingham run $(EXAMPLE) --output runs/demo --force
 
 test: test-rust test-python  ## every test
@@ -107,13 +107,19 @@ clean:  ## removes what make made
 	$(BIN)/pip install --quiet --disable-pip-version-check --requirement requirements-dev.txt
 	@touch $@
 
-# The compiled core and the command .venv/bin/gingham. One profile, optimised and with every
-# check on, serves the demo and the tests; wheels are built in the release profile. The feature
-# is one that tests of the crates take: with another set, cargo would build seven crates twice.
+# The compiled core and the command .venv/bin/gingham: `demo` without checks, for users, and `core`
+# optimised and with every check, for the tests. Each replaces the other; wheels have the release
+# profile. The feature is one that tests of the crates take: with another set, cargo would build seven
+# crates twice.
+DEVELOP = PIP_QUIET=1 PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/maturin develop --quiet --locked
+
+.venv/demo.stamp: .venv/tools.stamp pyproject.toml $(RUST_SOURCES)
+	$(DEVELOP) --profile demo
+	@rm -f .venv/core.stamp && touch $@
+
 .venv/core.stamp: .venv/tools.stamp pyproject.toml $(RUST_SOURCES)
-	PIP_QUIET=1 PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/maturin develop --quiet --locked \
-	  --features gingham-fairq/corruption
-	@touch $@
+	$(DEVELOP) --features gingham-fairq/corruption
+	@rm -f .venv/demo.stamp && touch $@
 
 # Its time goes into building it: a package is made in seconds.
 $(CARGO_DEB):

@@ -44,6 +44,19 @@ def test_every_outside_crate_has_its_importers_and_its_reason() -> None:
         assert len(entry["reason"]) > 20, entry["crate"]
 
 
+def test_the_demo_is_built_for_speed_and_the_tests_for_checks() -> None:
+    profiles = toml("Cargo.toml")["profile"]
+    demo = {**profiles["release"], **profiles["demo"]}
+    for check in ("debug-assertions", "overflow-checks"):
+        assert profiles["dev"][check]
+        assert not demo.get(check, False)
+    assert demo["opt-level"] == 3
+    rules = (ROOT / "Makefile").read_text()
+    assert re.search(r"^demo: \.venv/demo\.stamp", rules, re.MULTILINE)
+    assert re.search(r"demo\.stamp:.*\n\t.*--profile demo\n", rules)
+    assert re.search(r"^test-python: \.venv/core\.stamp", rules, re.MULTILINE)
+
+
 def dependencies(manifest: dict[str, Any]) -> set[str]:
     """Return what a crate imports, on any system."""
     systems = manifest.get("target", {}).values()
