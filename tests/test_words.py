@@ -32,6 +32,9 @@ TYPED = {
     "NVLink": (ABSENT, "NVLink, NVSwitch, PCIe"),
     "rail": (HERE, "rail"),
     "rail-optimized": (HERE, "rail"),
+    "GPU": (ABSENT, "GPU"),
+    "Slurm": (HERE, "Slurm"),
+    "checkpoint": (HERE, "checkpoint"),
     "job completion time": (HERE, "job completion time"),
     # Routing.
     "d-mod-k": (ABSENT, "d-mod-k"),
@@ -50,6 +53,8 @@ TYPED = {
     "ar_updn": (HERE, "AR"),
     "credit loop": (WORD, "cycle"),
     "LFT": (WORD, "LFT"),
+    "load balancing": (HERE, "load balancing"),
+    "store-and-forward": (ABSENT, "store-and-forward"),
     # InfiniBand and its counters.
     "SHARP": (ABSENT, "SHARP"),
     "XmitWait": (HERE, "PortXmitWait"),
@@ -76,6 +81,9 @@ TYPED = {
     "QP": (WORD, "queue pair, work request, completion"),
     "HCA": (WORD, "adapter"),
     "ibsim": (HERE, "ibsim"),
+    "ibnetdiscover": (HERE, "ibnetdiscover"),
+    "NDR": (HERE, "NDR"),
+    "4xHDR": (HERE, "NDR"),
     # Ethernet and congestion.
     "RoCEv2": (HERE, "RoCEv2"),
     "RDMA": (HERE, "RDMA"),
@@ -112,6 +120,10 @@ TYPED = {
     "butterfly": (ABSENT, "butterfly"),
     "jellyfish": (HERE, "Jellyfish"),
     "torus": (MECHANISM, "torus"),
+    "spine": (HERE, "spine"),
+    "ToR": (WORD, "leaf"),
+    "plane": (HERE, "plane"),
+    "link failure": (HERE, "link failure"),
     # Measurement.
     "goodput": (WORD, "goodput"),
     "throughput": (WORD, "accepted load"),
