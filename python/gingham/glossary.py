@@ -87,6 +87,11 @@ def every_word() -> list[Word]:
     return [one for words in sections().values() for one in words]
 
 
+def is_of_others(name: str) -> bool:
+    """Return whether a name is that of a thing of others, which nothing here is the same as."""
+    return any(one.is_called(name) for one in sections()[OTHERS])
+
+
 def name_now(name: str) -> str | None:
     """Return what a name of earlier versions is called now, of a key also below it."""
     for old, new in contents()[WAS].items():
