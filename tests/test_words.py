@@ -136,7 +136,10 @@ TYPED = {
     "MSER": (WORD, "MSER"),
     "flow completion time": (HERE, "flow completion time"),
     "FCT": (HERE, "flow completion time"),
-    # Programs.
+    # Programs and protocols.
+    "netem": (HERE, "netem"),
+    "MPTCP": (HERE, "MPTCP, minRTT, ECF, BLEST"),
+    "RSVP": (HERE, "RSVP"),
     "LogGOPSim": (ABSENT, "LogGOPSim"),
     "GOAL": (ABSENT, "GOAL"),
     "Chakra": (ABSENT, "Chakra"),
