@@ -8,15 +8,18 @@ the 95 % interval of the seeds here. A control for sensitivity: with the delays 
 
 from __future__ import annotations
 
+import re
 import runpy
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import gingham
 from gingham.results import interval
 
 BENCH = Path(__file__).parent.parent / "benches" / "booksim.py"
+PAGE = BENCH.parent.parent / "docs" / "how-to" / "booksim.md"
 BAND = 0.02
 CYCLES, SEEDS = 4_000, (1, 2, 3)
 
@@ -46,6 +49,25 @@ def test_other_delays_are_no_match(bench: dict[str, Any]) -> None:
 
 
 def test_the_page_has_the_rows_of_the_script(bench: dict[str, Any]) -> None:
-    page = (BENCH.parent.parent / "docs" / "how-to" / "booksim.md").read_text()
+    page = PAGE.read_text()
     for row in bench["ROWS"]:
         assert f"| {row.name()} | {bench['short'](row.theirs)} |" in page, row.name()
+
+
+def test_the_page_has_the_settings_of_mesh88_lat() -> None:
+    """Settings of `src/examples/mesh88_lat` of BookSim2 since its copyright of 2012."""
+    found = re.search(r"```toml\n(# mesh88.toml\n.*?)```", PAGE.read_text(), re.DOTALL)
+    assert found
+    resolved = gingham.Scenario.parse(found[1]).resolved()
+    lanes, traffic = resolved["network"]["lanes"], resolved["traffic"][0]
+    assert resolved["topology"]["generate"]["mesh"]["dimensions"] == [8, 8]
+    assert (lanes["count"], lanes["depth"]) == (8, 8)
+    # BookSim2's credit_delay = 2 comes beside the cycle of the channel of credits.
+    assert (lanes["credit_delay"], lanes["input_speedup"]) == (3, 2)
+    # The preset has its routing_delay = 0.
+    assert (resolved["network"]["preset"], lanes.get("routing_cycles")) == ("booksim-iq", None)
+    assert lanes["reallocation"] == "tail-credit"
+    assert traffic["destinations"] == "transpose"
+    packets_per_cycle, flits, flit_bytes = 0.005, 20, 16
+    assert traffic["load"] == packets_per_cycle * flits
+    assert traffic["length"] == {"fixed": f"{flits * flit_bytes} B"}

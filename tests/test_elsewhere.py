@@ -37,7 +37,8 @@ def test_every_key_that_is_named_is_there_and_no_name_is_one_of_ours() -> None:
 
 def test_explain_answers_the_names_of_others(gingham: Command) -> None:
     shown = gingham("explain", "num_vcs")
-    assert shown.out.startswith("BookSim's num_vcs is network.lanes.count here\n\n")
+    assert shown.out.startswith("BookSim's num_vcs is network.lanes.count here\n")
+    assert shown.out.splitlines()[1].endswith(elsewhere.PAGE)
     assert "Lanes of every channel" in shown.out
     assert "has no key here: heads never" in gingham("explain", "speculative").out
     told = json.loads(gingham("explain", "VC-buf-size", "--json").out)

@@ -6,6 +6,8 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from gingham.cli._notes import POINTS_SHOWN, where
 from gingham.results import Note, Results
 from gingham.results._notes import notes_of
@@ -72,3 +74,18 @@ def test_every_command_tells_what_a_run_tells(
     assert [one.points for one in notes] == [({"count": 2},), ({"count": 3},)]
     again = json.loads(gingham(*curve, "--resume", "--json").out)
     assert again["notes"] == [{"text": alone[0].removeprefix("gingham: "), "points": []}]
+
+
+@pytest.mark.parametrize("command", ["run", "curve --load 0.1 --replications 2"])
+def test_a_class_that_settings_add_is_told(
+    tmp_path: Path, gingham: Callable[..., Finished], command: str
+) -> None:
+    (tmp_path / "lanes.toml").write_text(LANES)
+    name, *options = command.split()
+    asked = [name, "lanes.toml", *options, "--set"]
+    added = "traffic.1={ name = 'two', load = 0.1, length = { fixed = '64 B' } }"
+    notes = [line for line in gingham(*asked, added).err.splitlines() if "--set" in line]
+    assert len(notes) == 1
+    assert "traffic.1" in notes[0]
+    assert "traffic.0" in notes[0]
+    assert "--set" not in gingham(*asked, "traffic.0.load=0.2").err

@@ -103,8 +103,12 @@ def test_explain_shows_a_word_with_the_keys_mechanisms_and_columns_of_its_name(
     assert [one["word"] for one in words] == ["lane"]
     assert _explain.find("virtual channel")["words"][0].word == "lane"
     assert [key.path for key in _explain.find("warm-up")["keys"]] == ["stop.warm_up"]
-    called = {"clos": "fat tree", "DOR": "dimension order", "xy routing": "dimension order"}
-    called |= {"minhop": "shortest paths", "saturation": "saturation load", "MSER-5": "MSER"}
+    called = {"leaf-spine": "fat tree", "xy routing": "dimension order"}
+    called |= {
+        "minimal routing": "shortest paths",
+        "saturation": "saturation load",
+        "MSER-5": "MSER",
+    }
     called |= {"edge switch": "leaf", "head of line": "head-of-line blocking"}
     for name, word in called.items():
         assert [one.word for one in _explain.find(name)["words"]] == [word], name
@@ -153,7 +157,7 @@ SEARCHED = {
     "anynet": "topology.file",
     "switch allocator": "switch allocation",
     "age-based": "oldest-first",
-    "sl2vl": "SL",
+    "sl2vl": "SL-to-VL table",
     "dfsssp": "dfsssp",
     "packet size": "traffic.0.length",
     "islands": "island",
@@ -184,7 +188,7 @@ def test_programs_can_tell_a_name_from_a_part_of_names(gingham: Command) -> None
     assert (whole["within"], whole["nearest"]) == (False, None)
 
 
-@pytest.mark.parametrize("name", ["wavefronts", "valiants", "bubbles", "Wavefront"])
+@pytest.mark.parametrize("name", ["wavefronts", "bubbles", "Wavefront"])
 def test_why_nothing_here_is_called_so_is_told_of_a_plural_too(gingham: Command, name: str) -> None:
     told = gingham("explain", name).out
     there = elsewhere.named(name.lower().removesuffix("s"))

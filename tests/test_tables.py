@@ -241,6 +241,50 @@ def test_what_is_longer_than_the_terminal_goes_to_the_pager(tmp_path: Path) -> N
     assert not paged.exists(), "what fits needs no pager"
 
 
+# Hosts on the diagonal map to themselves, which a note reports.
+NOTED = """
+topology.generate.mesh = { dimensions = [4, 4] }
+routing.algorithm = "dimension-order"
+network.preset = "booksim-iq"
+stop.time = "1 us"
+[[traffic]]
+load = 0.1
+length = { fixed = "64 B" }
+destinations = "transpose"
+"""
+
+
+def test_notes_fit_the_terminal(tmp_path: Path) -> None:
+    scenario = tmp_path / "noted.toml"
+    scenario.write_text(NOTED)
+    told = in_terminal([GINGHAM, "run", str(scenario)], 40, 24)
+    # The bar of progress before it leaves its marks.
+    first, second = told[told.index("gingham: ") :].splitlines()[:2]
+    assert second.startswith("  ")
+    note = f"{first} {second.strip()}"
+    assert note == "gingham: class `all`: 4 of 16 hosts map to themselves and are silent"
+    assert max(map(len, (first, second))) <= 40
+
+
+@pytest.mark.parametrize(("terminal", "as_json"), [(False, False), (True, True), (True, False)])
+def test_only_notes_that_people_read_in_a_terminal_are_folded(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    terminal: bool,
+    as_json: bool,
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
+    token = _output.for_programs.set(as_json)
+    try:
+        _output.warn("a note " * 20)
+    finally:
+        _output.for_programs.reset(token)
+    lines = capsys.readouterr().err.splitlines()
+    assert (len(lines) > 1) == (terminal and not as_json)
+    assert max(map(len, lines)) <= 40 or len(lines) == 1
+
+
 def test_a_pipe_has_no_pager_and_no_styles(
     gingham: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

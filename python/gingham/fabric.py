@@ -8,14 +8,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from gingham import _edges, _given_tables
 from gingham._files import require_file, unknown_ending, write_bytes
 from gingham._native import CoreFabric, formats
 from gingham.errors import InputError, meant, nearest
 from gingham.routes import Routes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Hashable, Iterable, Mapping
     from typing import Self
+
+    from gingham._edges import Edges
 
 
 GUID = re.compile(r"^(0x)?[0-9a-fA-F]{1,16}$")
@@ -98,6 +101,45 @@ class Fabric:
         `"4xNDR"`. `gingham fabric make --help` lists the kinds.
         """
         return cls(CoreFabric.make(kind, parameters, seed, speed))
+
+    @classmethod
+    def from_edges(
+        cls,
+        edges: Edges,
+        *,
+        hosts: Iterable[Hashable] | None = None,
+        hosts_per_switch: int = 0,
+        speed: str | None = None,
+    ) -> Self:
+        """Make a fabric of cables between named nodes, or of a graph of networkx.
+
+        An edge is a pair of names, such as `("s0", "h0")`, or a triple with a speed such as
+        `"4xNDR"` or a table such as `{"speed": "4xNDR", "length": "5 m"}`. A pair that comes again
+        is a parallel cable. A node may be anything with a text; a tuple `(2, 3)` is called `2-3`.
+        Ports are numbered from 1 in the order of the edges.
+
+        `hosts` names the nodes that are hosts; otherwise they are those of a graph whose attribute
+        `kind` is `"host"`, or else all nodes with one cable. `hosts_per_switch` adds that many
+        hosts to every switch. `speed` is that of cables without their own. `InputError` for what
+        cannot be cabled so.
+
+        >>> ring = Fabric.from_edges([("a", "b"), ("b", "c"), ("c", "a")], hosts_per_switch=1)
+        >>> ring
+        <Fabric: 3 switches, 3 other nodes>
+        """
+        text = _edges.toml_of(edges, hosts, hosts_per_switch, speed)
+        with _given_tables.files(edges=text) as (path,):
+            return cls.load(path)
+
+    @property
+    def lids(self) -> dict[str, range]:
+        """The LIDs of each switch and endpoint, by its name: the first, and as many as its LMC has.
+
+        An endpoint is called as its host, or `h0[2]` where the host has several cables. If the
+        source of the fabric tells no LIDs, they are those of written tables: from 1 on, switches
+        first.
+        """
+        return _given_tables.lids_of(self.text("toml")[0], self.nodes, self.cables)
 
     @property
     def nodes(self) -> list[Node]:
@@ -250,6 +292,36 @@ class Fabric:
             for file, line, severity, kind, text in core.findings()
         )
         return Routes(core, tuple(findings))
+
+    def routes_from(
+        self,
+        tables: Mapping[str, Mapping[str, int | str]],
+        *,
+        lanes: Mapping[tuple[str, str], int] | None = None,
+    ) -> Routes:
+        """Check and prove routes that a program holds, as `load_routes` does those of files.
+
+        `tables` has for each switch, by host, the port by which packets leave, or the name of the
+        node that is cabled there: `{"s0": {"h0": 1, "h1": "s1"}, ...}`. Hosts are named as in
+        `lids`. `lanes` has the lane of pairs of hosts, source first, on which their packets stay;
+        all others take lane 0.
+
+        A host that a table lacks is a black hole there, as `Routes.faults` says. Tables need no
+        entries for switches, so packets of management that stray are no finding. `InputError` for
+        a switch without a table, and for what is not in the fabric.
+
+        >>> line = Fabric.from_edges([("a", "b"), ("a", "h0"), ("b", "h1")])
+        >>> routes = line.routes_from({"a": {"h0": "h0", "h1": "b"}, "b": {"h0": 1, "h1": 2}})
+        >>> routes.path("h0", "h1")
+        ['h0[1] -> a[2]', 'a[1] -> b[1]', 'b[2] -> h1[1]']
+        """
+        given = _given_tables.Tables(self.nodes, self.cables, self.lids)
+        texts = {"tables": given.forwarding(tables)}
+        texts |= {"lanes": given.levels(lanes)} if lanes is not None else {}
+        with _given_tables.files(**texts) as (forwarding, *levels):
+            found = self.load_routes(forwarding, sl=next(iter(levels), None))
+        found.findings = _given_tables.kept(found.findings)
+        return found
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows."""

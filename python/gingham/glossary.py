@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 # Tables of the file that hold no words.
 SOURCES, WAS = "Sources", "Was"
+# The section of words that the code and the pages do not use for a thing of their own.
+OTHERS = "Words of others"
 
 HEAD = """# Glossary
 
@@ -21,9 +23,10 @@ HEAD = """# Glossary
 
 One word, one thing. Code, messages and pages use these words and no others for these things.
 `gingham explain WORD` answers from here, also for what stands under *also called*: what BookSim,
-InfiniBand, Dally and Towles, ns-3 or TCP say. Sources in brackets are listed at the end; a word
-without one is the field's common property or ours. Made from `python/gingham/glossary.toml` by
-`make pages`.
+InfiniBand, Dally and Towles, ns-3 or TCP say. Under [words of others](#words-of-others) stand
+those for which Gingham has something related, or nothing. Sources in brackets are listed at the
+end; a word without one is the field's common property or ours. Made from
+`python/gingham/glossary.toml` by `make pages`.
 """
 
 
@@ -38,10 +41,22 @@ class Word:
     type: str = ""
     # What others call it.
     also: Sequence[str] = ()
+    # Of a word of others: how far Gingham has it, or else why it has not.
+    here: str = ""
+    not_here: str = ""
+    # What is nearest: other words, keys, mechanisms, columns and commands.
+    near: Sequence[str] = ()
+    # How further names for it begin, such as variables of a library.
+    begins: Sequence[str] = ()
 
     def names(self) -> list[str]:
         """Return all that it is called."""
         return [*self.word.split(", "), *self.also]
+
+    def is_called(self, name: str) -> bool:
+        """Return whether a name is one of its own, or begins as further names for it do."""
+        begun = name.lower().startswith(tuple(one.lower() for one in self.begins))
+        return begun or plain(name) in map(plain, self.names())
 
     def sources(self) -> list[str]:
         """Return the sources that the meaning names in brackets."""
@@ -72,6 +87,11 @@ def every_word() -> list[Word]:
     return [one for words in sections().values() for one in words]
 
 
+def is_of_others(name: str) -> bool:
+    """Return whether a name is that of a thing of others, which nothing here is the same as."""
+    return any(one.is_called(name) for one in sections()[OTHERS])
+
+
 def name_now(name: str) -> str | None:
     """Return what a name of earlier versions is called now, of a key also below it."""
     for old, new in contents()[WAS].items():
@@ -93,20 +113,29 @@ def page() -> str:
     """Return the page of the glossary, in Markdown."""
     lines = [HEAD]
     for title, words in sections().items():
-        lines += [
-            f"## {title}",
-            "",
-            "| word | meaning | unit | type | also called |",
-            "|---" * 5 + "|",
-        ]
-        for one in words:
-            code = ", ".join(f"`{each}`" for each in one.type.split(", ") if each)
-            lines.append(
-                f"| {one.word} | {one.meaning} | {one.unit} | {code} | {', '.join(one.also)} |"
-            )
-        lines.append("")
+        table = others_table(words) if title == OTHERS else words_table(words)
+        lines += [f"## {title}", "", *table, ""]
     lines += ["## Words of earlier versions", "", "| word | now |", "|---|---|"]
     lines += [f"| {old} | {new} |" for old, new in contents()[WAS].items()]
     lines += ["", "## Sources", ""]
     lines += [f"- [{tag}] {source}" for tag, source in contents()[SOURCES].items()]
     return "\n".join([*lines, ""])
+
+
+def words_table(words: Sequence[Word]) -> Iterator[str]:
+    """Yield the lines of a table of words in use here."""
+    yield "| word | meaning | unit | type | also called |"
+    yield "|---" * 5 + "|"
+    for one in words:
+        code = ", ".join(f"`{each}`" for each in one.type.split(", ") if each)
+        yield f"| {one.word} | {one.meaning} | {one.unit} | {code} | {', '.join(one.also)} |"
+
+
+def others_table(words: Sequence[Word]) -> Iterator[str]:
+    """Yield the lines of a table of words of others."""
+    yield "| word | meaning | here | nearest | also called |"
+    yield "|---" * 5 + "|"
+    for one in words:
+        here = one.here or f"no: {one.not_here}"
+        near = ", ".join(f"`{each}`" for each in one.near)
+        yield f"| {one.word} | {one.meaning} | {here} | {near} | {', '.join(one.also)} |"

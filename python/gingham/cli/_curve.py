@@ -30,7 +30,7 @@ from gingham.cli._output import (
     show,
     warn,
 )
-from gingham.cli._scenarios import fabric_scenario
+from gingham.cli._scenarios import fabric_scenario, with_options
 from gingham.cli._workers import session_options, sweep_session, workers_at
 from gingham.errors import InternalError, counted
 from gingham.loads import CONDITIONS
@@ -109,7 +109,7 @@ def curve(
     from gingham import loads as of
     from gingham.store import require_place
 
-    base = fabric_scenario(scenario).with_(settings=settings)
+    base = with_options(fabric_scenario(scenario), settings=settings)
     folder = output or Path("sweeps") / f"{Path(scenario).stem}-curve"
     names = [name.strip() for name in routings.split(",") if name.strip()]
     points = of.load_values(loads)

@@ -66,7 +66,8 @@ def explain(name: str, stripe: bool, depth: int, of_pairs: bool, as_json: bool) 
 
     For a key: its values and its default. For a mechanism: its parameters, an example, and which
     switching kinds support it. Words are those of the glossary, what others call the same,
-    verdicts, and columns of results. Without a WORD, the top-level keys and all mechanisms are
+    verdicts, and columns of results. A word of others that is not here is answered with the
+    reason and with what is nearest. Without a WORD, the top-level keys and all mechanisms are
     listed. On a terminal, output longer than the screen goes to the program that PAGER names.
 
     \b
@@ -76,6 +77,7 @@ def explain(name: str, stripe: bool, depth: int, of_pairs: bool, as_json: bool) 
       gingham explain network --depth 3
       gingham explain torus
       gingham explain "virtual channel"
+      gingham explain PortXmitWait
       gingham explain accepted_load
       gingham explain --stripe stripe.markers
       gingham explain --pairs
@@ -180,7 +182,7 @@ def called(name: str, now: str, stripe: bool) -> Found:
         keys = [one for one in reference.stripe_choices() if one.path == now]
         keys = keys or reference.named(now, everything(stripe=True)["keys"])
     found = {
-        "words": [one for one in known["words"] if either & set(map(plain, one.names()))],
+        "words": [one for one in known["words"] if one.is_called(name) or one.is_called(now)],
         "keys": [] if choices else keys,
         "mechanisms": choices,
         "numbers": [one for one in known["numbers"] if plain(one.name) in either],

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from gingham import mechanisms, reference
 from gingham.cli._layout import INDENT, entry, facts, paragraph, text
+from gingham.elsewhere import PAGES
 from gingham.glossary import plain
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType as Part
 
+    from gingham.elsewhere import Elsewhere
     from gingham.glossary import Word
     from gingham.meanings import Number
 
@@ -42,7 +44,7 @@ def answer(told_of: Answer, depth: int, width: int) -> Iterator[Part]:
     """Yield what a name means; keys as deep below it as asked for."""
     name, now, found = told_of.name, told_of.now, told_of.found
     if there := found.get("elsewhere"):
-        yield from (text(str(there[0])), text(""))
+        yield from (text(str(there[0])), *differences(there[0]), text(""))
     elif told_of.is_within:
         yield from (
             text(f'nothing is called "{name}" alone; these have it in their names'),
@@ -61,6 +63,12 @@ def answer(told_of: Answer, depth: int, width: int) -> Iterator[Part]:
         chain.from_iterable(number(one, width) for one in found["numbers"]),
     ]
     yield from apart(map(list, parts))
+
+
+def differences(there: Elsewhere) -> Iterator[Part]:
+    """Yield where the differences between a name of others and the key here are listed."""
+    if there.key:
+        yield text(f"what differs: {PAGES[there.simulator]}")
 
 
 def everything(found: Found, depth: int, width: int) -> Iterator[Part]:
@@ -130,6 +138,9 @@ def facts_of_word(one: Word) -> Iterator[tuple[str, str]]:
     known = [
         ("word", one.word),
         ("meaning", one.meaning),
+        ("here", one.here),
+        ("not here", one.not_here),
+        ("nearest", ", ".join(one.near)),
         ("unit", one.unit),
         ("type", one.type),
         ("also called", ", ".join(one.also)),

@@ -6,6 +6,7 @@ would obey.
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from contextvars import ContextVar
@@ -98,7 +99,28 @@ def say(message: str, /, **fields: object) -> None:
         }
         click.echo(json_text(told), err=True)  # noqa: TID251
     else:
-        echo(f"gingham: {in_options(message)}", err=True)
+        words = f"gingham: {in_options(message)}"
+        echo(folded(words) if sys.stderr.isatty() else words, err=True)
+
+
+def folded(message: str) -> str:
+    """Return a message in lines of the terminal of the standard error, broken between words."""
+    lines = _layout.paragraph(message, error_width(), hanging=_layout.INDENT)
+    return "\n".join(line.plain for line in lines)
+
+
+def error_width() -> int:
+    """Return the width of the terminal of the standard error; `COLUMNS` takes precedence.
+
+    The standard output may go elsewhere, so its terminal does not decide.
+    """
+    given = os.environ.get("COLUMNS", "")
+    if given.isdecimal() and int(given):
+        return int(given)
+    try:
+        return os.get_terminal_size(sys.stderr.fileno()).columns or PIPE_WIDTH
+    except (OSError, ValueError):
+        return PIPE_WIDTH
 
 
 def print_facts(facts: Iterable[tuple[str, object]]) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from gingham import glossary
 from gingham._native import catalogue, other_names
 from gingham.cli._fabric import load
 from gingham.cli._options import FABRIC_FILE, force_option, output_option
@@ -38,8 +39,19 @@ class AlgorithmChoice(click.Choice[str]):
         """Return the name of the algorithm."""
         ours = dict(other_names()).get(str(value).lower().replace("_", "-"))
         if value not in self.choices and ours in self.choices:
-            self.fail(f"{value!r} is called {ours!r} here", param, ctx)
+            self.fail(nearest_here(str(value), ours), param, ctx)
         return super().convert(value, param, ctx)
+
+
+def nearest_here(name: str, ours: str) -> str:
+    """Return which algorithm has another name here, or is only the nearest to what has that name.
+
+    >>> nearest_here("xy", "dimension-order")
+    "'xy' is called 'dimension-order' here"
+    """
+    if glossary.is_of_others(name):
+        return f"{name!r} is not here: {ours!r} is nearest, and differs: gingham explain {name}"
+    return f"{name!r} is called {ours!r} here"
 
 
 def parameter(

@@ -41,7 +41,7 @@ from gingham.cli._replications import (
     require_replicable,
     run_replications,
 )
-from gingham.cli._scenarios import fabric_scenario
+from gingham.cli._scenarios import fabric_scenario, with_options
 from gingham.errors import counted
 from gingham.running import Simulation, require_place, run_folder, simulate
 from gingham.saving import save_into
@@ -162,7 +162,9 @@ def run(
     """
     if plot:
         require_picture(plot, force=force)
-    changed = fabric_scenario(scenario).with_(settings=settings, topology=topology, seed=seed)
+    changed = with_options(
+        fabric_scenario(scenario), settings=settings, topology=topology, seed=seed
+    )
     if replications:
         slow = engine if engine != "fast" else None
         require_replicable({"--engine": slow, "--plot": plot, "--force": force})

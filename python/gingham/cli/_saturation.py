@@ -18,7 +18,7 @@ from gingham.cli._options import (
     settings_option,
 )
 from gingham.cli._output import exit_code_help, json_option, print_facts, print_json, warn
-from gingham.cli._scenarios import fabric_scenario
+from gingham.cli._scenarios import fabric_scenario, with_options
 from gingham.cli._workers import session_options, sweep_session, workers_at
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def saturation(
     from gingham import loads
     from gingham.store import require_place
 
-    base = fabric_scenario(scenario).with_(settings=settings)
+    base = with_options(fabric_scenario(scenario), settings=settings)
     folder = output or Path("sweeps") / f"{Path(scenario).stem}-saturation"
     require_place(folder, resume=resume)
     network = base.network()

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from gingham import examples, kinds
 from gingham._rundir import MANIFEST
 from gingham.cli._mistaken import refuse_mistaken
+from gingham.cli._output import warn
+from gingham.errors import counted
 from gingham.loading import load_result
+from gingham.scenario import AnyScenario
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from gingham.scenario import Scenario
     from gingham.stripe import StripeScenario
+
+S = TypeVar("S", bound=AnyScenario)
 
 
 def fabric_scenario(name: str) -> Scenario:
@@ -33,3 +40,35 @@ def found(name: str, wanted: kinds.Kind, known: list[str]) -> Path:
     file = examples.chosen(name, known)
     refuse_mistaken(file, wanted.name, name)
     return file
+
+
+def with_options(scenario: S, **options: Any) -> S:
+    """Return the scenario with the settings and other options of a command.
+
+    Warns of tables of a list that settings add, as `traffic.1.load=0.2` does beside one class.
+    """
+    changed = scenario.with_(**options)
+    for key, entries in added(scenario.resolved(), changed.resolved()).items():
+        warn(
+            f"--set adds {key}.{entries}: the scenario has {counted(entries, 'table')} "
+            f"[[{key}]], counted from 0, the last is {key}.{entries - 1}"
+        )
+    return changed
+
+
+def added(before: Mapping[str, object], changed: Mapping[str, object]) -> dict[str, int]:
+    """Return the lists that grew, with the number of entries that they had.
+
+    >>> added({"traffic": [{}], "stop": {}}, {"traffic": [{}, {}], "stop": {}})
+    {'traffic': 1}
+    """
+    return {
+        key: len(entries)
+        for key, entries in before.items()
+        if isinstance(entries, list) and entries and len(entries) < length(changed.get(key))
+    }
+
+
+def length(value: object) -> int:
+    """Return the length of a list, 0 of anything else."""
+    return len(value) if isinstance(value, list) else 0

@@ -29,7 +29,7 @@ from gingham.cli._output import (
 )
 from gingham.cli._progress import STRIPES, progress_shown
 from gingham.cli._run import keep, print_verdict, require_picture, tell_written
-from gingham.cli._scenarios import stripe_scenario
+from gingham.cli._scenarios import stripe_scenario, with_options
 from gingham.running import run_folder
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def stripe_command(
     pictures = [picture for picture in (plot, draw) if picture]
     for picture in pictures:
         require_picture(picture, force=force)
-    changed = stripe_scenario(scenario).with_(settings=settings, seed=seed)
+    changed = with_options(stripe_scenario(scenario), settings=settings, seed=seed)
     if draw and changed.resolved()["measure"]["events"] == 0:
         changed = changed.with_({"measure.events": EVENTS_DRAWN})
     with run_folder(output, overwrite=force) as folder, interruptible(folder):
