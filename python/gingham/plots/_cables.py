@@ -19,8 +19,9 @@ import numpy as np
 from matplotlib.collections import LineCollection
 
 from gingham.errors import counted
+from gingham.plots import _fold
 from gingham.plots import _style as style
-from gingham.plots._fabric import canvas, draw_hosts, draw_label, draw_switches, extent
+from gingham.plots._fabric import canvas, draw_hosts, draw_label, draw_switches, extent, is_wide
 from gingham.plots._fabric_key import LEFT, LINE, MARGIN, TEXT_SIZE, key_height, marks
 from gingham.plots._network import Network
 from gingham.plots._scene import Scene, scene
@@ -73,7 +74,16 @@ def draw(nodes: Sequence[NodeLike], cables: Sequence[CableLike], *, title: str) 
         figure = style.new_figure(7, 3, title)
         style.say_nothing_to_draw(figure.subplots(), "the fabric has no cables")
         return figure
-    drawn = scene(fabric)
+    large = _fold.is_large(fabric)
+    drawn = None if large else scene(fabric)
+    if (drawn is None or is_wide(drawn)) and (folded := _fold.fold(fabric)):
+        from gingham.plots import _folded
+
+        counts = Counter(cable.speed or UNTOLD for cable in cables)
+        of_cables = [cable.speed for cable in cables]
+        numbers = headline(nodes, counts)
+        return _folded.draw(fabric, folded, title=title, headline=numbers, speeds=of_cables)
+    drawn = drawn or scene(fabric)
     speeds = Counter(cable.speed or UNTOLD for cable in cables)
     told = [speed for speed in speeds if speed != UNTOLD]
     colours = dict(zip(told, style.CLASS_COLOURS, strict=False))
@@ -84,7 +94,12 @@ def draw(nodes: Sequence[NodeLike], cables: Sequence[CableLike], *, title: str) 
     lines = said if len(said) > len(colours) else [""] * len(colours)
     below = headline(nodes, speeds)
     figure, axes, key = canvas(high - low, low, key_height(lines), title, below)
-    draw_cables(axes, drawn, [colours.get(one.speed or UNTOLD, style.NODE_EDGE) for one in cables])
+    # One speed says nothing of a cable: many in its colour would hide the switches.
+    plain = style.QUIET if large and len(speeds) == 1 else None
+    shades = [plain or colours.get(one.speed or UNTOLD, style.NODE_EDGE) for one in cables]
+    if plain:
+        colours = dict.fromkeys(colours, plain)
+    draw_cables(axes, drawn, shades)
     draw_switches(axes, drawn)
     draw_hosts(axes, drawn)
     for label in drawn.labels:
