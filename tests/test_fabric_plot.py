@@ -274,7 +274,7 @@ def test_a_crowd_of_switches_has_smaller_marks_and_no_numbers() -> None:
     assert "4" not in texts(figure)  # as in fabrics with more room
     assert "dot: all hosts of a switch" in texts(figure)
     between = sum(1 for (a, _), (b, _) in cables if not {a[0], b[0]} & {"h"})
-    assert len(segments(figure)) == 2 * (between + 300)
+    assert len(lines(figure.axes[0], "quiet").get_segments()) == 2 * (between + 300)
     assert max(figure.get_size_inches()) < 18
 
 
