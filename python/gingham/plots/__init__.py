@@ -289,7 +289,7 @@ def curve(
     note: str = "",
     beside: Mapping[str, Sequence[dict[str, Any]]] | None = None,
 ) -> Figure:
-    """Draw latency against accepted load, a line a routing, with the intervals of both.
+    """Draw latency against accepted load, a line a routing or value, with the intervals of both.
 
     Hollow points measured no steady state. `table` is that of `gingham.loads.curve`; `note` stands
     small under the title. Lines of other simulators, as `gingham.loads.beside` reads them, are
