@@ -63,6 +63,15 @@ def number(value: float, digits: int = 4) -> str:
     return text.rstrip("0").rstrip(".") if places else text
 
 
+def plain_number(value: float) -> str:
+    """Return a number of a query's answer to six digits, without commas, to copy from.
+
+    >>> plain_number(1234567.891), plain_number(0.123456789)
+    ('1234568', '0.123457')
+    """
+    return number(value, 6).replace(",", "")
+
+
 def magnitude(value: float, digits: int) -> int:
     """Return the power of ten of a number after it was rounded to significant digits.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gingham._texts import time_text, time_with_interval, with_interval
+from gingham._texts import number, time_text, time_with_interval, with_interval
 from gingham.cli import _completion
 from gingham.cli._layout import text
 from gingham.cli._notes import (
@@ -251,13 +251,12 @@ def has(points: Sequence[Mapping[str, Any]], column: str) -> bool:
 
 def cell(point: Mapping[str, Any], column: str) -> str:
     """Return the text of a point in a column; a dash for a missing value."""
-    number = point.get(NUMBERS.get(column, "load"))
-    if number is None:
+    value = point.get(NUMBERS.get(column, "load"))
+    if value is None:
         return "-"
     match column:
         case "load" | "least served":
-            digits = 3 if column == "least served" else 6
-            return f"{number:.{digits}g}"
+            return number(value, 3 if column == "least served" else 6)
         case "mean latency":
             return time_with_interval(point["latency_mean_ns"], point["latency_half_width_ns"])
         case "p99":

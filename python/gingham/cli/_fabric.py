@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gingham._files import require_place
+from gingham._texts import number
 from gingham.cli._make import group as make_group
 from gingham.cli._mistaken import refuse_mistaken
 from gingham.cli._options import FABRIC_FILE, force_option, format_option, output_option
@@ -231,7 +232,7 @@ def trees(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 def oversubscribed(ratio: dict[str, Any]) -> str:
     """Return what switches of a level take from below over what they take above, in words."""
-    least, most = (f"{ratio[key]:.3g}:1" for key in ("min", "max"))
+    least, most = (f"{number(ratio[key], 3)}:1" for key in ("min", "max"))
     return most if least == most else f"{least} to {most}, the most at {ratio['narrowest']}"
 
 

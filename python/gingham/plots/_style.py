@@ -230,19 +230,19 @@ def nice_ceiling(value: float) -> float:
 
 def percent(share: float) -> str:
     """Return a share as a percentage of two or three digits."""
-    return f"{100 * share:.3g}\N{NO-BREAK SPACE}%"
+    return f"{_texts.number(100 * _texts.clipped_share(share), 3)}\N{NO-BREAK SPACE}%"
 
 
 def percent_with_interval(share: float, half_width: float) -> str:
     """Return a share as a percentage with its interval; without it if that is NaN."""
     if np.isnan(half_width):
-        return percent(_texts.clipped_share(share))
+        return percent(share)
     return _texts.percent_with_interval(share, half_width).replace(" ", "\N{NO-BREAK SPACE}")
 
 
 def percent_tick(share: float, _position: object = None) -> str:
     """Return the text of a tick at a share."""
-    return f"{100 * share:,.6g}\N{NO-BREAK SPACE}%"
+    return f"{_texts.number(100 * share, 6)}\N{NO-BREAK SPACE}%"
 
 
 def clipped(name: str, length: int) -> str:
