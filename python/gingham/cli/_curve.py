@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from matplotlib.figure import Figure
 
+    from gingham.scenario import Scenario
+
 FAILED = 5
 # Columns of the table of points, with the keys of their numbers.
 COLUMNS = ("load", "accepted", "least served", "mean latency", "p99", "of which")
@@ -158,9 +160,7 @@ def curve(
             **how,
         )
     # A curve that was added to has the routings of both, and its heading names them.
-    several = routings_in(table)
-    title = "; ".join([base.heading(several), network, *([] if several else [base.routes_title()])])
-    title += f"; by {' and '.join(lines)}" if lines else ""
+    title = title_of(base, routings_in(table), network, list(lines))
     changes = "; ".join(base.changes)
     figure = plots.curve(table, title=title, note=changes, beside=others)
     files = write_files(table, folder, figure)
@@ -189,6 +189,16 @@ def curve(
         refuse_faults(folder, sum(table["replications"].to_pylist()))
         tell_failures(folder, failed)
         raise click.exceptions.Exit(FAILED)
+
+
+def title_of(base: Scenario, routings: Sequence[str], network: str, varied: Sequence[str]) -> str:
+    """Return the title of a curve: without what differs from line to line."""
+    parts = [base.heading(routings)]
+    if not any(key.startswith("network") for key in varied):
+        parts.append(network)
+    if not routings and not any(key.startswith(("routing", "topology")) for key in varied):
+        parts.append(base.routes_title())
+    return "; ".join([*parts, *([f"by {' and '.join(varied)}"] if varied else [])])
 
 
 def write_files(table: pa.Table, folder: Path, figure: Figure) -> dict[str, str]:
@@ -228,7 +238,8 @@ def print_points(table: pa.Table, title: str, changes: str) -> None:
 
     Intervals of the least served load and of the 99th percentile are in curve.csv.
     """
-    several = table.column_names[: table.column_names.index("load")]
+    names = table.column_names
+    several = names[: names.index("load")]
     points = table.to_pylist()
     shown = [name for name in COLUMNS if name not in MAY_LACK or has(points, NUMBERS[name])]
     rows = [

@@ -149,7 +149,9 @@ def plot(file: Path, output: Path | None, force: bool, as_json: bool) -> None:
     """Draw the fabric in FILE: switches, hosts and cables, before anything runs on it.
 
     Cables have the colour of their speed. Clos networks stand in layers, grids as grids, rings and
-    dragonflies in circles. `gingham plot` draws the same fabric with the loads of a run.
+    dragonflies in circles. Beyond 300 switches or 500 hosts, trees fold into their pods and levels
+    and dragonflies into their groups. No side has more than 3,000 pixels. `gingham plot` draws the
+    same fabric with the loads of a run.
 
     \b
     Examples:

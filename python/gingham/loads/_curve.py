@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 from gingham.errors import InputError
 from gingham.loads._axis import load_axis
 from gingham.loads._former import former_curve, together, values_of
-from gingham.results import WITHOUT_LATENCY
+from gingham.results import WITHOUT_LATENCY, quoted
 from gingham.sweeps import Sweep, run_sweep
 
 if TYPE_CHECKING:
@@ -175,6 +175,6 @@ def has_mean(point: Mapping[str, Any], name: str, count: int) -> bool:
 def counts(axes: Sequence[str]) -> str:
     """Return the query of how the replications of each point went."""
     counted = [f"count(*) filter ({it}) as {name}" for name, it in CONDITIONS.items()]
-    chosen = ", ".join(axes)
+    chosen = ", ".join(map(quoted, axes))
     columns = ", ".join([chosen, "count(*) as replications", *counted])
     return f"select {columns} from runs group by {chosen} order by min(point)"  # noqa: S608

@@ -131,7 +131,8 @@ def rows_by_line(curve: pa.Table) -> dict[str, list[Row]]:
 def line_columns(curve: pa.Table) -> list[str]:
     """Return the columns that tell lines apart."""
     names = curve.column_names
-    return names[: names.index("load")] if "load" in names else [*{"routing"} & {*names}]
+    axes = names[: names.index("replications")]
+    return [name for name in axes if name != "load"]
 
 
 def ranked(values: list[Any]) -> dict[Any, int]:
