@@ -148,3 +148,14 @@ def test_real_clusters_fit(name: str) -> None:
     assert folded is not None
     assert sum(len(one.nodes) for one in folded.stacks) == fabric.info()["nodes"]["switch"]
     assert max(pixels(gingham.plots.fabric(fabric))) <= 3000
+
+
+@pytest.mark.parametrize("hosts", [2, 40])
+def test_the_channels_that_most_paths_take_are_coloured(hosts: int) -> None:
+    fabric = gingham.fabrics.folded_clos(leaves=16, spines=2, hosts_per_leaf=hosts)
+    busiest = fabric.route("up-down").statistics()["busiest"]
+    figure = gingham.plots.fabric(fabric, busiest=busiest)
+    assert len([line for line in figure.axes[0].lines if line.get_gid() == "hot"]) == 10
+    listed = [one for one in pictures.texts(figure) if one.endswith(" paths")]
+    assert len(listed) == 10
+    assert f"{busiest[0]['paths']:,} paths" in listed[0]

@@ -11,6 +11,7 @@ import click
 
 from gingham._files import require_place
 from gingham._texts import number
+from gingham.cli._algorithms import AlgorithmChoice, names
 from gingham.cli._make import group as make_group
 from gingham.cli._mistaken import refuse_mistaken
 from gingham.cli._options import FABRIC_FILE, force_option, format_option, output_option
@@ -143,9 +144,16 @@ def convert(
 @fabric.command()
 @click.argument("file", type=FABRIC_FILE)
 @output_option(help="File of the picture: .png, .svg or .pdf.  [default: NAME.png]")
+@click.option(
+    "--algorithm",
+    type=AlgorithmChoice(names()),
+    help="Colour the ten channels between switches that most paths of this algorithm take.",
+)
 @force_option
 @json_option
-def plot(file: Path, output: Path | None, force: bool, as_json: bool) -> None:
+def plot(
+    file: Path, output: Path | None, algorithm: str | None, force: bool, as_json: bool
+) -> None:
     """Draw the fabric in FILE: switches, hosts and cables, before anything runs on it.
 
     Cables have the colour of their speed. Clos networks stand in layers, grids as grids, rings and
@@ -157,13 +165,19 @@ def plot(file: Path, output: Path | None, force: bool, as_json: bool) -> None:
     Examples:
       gingham fabric plot cluster.ibnetdiscover
       gingham fabric plot cluster.ibnetdiscover -o cluster.svg
+      gingham fabric plot cluster.ibnetdiscover --algorithm up-down
     """
     from gingham import plots
 
     target = output or Path(f"{file.name.partition('.')[0]}.png")
     plots.require_ending(target)
     require_place(target, overwrite=force)
-    figure = plots.fabric(load(file), title=file.name)
+    loaded = load(file)
+    title, busiest = file.name, []
+    if algorithm:
+        busiest = loaded.route(algorithm).statistics()["busiest"]
+        title += f": channels that most paths of {algorithm} take"
+    figure = plots.fabric(loaded, title=title, busiest=busiest)
     plots.save(figure, target, overwrite=force)
     if as_json:
         print_json({"file": str(file), "picture": str(target)})

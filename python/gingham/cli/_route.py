@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from gingham._native import catalogue, other_names
+from gingham.cli._algorithms import AlgorithmChoice, names
 from gingham.cli._fabric import load
 from gingham.cli._options import FABRIC_FILE, force_option, output_option
 from gingham.cli._output import json_option, print_json
@@ -24,22 +24,6 @@ if TYPE_CHECKING:
     from gingham.routes import Routes
 
 ROOTS = ("top-switches", "lowest-id", "smallest-distance", "largest-distance")
-
-
-def names() -> list[str]:
-    """Return the names of all algorithms."""
-    return [line["name"] for line in catalogue() if line["concept"] == "routing"]
-
-
-class AlgorithmChoice(click.Choice[str]):
-    """An algorithm, or what is told of the name that others have for one."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the name of the algorithm."""
-        ours = dict(other_names()).get(str(value).lower().replace("_", "-"))
-        if value not in self.choices and ours in self.choices:
-            self.fail(f"{value!r} is called {ours!r} here", param, ctx)
-        return super().convert(value, param, ctx)
 
 
 def parameter(

@@ -185,19 +185,25 @@ def links(result: Drawable) -> Figure:
     return _links.draw(*tables, title=result.title)
 
 
-def fabric(shown: Drawable | Cabled, *, title: str | None = None) -> Figure:
+def fabric(
+    shown: Drawable | Cabled,
+    *,
+    title: str | None = None,
+    busiest: Sequence[Mapping[str, Any]] = (),
+) -> Figure:
     """Draw the fabric of a result, each channel coloured by its utilisation; or a fabric alone.
 
     The half of a cable at a node is the channel that leaves it; its black core is as long as the
     share of time for which it was stopped. Clos networks stand in layers, grids as grids, rings
     and dragonflies in circles; more than 200 hosts become their number. Of a `gingham.Fabric`, on
     which nothing ran, cables have the colour of their speed. Beyond 300 switches or 500 hosts a
-    fabric is folded by pod, level or group; only the ten hottest channels are coloured.
+    fabric is folded by pod, level or group; only the ten hottest channels are coloured. Of a
+    fabric alone these are the channels of `busiest`, as `Routes.statistics` gives them.
     """
     if is_cabled(shown):
         from gingham.plots import _cables
 
-        return _cables.draw(shown.nodes, shown.cables, title=title or "Fabric")
+        return _cables.draw(shown.nodes, shown.cables, title=title or "Fabric", busiest=busiest)
     from gingham.plots import _fabric
 
     result = cast("Drawable", shown)

@@ -29,7 +29,7 @@ from matplotlib.patches import FancyBboxPatch
 from gingham._texts import among_equals, equals_text
 from gingham.plots import _fold, _hottest
 from gingham.plots import _style as style
-from gingham.plots._fabric_key import draw_key, draw_text, key_height, key_lines, marks
+from gingham.plots._fabric_key import LEFT, draw_key, draw_text, key_height, key_lines, marks
 from gingham.plots._fringe import tight
 from gingham.plots._marks import DOT, Label
 from gingham.plots._network import Network, network
@@ -89,7 +89,7 @@ def draw(links: pa.Table, nodes: pa.Table, *, title: str) -> Figure:
         draw_label(axes, label)
     if large:
         draw_text(key, explained)
-        _hottest.draw_hot_key(key, hottest)
+        _hottest.draw_hot_key(key, hottest, _hottest.LIST_LEFT if explained else LEFT)
     else:
         draw_key(key, top, explained, cores=cores)
     return figure

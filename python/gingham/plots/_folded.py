@@ -45,7 +45,7 @@ LEVEL, LEVEL_ABOVE, HALF_HEIGHT, HALF_WIDTH_MAX, DROP = 96.0, 170.0, 8.0, 34.0, 
 ABOVE_SHARE, ABOVE_MAX = 0.42, 220.0
 # Widths of a line of one cable, and for each doubling; between lines of one bundle.
 LINE_WIDTH, LINE_MORE, BESIDE = 0.6, 0.3, 3.0
-RADIUS_MIN, RADIUS_PITCH = 170.0, 26.0
+RADIUS_MIN, RADIUS_PITCH, LINES_MANY = 170.0, 26.0, 400
 NAME_LENGTH = 22
 LEVELS_BY_NAME = {1: ["leaf"], 2: ["leaf", "spine"], 3: ["leaf", "spine", "core"]}
 # A number of cables is usual if so large a share of the lines between two levels have it.
@@ -183,6 +183,8 @@ def draw_bundles(
 ) -> None:
     """Draw a line a bundle, with its number of cables where that is unusual."""
     usual = usual_numbers(folded, lines)
+    # Of very many lines the whole is a shade, in which each must leave some white.
+    thin = min(1.0, (LINES_MANY / max(len(lines), 1)) ** 0.5)
     beside = Counter((a, b) for a, b, _ in lines)
     drawn: Counter[tuple[int, int]] = Counter()
     paths, widths, shades = [], [], []
@@ -191,7 +193,7 @@ def draw_bundles(
         aside = BESIDE * (drawn[a, b] - (beside[a, b] - 1) / 2)
         drawn[a, b] += 1
         paths.append(moved(path, aside))
-        widths.append(LINE_WIDTH + LINE_MORE * math.log2(cables))
+        widths.append(thin * (LINE_WIDTH + LINE_MORE * math.log2(cables)))
         shades.append(colours.get(speed or "", style.QUIET))
         label_bundle(axes, folded, path, cables, usual.get(kind_of(folded, a, b), cables))
     found = LineCollection(paths, gid="bundles", colors=shades, linewidths=widths, zorder=1)
@@ -311,7 +313,7 @@ def draw_name(axes: Axes, folded: Folded, places: Places, place: int, name: str)
     end = host_place(folded, places, place)
     if folded.shape == "groups":
         name = f"g{folded.stacks[place].pod}"
-        x, y = (end + 14.0 * places.outward[place]).tolist()
+        x, y = (end + 17.0 * places.outward[place]).tolist()
         axes.text(x, y, name, size=LABEL_SIZE, ha="center", va="center", color=style.FAINT)
         return
     text = axes.text(end[0], end[1] - 12.0, name, size=LABEL_SIZE, color=style.INK)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.colors import to_hex
@@ -12,7 +12,7 @@ from gingham.plots import _style as style
 from gingham.plots._fabric_key import LINE, MARGIN, TEXT_SIZE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from matplotlib.axes import Axes
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 HOTTEST = 10
 # Where the list begins in the key, in points.
 LIST_LEFT = 330.0
+# Where in the scale of colours the coldest of them would be.
+COLOUR_MIN = 0.35
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,16 +40,30 @@ def hottest_of(network: Network, most: int = HOTTEST) -> list[Hot]:
     """Return the channels with the highest utilisation, the highest first; none that are idle."""
     loads = np.nan_to_num(network.utilisation)
     order = [row for row in np.argsort(-loads, kind="stable")[:most].tolist() if loads[row] > 0]
-    top = float(loads[order[0]]) if order else 1.0
     found = []
     for row in order:
-        source, _, target, _ = network.channels[row]
         half_width = float(network.utilisation_half_width[row])
         share = style.percent_with_interval(float(loads[row]), half_width)
-        colour = to_hex(style.LOAD_COLOURS(0.35 + 0.65 * float(loads[row]) / top))
-        text = f"{network.channel_name(row)}: {share}"
-        found.append(Hot((source, target), row, text, colour))
+        found.append(hot(network, row, share, float(loads[row] / loads[order[0]])))
     return found
+
+
+def hot(network: Network, row: int, text: str, share: float) -> Hot:
+    """Return a channel with what its key says of it; `share` of the hottest decides its colour."""
+    source, _, target, _ = network.channels[row]
+    colour = to_hex(style.LOAD_COLOURS(COLOUR_MIN + (1 - COLOUR_MIN) * share))
+    return Hot((source, target), row, f"{network.channel_name(row)}: {text}", colour)
+
+
+def most_paths(network: Network, busiest: Sequence[Mapping[str, Any]]) -> list[Hot]:
+    """Return the channels that most paths take, of `busiest` in the statistics of routes."""
+    rows = {
+        f"{source}[{source_port}] -> {target}[{target_port}]": row
+        for row, (source, source_port, target, target_port) in enumerate(network.channels)
+    }
+    known = [(rows[one["channel"]], one["paths"]) for one in busiest if one["channel"] in rows]
+    most = max((paths for _, paths in known), default=1)
+    return [hot(network, row, f"{paths:,} paths", paths / most) for row, paths in known[:HOTTEST]]
 
 
 def draw_number(axes: Axes, at: tuple[float, float], number: int, hot: Hot) -> None:
@@ -56,14 +72,14 @@ def draw_number(axes: Axes, at: tuple[float, float], number: int, hot: Hot) -> N
     text.set(bbox=style.node_box("circle", 0.2) | {"edgecolor": hot.colour})
 
 
-def draw_hot_key(axes: Axes, hottest: Sequence[Hot]) -> None:
+def draw_hot_key(axes: Axes, hottest: Sequence[Hot], left: float = LIST_LEFT) -> None:
     """List the hottest channels by name."""
     if not hottest:
         return
     top = axes.get_ylim()[1] - MARGIN
     title = f"the {len(hottest)} hottest channels (all others grey)"
-    axes.text(LIST_LEFT, top, title, size=TEXT_SIZE, va="center", weight="bold")
+    axes.text(left, top, title, size=TEXT_SIZE, va="center", weight="bold")
     for line, hot in enumerate(hottest, start=1):
         level = top - LINE * line
-        draw_number(axes, (LIST_LEFT + 5, level), line, hot)
-        axes.text(LIST_LEFT + 16, level, hot.text, size=TEXT_SIZE, va="center")
+        draw_number(axes, (left + 5, level), line, hot)
+        axes.text(left + 16, level, hot.text, size=TEXT_SIZE, va="center")
