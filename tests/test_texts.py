@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gingham import _texts
+from gingham.cli._run import busiest
+from tests import pictures
 
 SOURCES = Path(_texts.__file__).parent
 values = st.floats(1e-4, 1e7) | st.floats(-1e7, -1e-4)
@@ -104,3 +107,18 @@ def test_no_command_or_picture_formats_significant_digits_by_itself() -> None:
         if own.search(line) and "FuncFormatter" not in line
     ]
     assert found == []
+
+
+@pytest.mark.parametrize(("half_width", "equals"), [(0.01, 3), (1e-9, 1), (None, 1)])
+def test_a_run_says_how_many_channels_equal_the_busiest(
+    half_width: float | None, equals: int
+) -> None:
+    busy = {("s0", "s1"): 1.00000004, ("s1", "s0"): 0.99, ("s2", "s0"): 0.985, ("s0", "s2"): 0.2}
+    ends = [(("s0", 1), ("s1", 1)), (("s2", 1), ("s0", 2))]
+    summary = {"busiest": [{"channel": "s0[1] -> s1[1]", "utilisation": 1.00000004, "flows": None}]}
+    tables = {"links": pictures.links(ends, busy, half_width=half_width)}
+    made = cast("Any", pictures.Tables(tables, summary))
+    [line] = busiest(made)
+    assert "100.0 %" in line
+    said = _texts.equals_text(equals)
+    assert (said in line) if said else ("equal" not in line)
