@@ -241,6 +241,7 @@ def print_points(table: pa.Table, title: str, changes: str) -> None:
     names = table.column_names
     several = names[: names.index("load")]
     points = table.to_pylist()
+    numeric = [name for name in several if isinstance(points[0][name], int | float)]
     shown = [name for name in COLUMNS if name not in MAY_LACK or has(points, NUMBERS[name])]
     rows = [
         [*(point[name] for name in several), *map(partial(cell, point), shown)] for point in points
@@ -249,7 +250,7 @@ def print_points(table: pa.Table, title: str, changes: str) -> None:
         title,
         [*several, *shown],
         rows,
-        numbers=["load", "least served", "p99"],
+        numbers=[*numeric, "load", "least served", "p99"],
         tight=True,
         below=changes,
     )
