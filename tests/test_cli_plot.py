@@ -127,15 +127,29 @@ def test_a_damaged_table_is_no_table_without_rows(
 
 
 def test_the_folder_of_a_sweep_is_told_from_that_of_a_run(gingham: Gingham, tmp_path: Path) -> None:
-    (tmp_path / "many").mkdir()
-    (tmp_path / "many" / "sweep.json").write_text("{}")
-    done = gingham("plot", "many")
-    assert done.code == 2
-    assert "many: is the folder of a sweep" in done.err
-    assert "gingham curve draws" in done.err
-    assert "docs/how-to/sweep-results.md" in done.err
-    (tmp_path / "many" / "curve.png").write_bytes(b"")
-    assert "its curve is many/curve.png" in gingham("plot", "many").err
+    sweep = 'base = "torus"\nreplications = 2\n[set]\n"stop.time" = "50 us"\n[[axis]]\n'
+    axes = {
+        "loads": 'key = "traffic.0.load"\nvalues = [0.02, 0.05]\n',
+        "sizes": 'name = "size"\nkey = "traffic.0.length.fixed"\nvalues = ["1 kB", "256 B"]\n'
+        '[[axis]]\nname = "at"\nkey = "traffic.0.load"\nvalues = [0.02, 0.05, 0.08]\n',
+        "nothing": 'key = "topology.generate.torus.dimensions"\nvalues = [[3, 3]]\n',
+    }
+    for name, axis in axes.items():
+        (tmp_path / f"{name}.toml").write_text(sweep + axis)
+        done = gingham("sweep", f"{name}.toml", "-o", name)
+        assert done.code in {0, 5}, done.err
+    done = gingham("plot", "loads", "--json")
+    assert json.loads(done.out) == {"pictures": [{"kind": "curve", "file": "loads-curve.png"}]}
+    assert (tmp_path / "loads-curve.png").read_bytes().startswith(PNG)
+    assert gingham("plot", "loads").code == 2, "it is replaced only with --force"
+    done = gingham("plot", "sizes", "-o", "sizes.svg")
+    assert done.code == 0, done.err
+    drawn = (tmp_path / "sizes.svg").read_text()
+    assert [one in drawn for one in (">size 256<", ">size 1000<")] == [True, True]
+    refused = gingham("plot", "sizes", "fabric", "--json")
+    assert refused.code == 2
+    assert json.loads(refused.err)["expected"] == ["axis"]
+    assert gingham("plot", "nothing").code == 0
 
 
 def test_a_place_that_cannot_be_written_is_the_environment(gingham: Gingham, folder: Path) -> None:

@@ -152,7 +152,7 @@ def test_the_busiest_channel_is_named_with_its_interval() -> None:
     table = links(pictures.star(3), {("h1", "s0"): 0.5}, {("h2", "s0"): 0.25}, half_width=0.01)
     figure = _fabric.draw(table, pictures.kinds_of(pictures.star(3)), title="A star")
     said = " ".join(texts(figure)).replace("\N{NO-BREAK SPACE}", " ")
-    assert "Busiest: h1 port 1 → s0 port 2, 50 % ± 1 %. Most stopped: h2 port 1" in said
+    assert "Busiest: h1 port 1 → s0 port 2, 50.0 ± 1.0 %. Most stopped: h2 port 1" in said
 
 
 def test_many_hosts_become_their_number_in_the_colour_of_the_busiest() -> None:
@@ -259,7 +259,7 @@ def test_real_clusters_stand_in_layers(
     between = sum(1 for (a, _), (b, _) in cables if is_switch(fabric, a) and is_switch(fabric, b))
     assert len(found.strokes) >= 2 * between
     figure = _fabric.draw(links(cables), pictures.nodes_of(fabric), title=name)
-    assert max(figure.get_size_inches()) < 16
+    assert max(figure.get_size_inches()) * figure.dpi <= style.PIXELS_MAX
     assert any(isinstance(one, LineCollection) for one in figure.axes[0].collections)
 
 
@@ -272,9 +272,9 @@ def test_a_crowd_of_switches_has_smaller_marks_and_no_numbers() -> None:
     cables = pictures.ends_of(fabric)
     figure = _fabric.draw(links(cables), pictures.nodes_of(fabric), title="A crowd")
     assert "4" not in texts(figure)  # as in fabrics with more room
-    assert "dot: all hosts of a switch; line: the busiest of them" in texts(figure)
+    assert "dot: all hosts of a switch" in texts(figure)
     between = sum(1 for (a, _), (b, _) in cables if not {a[0], b[0]} & {"h"})
-    assert len(segments(figure)) == 2 * (between + 300)
+    assert len(lines(figure.axes[0], "quiet").get_segments()) == 2 * (between + 300)
     assert max(figure.get_size_inches()) < 18
 
 

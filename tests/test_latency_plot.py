@@ -88,7 +88,7 @@ def test_marks_stand_at_their_values_in_the_bands_of_their_intervals() -> None:
     assert at(axes, "p99") == pytest.approx(8.0)
     # An interval without an upper end goes on to the end of the axis.
     assert band(axes, "p99") == pytest.approx((7.5, axes.get_xlim()[1]))
-    assert legend_of(axes) == ["mean 4.5 ± 0.25", "p50 4 (3.9 to 4.2)", "p99 8 (7.5 to ?)"]
+    assert legend_of(axes) == ["mean 4.50 ± 0.25", "p50 4 (3.9 to 4.2)", "p99 8 (7.5 to ?)"]
 
 
 def test_the_tail_falls_to_the_share_that_took_longer() -> None:

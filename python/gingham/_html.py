@@ -17,7 +17,14 @@ from base64 import b64encode
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from gingham._texts import half_width_of, percent, time_text, time_with_interval, with_interval
+from gingham._texts import (
+    half_width_of,
+    percent,
+    plain_number,
+    time_text,
+    time_with_interval,
+    with_interval,
+)
 from gingham.errors import counted
 
 if TYPE_CHECKING:
@@ -102,7 +109,7 @@ def shown(value: object) -> str:
     """Return a value as a cell has it."""
     if value is None:
         return "-"
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    return plain_number(value) if isinstance(value, float) else str(value)
 
 
 def image(data: bytes, what: str) -> str:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gingham._texts import time_text, time_with_interval, with_interval
+from gingham._texts import number, time_text, time_with_interval, with_interval
+from gingham.cli import _completion
 from gingham.cli._layout import text
 from gingham.cli._notes import (
     notes_for_programs,
@@ -39,7 +40,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     import pyarrow as pa
+    from matplotlib.figure import Figure
 
+    from gingham.scenario import Scenario
 
 FAILED = 5
 # Columns of the table of points, with the keys of their numbers.
@@ -59,12 +62,27 @@ MAY_LACK = ("least served", "p99")
 @click.option("--load", "loads", required=True, help="Loads: first:last:step, or 0.1,0.2,0.4.")
 @click.option("--routing", "routings", default="", help="Algorithms to compare: a,b,c.")
 @click.option(
+    "--by",
+    metavar="KEY=VALUE,...",
+    multiple=True,
+    help="A curve a value of this key of the scenario; may be given several times.",
+    shell_complete=_completion.keys,
+)
+@click.option(
     "--beside",
     metavar="FILE",
+    multiple=True,
     type=click.Path(path_type=Path),
     help="Curve of another simulator to draw beside it, a CSV file: accepted_load (or load), "
-    "latency_mean_ns.",
+    "latency_mean_ns; may be given several times.",
 )
+@click.option(
+    "--plot",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Write the picture to FILE, too: .png, .svg or .pdf.",
+)
+@click.option("--force", is_flag=True, help="Replace the FILE of --plot.")
 @settings_option
 @allow_deadlock_option
 @session_options
@@ -74,7 +92,10 @@ def curve(
     scenario: str,
     loads: str,
     routings: str,
-    beside: Path | None,
+    by: tuple[str, ...],
+    beside: tuple[Path, ...],
+    plot: Path | None,
+    force: bool,
     settings: tuple[str, ...],
     allow_deadlock: bool,
     replications: int,
@@ -97,24 +118,32 @@ def curve(
 
     With --beside, curve.png has the points of another simulator, too. Loads are shares of the
     hosts' links, latencies are nanoseconds from creation to delivery; a column routing names lines,
-    and half-widths are those of curve.csv.
+    and half-widths are those of curve.csv. Points without a latency whose column saturated is above
+    0 are marked at the top. With --by, picture and table have a curve for each value, and for each
+    combination of the values of several keys.
 
     \b
     Examples:
       gingham curve torus --load 0.05:0.3:0.05
       gingham curve irregular --load 0.02:0.2:0.02 --routing up-down,shortest-path -o sweeps/two
-      gingham curve torus --load 0.05:0.3:0.05 --beside booksim.csv
+      gingham curve torus --load 0.05:0.3:0.05 --beside booksim.csv --beside htsim.csv
+      gingham curve torus --load 0.05:0.3:0.05 --by network.preset=myrinet-640,myrinet-1280
+      gingham curve torus --load 0.05:0.3:0.05 --plot load.pdf
       gingham curve cluster.toml --load 0.05:0.95:0.05 --on slurm:jobs=8,cores=16
     """
     from gingham import loads as of
+    from gingham import plots
     from gingham.store import require_place
 
     base = with_options(fabric_scenario(scenario), settings=settings)
     folder = output or Path("sweeps") / f"{Path(scenario).stem}-curve"
     names = [name.strip() for name in routings.split(",") if name.strip()]
     points = of.load_values(loads)
-    others = of.beside(beside) if beside else {}
+    lines = dict(map(of.key_values, by))
+    others = of.besides(beside)
     require_place(folder, resume=resume)
+    if plot:
+        require_picture(plot, force=force)
     # Before the runs: a fabric that cannot be made, or tells no network, would fail each of them.
     network = base.network()
     with sweep_session(folder, workers_at(on, workers)) as how:
@@ -123,6 +152,7 @@ def curve(
             points,
             folder,
             routings=names,
+            by=lines,
             replications=replications,
             seed=seed,
             allow_deadlock=allow_deadlock,
@@ -130,10 +160,13 @@ def curve(
             **how,
         )
     # A curve that was added to has the routings of both, and its heading names them.
-    several = routings_in(table)
-    title = "; ".join([base.heading(several), network, *([] if several else [base.routes_title()])])
+    title = title_of(base, routings_in(table), network, list(lines))
     changes = "; ".join(base.changes)
-    files = write_files(table, folder, title, changes, others)
+    figure = plots.curve(table, title=title, note=changes, beside=others)
+    files = write_files(table, folder, figure)
+    if plot:
+        plots.save(figure, plot, overwrite=force)
+        files["plot"] = str(plot)
     if as_json:
         notes = notes_for_programs(folder)
         told = {
@@ -148,11 +181,9 @@ def curve(
         tell_notes(folder)
         tell_unasked(folder)
         print_points(table, title, changes)
-        show(
-            text(
-                f"written: {folder}, with {' and '.join(Path(one).name for one in files.values())}"
-            )
-        )
+        show(text(f"written: {folder}, with curve.png and curve.csv"))
+        if plot:
+            show(text(f"written: {plot}"))
     failed = sum(table["failed"].to_pylist())
     if failed:
         refuse_faults(folder, sum(table["replications"].to_pylist()))
@@ -160,13 +191,17 @@ def curve(
         raise click.exceptions.Exit(FAILED)
 
 
-def write_files(
-    table: pa.Table,
-    folder: Path,
-    title: str,
-    changes: str,
-    beside: Mapping[str, list[dict[str, Any]]],
-) -> dict[str, str]:
+def title_of(base: Scenario, routings: Sequence[str], network: str, varied: Sequence[str]) -> str:
+    """Return the title of a curve: without what differs from line to line."""
+    parts = [base.heading(routings)]
+    if not any(key.startswith("network") for key in varied):
+        parts.append(network)
+    if not routings and not any(key.startswith(("routing", "topology")) for key in varied):
+        parts.append(base.routes_title())
+    return "; ".join([*parts, *([f"by {' and '.join(varied)}"] if varied else [])])
+
+
+def write_files(table: pa.Table, folder: Path, figure: Figure) -> dict[str, str]:
     """Write picture and table into the folder, in place of former ones; return where they are."""
     import pyarrow as pa
     import pyarrow.csv
@@ -175,13 +210,20 @@ def write_files(
     from gingham.store import write_file
 
     picture, csv = folder / "curve.png", folder / "curve.csv"
-    figure = plots.curve(table, title=title, note=changes, beside=beside)
-    drawn = plots.picture(figure, "png")
-    write_file(folder, picture.name, drawn)
+    write_file(folder, picture.name, plots.picture(figure, "png"))
     buffer = pa.BufferOutputStream()
     pa.csv.write_csv(table, buffer)
     write_file(folder, csv.name, buffer.getvalue().to_pybytes())
     return {"picture": str(picture), "table": str(csv)}
+
+
+def require_picture(file: Path, *, force: bool) -> None:
+    """Refuse a file that no picture can be written to, before the runs."""
+    from gingham import plots
+    from gingham._files import require_place as require_file_place
+
+    plots.require_ending(file)
+    require_file_place(file, overwrite=force)
 
 
 def routings_in(table: pa.Table) -> list[str]:
@@ -196,8 +238,10 @@ def print_points(table: pa.Table, title: str, changes: str) -> None:
 
     Intervals of the least served load and of the 99th percentile are in curve.csv.
     """
-    several = ["routing"] if "routing" in table.column_names else []
+    names = table.column_names
+    several = names[: names.index("load")]
     points = table.to_pylist()
+    numeric = [name for name in several if isinstance(points[0][name], int | float)]
     shown = [name for name in COLUMNS if name not in MAY_LACK or has(points, NUMBERS[name])]
     rows = [
         [*(point[name] for name in several), *map(partial(cell, point), shown)] for point in points
@@ -206,7 +250,7 @@ def print_points(table: pa.Table, title: str, changes: str) -> None:
         title,
         [*several, *shown],
         rows,
-        numbers=["load", "least served", "p99"],
+        numbers=[*numeric, "load", "least served", "p99"],
         tight=True,
         below=changes,
     )
@@ -219,13 +263,12 @@ def has(points: Sequence[Mapping[str, Any]], column: str) -> bool:
 
 def cell(point: Mapping[str, Any], column: str) -> str:
     """Return the text of a point in a column; a dash for a missing value."""
-    number = point.get(NUMBERS.get(column, "load"))
-    if number is None:
+    value = point.get(NUMBERS.get(column, "load"))
+    if value is None:
         return "-"
     match column:
         case "load" | "least served":
-            digits = 3 if column == "least served" else 6
-            return f"{number:.{digits}g}"
+            return number(value, 3 if column == "least served" else 6)
         case "mean latency":
             return time_with_interval(point["latency_mean_ns"], point["latency_half_width_ns"])
         case "p99":

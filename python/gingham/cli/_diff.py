@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gingham._texts import unit_for, with_interval
+from gingham._texts import number, unit_for, with_interval
 from gingham.cli._layout import text
 from gingham.cli._output import exit_code_help, json_option, print_json, print_table, show
 from gingham.errors import counted
@@ -90,13 +90,13 @@ def shown(change: Change) -> tuple[str, str, str, str]:
     share = "-" if change.share is None else f"{100 * change.share:+.1f}"
     name, unit = unit_for(max(change.a, change.b)) if change.column.endswith("_ns") else ("", 1.0)
     half = change.half_width
-    difference = f"{change.difference / unit:.4g}"
+    difference = number(change.difference / unit)
     if half is not None:
         # In the unit of the values, so that all three stand side by side.
         difference = with_interval(change.difference / unit, half / unit)
     a, b, less = (
         f"{value} {name}".rstrip()
-        for value in (f"{change.a / unit:.4g}", f"{change.b / unit:.4g}", difference)
+        for value in (number(change.a / unit), number(change.b / unit), difference)
     )
     return a, b, less, share
 

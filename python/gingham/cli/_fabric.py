@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gingham._files import require_place
+from gingham._texts import number
+from gingham.cli._algorithms import AlgorithmChoice, names
 from gingham.cli._make import group as make_group
 from gingham.cli._mistaken import refuse_mistaken
 from gingham.cli._options import FABRIC_FILE, force_option, format_option, output_option
@@ -142,25 +144,40 @@ def convert(
 @fabric.command()
 @click.argument("file", type=FABRIC_FILE)
 @output_option(help="File of the picture: .png, .svg or .pdf.  [default: NAME.png]")
+@click.option(
+    "--algorithm",
+    type=AlgorithmChoice(names()),
+    help="Colour the ten channels between switches that most paths of this algorithm take.",
+)
 @force_option
 @json_option
-def plot(file: Path, output: Path | None, force: bool, as_json: bool) -> None:
+def plot(
+    file: Path, output: Path | None, algorithm: str | None, force: bool, as_json: bool
+) -> None:
     """Draw the fabric in FILE: switches, hosts and cables, before anything runs on it.
 
     Cables have the colour of their speed. Clos networks stand in layers, grids as grids, rings and
-    dragonflies in circles. `gingham plot` draws the same fabric with the loads of a run.
+    dragonflies in circles. Beyond 300 switches or 500 hosts, trees fold into their pods and levels
+    and dragonflies into their groups. No side has more than 3,000 pixels. `gingham plot` draws the
+    same fabric with the loads of a run.
 
     \b
     Examples:
       gingham fabric plot cluster.ibnetdiscover
       gingham fabric plot cluster.ibnetdiscover -o cluster.svg
+      gingham fabric plot cluster.ibnetdiscover --algorithm up-down
     """
     from gingham import plots
 
     target = output or Path(f"{file.name.partition('.')[0]}.png")
     plots.require_ending(target)
     require_place(target, overwrite=force)
-    figure = plots.fabric(load(file), title=file.name)
+    loaded = load(file)
+    title, busiest = file.name, []
+    if algorithm:
+        busiest = loaded.route(algorithm).statistics()["busiest"]
+        title += f": channels that most paths of {algorithm} take"
+    figure = plots.fabric(loaded, title=title, busiest=busiest)
     plots.save(figure, target, overwrite=force)
     if as_json:
         print_json({"file": str(file), "picture": str(target)})
@@ -231,7 +248,7 @@ def trees(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 def oversubscribed(ratio: dict[str, Any]) -> str:
     """Return what switches of a level take from below over what they take above, in words."""
-    least, most = (f"{ratio[key]:.3g}:1" for key in ("min", "max"))
+    least, most = (f"{number(ratio[key], 3)}:1" for key in ("min", "max"))
     return most if least == most else f"{least} to {most}, the most at {ratio['narrowest']}"
 
 

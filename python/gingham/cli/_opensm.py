@@ -9,6 +9,7 @@ import click
 
 from gingham._files import require_file
 from gingham._rundir import interruptible
+from gingham._texts import with_interval
 from gingham.cli._fabric import load
 from gingham.cli._layout import text
 from gingham.cli._options import FABRIC_FILE, SEED, force_option, output_option
@@ -383,7 +384,7 @@ def numbers_of(facts: Mapping[str, Any]) -> Iterator[str]:
     if bisection is None:
         yield ""
     else:
-        yield f"{bisection['bandwidth']:.3f} ± {bisection['bandwidth_half_width']:.3f}"
+        yield with_interval(bisection["bandwidth"], bisection["bandwidth_half_width"])
     yield f"{facts['lost_pairs']:,}"
 
 

@@ -1,9 +1,9 @@
-"""`gingham plot`: the pictures of a run."""
+"""`gingham plot`: the pictures of a run, and the one of a sweep."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
@@ -14,13 +14,18 @@ from gingham.cli._options import force_option, output_option
 from gingham.cli._output import json_option, print_json, show, warn
 from gingham.errors import DamageError, InputError
 from gingham.loading import load_result, read_manifest
+from gingham.store import is_sweep
 
 if TYPE_CHECKING:
-    from gingham.plots import PictureKind
+    from collections.abc import Sequence
+
+    from gingham.plots import PictureKind, SweepKind
     from gingham.result import AnyResult
+    from gingham.results import Results
 
 
-ALL_KINDS = (*plots.KINDS, *plots.STRIPE_KINDS)
+Kind = TypeVar("Kind", bound=str)
+ALL_KINDS = (*plots.KINDS, *plots.STRIPE_KINDS, *plots.SWEEP_KINDS)
 
 
 @click.command()
@@ -43,11 +48,11 @@ def plot(
     force: bool,
     as_json: bool,
 ) -> None:
-    """Draw the run in FOLDER, which `-o FOLDER` of run or stripe wrote.
+    """Draw the run or the sweep in FOLDER.
 
-    Without a KIND, all pictures of the run are drawn, except those with nothing to show. They are
-    written to the current directory as NAME-KIND.png, with the NAME of the folder. The folder
-    itself does not change.
+    `-o FOLDER` of run, stripe, sweep and curve writes such a folder. Without a KIND, all pictures
+    of the run are drawn, except those with nothing to show. They are written to the current
+    directory as NAME-KIND.png, with the NAME of the folder. The folder itself does not change. A sweep has one picture of all its runs.
 
     \b
     Kinds:
@@ -61,25 +66,36 @@ def plot(
       tree        congestion trees over the fabric, and how they grew and died
       channels    of a stripe: what each channel carried, the delay, and what waits
       rounds      of a stripe: its first packets with rounds and markers, where it records events
+      curve       of a sweep with an axis load: latency against accepted load
+      axis        of another sweep: latency and accepted load along its longest axis of numbers
 
     \b
     Examples:
       gingham plot runs/first
       gingham plot runs/first fabric -o first.svg
       gingham plot runs/first latency series -o pictures --format pdf
+      gingham plot sweeps/buffers -o buffers.pdf
     """
-    refuse_sweep(folder)
+    if is_sweep(folder):
+        kind, path = draw_sweep(folder, kinds, output, ending, force=force)
+        tell_pictures([(kind, path)], as_json=as_json)
+        return
     result = loaded(folder, kinds)
     target, found = places(folder, kinds or plots.usual(result), output, ending)
     if target:
         make_folder(target)
     written = []
-    for kind, path in found.items():
-        if has_rows(kind, result, folder, asked=bool(kinds)):
-            plots.save(plots.draw(kind, result), path, overwrite=force)
-            written.append((kind, path))
+    for picture, path in found.items():
+        if has_rows(picture, result, folder, asked=bool(kinds)):
+            plots.save(plots.draw(picture, result), path, overwrite=force)
+            written.append((picture, path))
     if not written:
         raise InputError(f"{folder}: the run left nothing to draw", file=str(folder))
+    tell_pictures(written, as_json=as_json)
+
+
+def tell_pictures(written: Sequence[tuple[str, Path]], *, as_json: bool) -> None:
+    """Say which pictures were written."""
     if as_json:
         print_json({"pictures": [{"kind": kind, "file": str(path)} for kind, path in written]})
         return
@@ -87,21 +103,51 @@ def plot(
         show(text(f"written: {path}"))
 
 
-def refuse_sweep(folder: Path) -> None:
-    """Raise `InputError` that says what draws a sweep, if the folder is that of one."""
-    from gingham.store import MANIFEST
+def draw_sweep(
+    folder: Path,
+    kinds: tuple[PictureKind, ...],
+    output: Path | None,
+    ending: str | None,
+    *,
+    force: bool,
+) -> tuple[str, Path]:
+    """Draw the picture of a sweep; return its kind and its file."""
+    from gingham.loads import curve_table
+    from gingham.results import Results
 
-    if not (folder / MANIFEST).exists():
-        return
-    curve = folder / "curve.png"
-    drawn = f"its curve is {curve}" if curve.exists() else "gingham curve draws latency by load"
-    raise InputError(
-        f"{folder}: is the folder of a sweep, and plot draws a run\n"
-        f"  {drawn}; gingham study plot draws the figures of a paper\n"
-        "  for other pictures gingham query writes the numbers as CSV (-o FILE), and "
-        "docs/how-to/sweep-results.md has them in Python",
-        file=str(folder),
-    )
+    results = Results.load(folder)
+    kind = sweep_kind(results, folder)
+    if others := [one for one in map(str, kinds) if one != kind]:
+        raise InputError(
+            f"{folder}: holds a sweep, which has no picture {others[0]}\n"
+            f"  its picture is {kind}; gingham study plot draws the figures of a paper, and "
+            "gingham query writes numbers as CSV (-o FILE)",
+            file=str(folder),
+            expected=[kind],
+        )
+    target, found = places(folder, (kind,), output, ending)
+    table = curve_table(results)
+    if kind == "curve":
+        figure = plots.curve(table, title=results.title)
+    else:
+        figure = plots.axis(table, results.axes, title=results.title)
+    if target:
+        make_folder(target)
+    plots.save(figure, found[kind], overwrite=force)
+    return kind, found[kind]
+
+
+def sweep_kind(results: Results, folder: Path) -> SweepKind:
+    """Return the picture of a sweep; `InputError` if it has none."""
+    measured = results.columns["runs"]
+    if not results.axes or not {"accepted_load", "latency_mean_ns"} <= {*measured}:
+        raise InputError(
+            f"{folder}: the sweep varies nothing, or measures no load and latency of a fabric\n"
+            "  gingham query writes its numbers as CSV (-o FILE), and "
+            "docs/how-to/sweep-results.md has them in Python",
+            file=str(folder),
+        )
+    return "curve" if "load" in results.axes else "axis"
 
 
 def loaded(folder: Path, kinds: tuple[PictureKind, ...]) -> AnyResult:
@@ -122,8 +168,8 @@ def loaded(folder: Path, kinds: tuple[PictureKind, ...]) -> AnyResult:
 
 
 def places(
-    folder: Path, kinds: tuple[PictureKind, ...], output: Path | None, ending: str | None
-) -> tuple[Path | None, dict[PictureKind, Path]]:
+    folder: Path, kinds: tuple[Kind, ...], output: Path | None, ending: str | None
+) -> tuple[Path | None, dict[Kind, Path]]:
     """Return the directory to make, if any, and the file of each picture."""
     if output is not None and output.suffix and not output.is_dir():
         return None, {only(kinds, output, ending): output}
@@ -132,7 +178,7 @@ def places(
     return output, {kind: (output or Path()) / file[kind] for kind in dict.fromkeys(kinds)}
 
 
-def only(kinds: tuple[PictureKind, ...], output: Path, ending: str | None) -> PictureKind:
+def only(kinds: tuple[Kind, ...], output: Path, ending: str | None) -> Kind:
     """Return the one kind that goes into a file; refuse what cannot be meant."""
     plots.require_ending(output)
     if len(set(kinds)) > 1:

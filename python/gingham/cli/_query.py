@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gingham._files import write_bytes
+from gingham._texts import plain_number
+from gingham.cli._latex import latex_table
 from gingham.cli._layout import Grid, fitting, text
 from gingham.cli._options import force_option, output_option
 from gingham.cli._output import (
@@ -18,6 +20,7 @@ from gingham.cli._output import (
     line_width,
     print_json,
     print_table,
+    print_text,
     show,
 )
 from gingham.errors import InputError
@@ -33,20 +36,30 @@ ROWS_SHOWN = 200
 RECORDS_SHOWN = 20
 # Of the key of a run; the whole of it is for programs and files.
 KEY_DIGITS = 8
+LATEX = ".tex"
 
 
 @click.command(epilog=exit_code_help(0, 2, 6))
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.argument("sql", required=False)
-@output_option(help="File for the answer: .parquet or .csv.")
+@output_option(help="File for the answer: .parquet, .csv or .tex.")
+@click.option("--latex", is_flag=True, help="Print the answer as a table of LaTeX (booktabs).")
 @force_option
 @json_option
-def query(folder: Path, sql: str | None, output: Path | None, force: bool, as_json: bool) -> None:
+def query(
+    folder: Path,
+    sql: str | None,
+    output: Path | None,
+    latex: bool,
+    force: bool,
+    as_json: bool,
+) -> None:
     """Query the results of a sweep in FOLDER in SQL; without SQL, list their columns.
 
     The sweep may still be running: finished runs are seen. DuckDB answers, and the folder does not
     change. Rows that are too wide for a line are printed as records, at most 20, with the first 8
-    digits of keys. --json and files have everything.
+    digits of keys. --json and files have everything. In a table of LaTeX a column and its
+    half-width become one number with its interval; the document needs \\usepackage{booktabs}.
 
     \b
     Tables:
@@ -64,9 +77,13 @@ def query(folder: Path, sql: str | None, output: Path | None, force: bool, as_js
       gingham query sweeps/load "select load, mean_latency_ns from runs where verdict = 'ok'"
       gingham query sweeps/load "select verdict, count(*) from runs group by all" --json
       gingham query sweeps/load "from classes" -o classes.csv
+      gingham query sweeps/load "select load, mean_latency_ns from runs" --latex > load.tex
     """
     from gingham.results import Results
 
+    if latex and (sql is None or as_json or (output and output.suffix.lower() != LATEX)):
+        other = "a query" if sql is None else f"no --json, and a file that ends in {LATEX}"
+        raise InputError(f"--latex needs {other}", key="latex")
     results = Results.load(folder)
     if sql is None:
         describe(results, as_json=as_json)
@@ -78,6 +95,8 @@ def query(folder: Path, sql: str | None, output: Path | None, force: bool, as_js
         print_json(answer_for_programs(answer, output))
     elif output is not None:
         show(text(f"written: {output}"))
+    elif latex:
+        print_text(latex_table(answer))
     else:
         print_answer(answer)
 
@@ -99,11 +118,14 @@ def encoded(answer: pa.Table, output: Path) -> bytes:
 
     writers = {".parquet": pyarrow.parquet.write_table, ".csv": pyarrow.csv.write_csv}
     ending = output.suffix.lower()
+    if ending == LATEX:
+        return latex_table(answer).encode()
     if ending not in writers:
+        known = [*writers, LATEX]
         raise InputError(
-            f"{output}: a table is written as {' or '.join(writers)}",
+            f"{output}: a table is written as {' or '.join(known)}",
             file=str(output),
-            expected=list(writers),
+            expected=known,
         )
     buffer = io.BytesIO()
     writers[ending](answer, buffer)
@@ -164,4 +186,4 @@ def shown(value: Any, column: str = "") -> str:
         return "-"
     if column == "key" and isinstance(value, str):
         return value[:KEY_DIGITS]
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    return plain_number(value) if isinstance(value, float) else str(value)

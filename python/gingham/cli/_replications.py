@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gingham._texts import is_rounding, time_text, time_with_interval, with_interval
+from gingham._texts import is_rounding, number, time_text, time_with_interval, with_interval
 from gingham.cli._layout import text
 from gingham.cli._output import print_json, print_prose, print_table, show, warn
 from gingham.cli._sweep_progress import sweep_shown
@@ -90,7 +90,7 @@ def row(numbers: Mapping[str, Any]) -> list[str]:
     return [
         numbers["name"],
         f"{numbers['hosts']:,}",
-        "-" if offered is None else f"{offered:.3g}",
+        "-" if offered is None else number(offered, 3),
         "-" if accepted is None else with_interval(accepted, numbers["accepted_load_half_width"]),
         f"{numbers['messages_followed']:,}",
         time_with_interval(numbers["latency_mean_ns"], numbers["latency_half_width_ns"]),

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from gingham import glossary
-from gingham._native import catalogue, other_names
+from gingham.cli._algorithms import AlgorithmChoice, names
 from gingham.cli._fabric import load
 from gingham.cli._options import FABRIC_FILE, force_option, output_option
 from gingham.cli._output import json_option, print_json
@@ -25,33 +24,6 @@ if TYPE_CHECKING:
     from gingham.routes import Routes
 
 ROOTS = ("top-switches", "lowest-id", "smallest-distance", "largest-distance")
-
-
-def names() -> list[str]:
-    """Return the names of all algorithms."""
-    return [line["name"] for line in catalogue() if line["concept"] == "routing"]
-
-
-class AlgorithmChoice(click.Choice[str]):
-    """An algorithm, or what is told of the name that others have for one."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the name of the algorithm."""
-        ours = dict(other_names()).get(str(value).lower().replace("_", "-"))
-        if value not in self.choices and ours in self.choices:
-            self.fail(nearest_here(str(value), ours), param, ctx)
-        return super().convert(value, param, ctx)
-
-
-def nearest_here(name: str, ours: str) -> str:
-    """Return which algorithm has another name here, or is only the nearest to what has that name.
-
-    >>> nearest_here("xy", "dimension-order")
-    "'xy' is called 'dimension-order' here"
-    """
-    if glossary.is_of_others(name):
-        return f"{name!r} is not here: {ours!r} is nearest, and differs: gingham explain {name}"
-    return f"{name!r} is called {ours!r} here"
 
 
 def parameter(

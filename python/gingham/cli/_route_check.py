@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gingham._texts import with_interval
 from gingham.cli._fabric import load
 from gingham.cli._options import FABRIC_FILE, SEED
 from gingham.cli._output import (
@@ -177,10 +178,10 @@ def more(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
     measured = facts["bisection"]
     if measured is not None:
         busiest, half_width = measured["busiest"], measured["busiest_half_width"]
-        flows = f"{busiest:.2f} ± {half_width:.2f} of {measured['pairs']:,} flows in the mean"
+        flows = f"{with_interval(busiest, half_width)} of {measured['pairs']:,} flows in the mean"
         yield "bisection, busiest channel", flows
         bandwidth, half_width = measured["bandwidth"], measured["bandwidth_half_width"]
-        yield "effective bisection bandwidth", f"{bandwidth:.3f} ± {half_width:.3f} of a link"
+        yield "effective bisection bandwidth", f"{with_interval(bandwidth, half_width)} of a link"
     if facts["alternatives"] > 1:
         yield "alternatives of a pair", f"{facts['alternatives']:,}, of which loads count the first"
     yield "lanes in use", lanes_of(facts["lanes"])

@@ -13,7 +13,16 @@ import click
 from gingham import old_names, plots
 from gingham._files import require_place as require_file_place
 from gingham._rundir import interruptible
-from gingham._texts import percent, time_text, time_with_interval, with_interval
+from gingham._texts import (
+    among_equals,
+    clipped_share,
+    equals_text,
+    number,
+    percent,
+    time_text,
+    time_with_interval,
+    with_interval,
+)
 from gingham.cli._layout import text
 from gingham.cli._options import (
     FABRIC_FILE,
@@ -238,7 +247,7 @@ def report(result: Result) -> OSError | None:
             warn(note)
     try:
         print_classes(result)
-        told = [*least_served(result.classes), *bounds(result.classes), *busiest(result.summary)]
+        told = [*least_served(result.classes), *bounds(result.classes), *busiest(result)]
         told += [*policing(result.classes), *flows(result.classes), *in_transit(result.summary)]
         told += [*admissions(result.classes), *frames(result.classes), *congestion(result)]
         for line in told:
@@ -270,7 +279,7 @@ def least_served(classes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     for numbers in classes:
         facts = []
         if (load := numbers["least_served_load"]) is not None:
-            facts.append(f"{numbers['least_served']} has an accepted load of {load:.3g}")
+            facts.append(f"{numbers['least_served']} has an accepted load of {number(load, 3)}")
         if (share := numbers["least_served_destination_share"]) is not None:
             host = numbers["least_served_destination"]
             facts.append(f"{host} receives {percent(min(share, 1.0))} of its payload")
@@ -284,7 +293,7 @@ def bounds(classes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         if (load := numbers["bound_load"]) is None or not (channel := numbers["bound_channel"]):
             continue
         among = " (host channels only)" if numbers["bound_kind"] == "host-channels" else ""
-        line = f"bound of {numbers['name']}: load {load:.3g} on these routes{among}"
+        line = f"bound of {numbers['name']}: load {number(load, 3)} on these routes{among}"
         if numbers["offered_load"] is not None:
             line += f"; {channel} is offered {percent(numbers['bound_share'])} of its capacity"
         else:
@@ -292,14 +301,30 @@ def bounds(classes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         yield f"{line} by {counted(numbers['bound_flows'], 'flow')}"
 
 
-def busiest(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a line for each of the busiest channels: its utilisation, and flows that use it."""
-    for one in summary["busiest"]:
-        line = f"busy: {one['channel']} {percent(one['utilisation'])} of the time"
+def busiest(result: Result) -> Iterator[str]:
+    """Yield a line for each of the busiest channels: its utilisation, and flows that use it.
+
+    The first is followed by how many others are equal to it within their intervals.
+    """
+    for place, one in enumerate(result.summary["busiest"]):
+        line = f"busy: {one['channel']} {percent(clipped_share(one['utilisation']))} of the time"
+        if place == 0 and (equals := equals_text(equally_busy(result))):
+            line += f" ({equals})"
         if one["flows"] is not None:
             some = f" ({', '.join(one['examples'])})" if one["examples"] else ""
             line += f", {counted(one['flows'], 'flow')}{some}"
         yield line
+
+
+def equally_busy(result: Result) -> int:
+    """Return how many channels are as busy as the busiest, within the intervals of both."""
+    links = result.table("links")
+    shares = links["utilisation"].to_pylist()
+    half_widths = [None] * len(shares)
+    if "utilisation_half_width" in links.column_names:
+        half_widths = links["utilisation_half_width"].to_pylist()
+    known = [(share, half) for share, half in zip(shares, half_widths, strict=True) if share]
+    return among_equals([share for share, _ in known], [half for _, half in known])
 
 
 def policing(classes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -357,10 +382,12 @@ def frames(classes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         if late := numbers["deadline_late_mean_ns"]:
             missed += f" by {time_text(late)} on average"
         streams = counted(numbers["streams"], "stream")
+        law = number(numbers["deadlines_missed_law"], 2)
+        fixed = number(numbers["deadlines_missed_fixed"], 2)
         yield (
             f"deadlines of {numbers['name']}: of {numbers['frames_counted']:,} frames of {streams} "
-            f"{missed}; independent ones would miss {numbers['deadlines_missed_law']:,.2g}, and "
-            f"{numbers['deadlines_missed_fixed']:,.2g} came later than a fixed clock allows"
+            f"{missed}; independent ones would miss {law}, and {fixed} came "
+            "later than a fixed clock allows"
         )
 
 
@@ -421,7 +448,7 @@ def row(numbers: Mapping[str, Any]) -> list[str]:
     return [
         numbers["name"],
         f"{numbers['hosts']:,}",
-        "-" if offered is None else f"{offered:.3g}",
+        "-" if offered is None else number(offered, 3),
         with_interval(numbers["accepted_load"], numbers["accepted_load_half_width"]),
         f"{numbers['messages_followed']:,}",
         time_with_interval(numbers["latency_mean_ns"], numbers["latency_half_width_ns"]),

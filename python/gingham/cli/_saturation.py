@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gingham._texts import percent, with_interval
+from gingham._texts import number, percent, with_interval
 from gingham.cli._notes import notes_for_programs, tell_notes
 from gingham.cli._options import (
     allow_deadlock_option,
@@ -127,14 +127,14 @@ def facts(found: Saturation, folder: Path, tolerance: float) -> list[tuple[str, 
         rows.extend(("", line) for line in open_brackets(found))
     elif not any(one.low for one in found.brackets):
         highest = max(one.high for one in found.brackets if one.high is not None)
-        rows.append(("saturation load", f"below {highest:.4g}: no run below it was ok"))
+        rows.append(("saturation load", f"below {number(highest)}: no run below it was ok"))
         rows.append(("", "longer runs, such as a larger stop.time, may find one that is"))
         rows.append(("replications", brackets_text(found, tolerance)))
     else:
         rows.append(("saturation load", load_text(found.load)))
         rows.append(("replications", brackets_text(found, tolerance)))
     if found.bound_load is not None:
-        rows.append(("bound of the routes", f"{found.bound_load:.4g}"))
+        rows.append(("bound of the routes", f"{number(found.bound_load)}"))
     if found.accepted_load is not None:
         rows.append(("accepted just above", interval_text(found.accepted_load)))
     rows.extend(capacity_rows(found))
@@ -168,9 +168,9 @@ def accepted_text(accepted: Accepted) -> str:
 def load_text(found: SaturationLoad) -> str:
     """Return the saturation load with its interval."""
     if found.low is None or found.high is None:
-        return f"{found.mean:.4g}, of one replication"
+        return f"{number(found.mean)}, of one replication"
     kind = "brackets of all replications" if found.clipped else "95 % interval"
-    return f"{found.mean:.4g}, between {found.low:.4g} and {found.high:.4g} ({kind})"
+    return f"{number(found.mean)}, between {number(found.low)} and {number(found.high)} ({kind})"
 
 
 def open_brackets(found: Saturation) -> Iterator[str]:
@@ -201,7 +201,7 @@ def brackets_text(found: Saturation, tolerance: float) -> str:
     """Return the brackets of the replications, each once, and whether all are narrow enough."""
     counts = Counter((one.low, one.high or 1.0) for one in found.brackets)
     parts = [
-        f"{count if len(counts) > 1 else 'each'} between {low:.4g} and {high:.4g}"
+        f"{count if len(counts) > 1 else 'each'} between {number(low)} and {number(high)}"
         for (low, high), count in sorted(counts.items())
     ]
     wide = sum(

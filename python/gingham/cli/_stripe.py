@@ -10,7 +10,7 @@ import click
 
 from gingham import plots, stripe
 from gingham._rundir import interruptible
-from gingham._texts import time_text
+from gingham._texts import number, time_text, with_interval
 from gingham.cli import _completion
 from gingham.cli._options import (
     force_option,
@@ -202,26 +202,26 @@ def quantum_text(quantum: int | None) -> str:
     return f"{quantum:,}" if quantum else "out"
 
 
-def rate_text(bits_per_s: float | None) -> str:
-    """Return a rate in the unit that suits it, Mbit/s of most."""
+def rate_text(bits_per_s: float | None, half_width: float | None = None) -> str:
+    """Return a rate in the unit that suits it, Mbit/s of most, with its interval if it has one."""
     if bits_per_s is None:
         return "-"
-    for unit, size, least in (("Gbit/s", 1e9, 1e10), ("Mbit/s", MEGA, 1e5), ("kbit/s", 1e3, 1e3)):
-        if bits_per_s >= least:
-            return f"{bits_per_s / size:.4g} {unit}"
-    return f"{bits_per_s:.4g} bit/s"
+    units = (("Gbit/s", 1e9, 1e10), ("Mbit/s", MEGA, 1e5), ("kbit/s", 1e3, 1e3), ("bit/s", 1, 0))
+    unit, size = next((name, size) for name, size, least in units if bits_per_s >= least)
+    if half_width is None:
+        return f"{number(bits_per_s / size)} {unit}"
+    return f"{with_interval(bits_per_s / size, half_width / size)} {unit}"
 
 
 def facts(numbers: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield what came of the pipe."""
     half = numbers["goodput_half_width_bits_per_s"]
-    goodput = rate_text(numbers["goodput_bits_per_s"])
-    interval = "" if half is None else f" ± {half / MEGA:.2g}"
+    goodput = rate_text(numbers["goodput_bits_per_s"], half)
     share = ""
     if numbers["goodput_bits_per_s"] is not None:
         part = numbers["goodput_bits_per_s"] / numbers["capacity_bits_per_s"]
         share = f", {100 * part:.1f} % of the channels' rates"
-    yield "goodput", f"{goodput}{interval}{share}"
+    yield "goodput", f"{goodput}{share}"
     yield "order", order_text(numbers)
     lost, repaired = numbers["packets_lost"], numbers["packets_repaired"]
     mended = f", {repaired:,} repaired" if repaired else ""
@@ -236,7 +236,10 @@ def facts(numbers: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "recovery", f"{mean} after a loss, {most} at the most"
     share = numbers["message_share"]
     if share is not None:
-        yield "markers", f"{numbers['markers_sent']:,}; messages are {100 * share:.2g} % of bytes"
+        yield (
+            "markers",
+            f"{numbers['markers_sent']:,}; messages are {number(100 * share, 2)} % of bytes",
+        )
 
 
 def order_text(numbers: Mapping[str, Any]) -> str:
@@ -244,7 +247,7 @@ def order_text(numbers: Mapping[str, Any]) -> str:
     late, share = numbers["packets_out_of_order"], numbers["out_of_order_share"]
     if late == 0:
         return "exact"
-    in_window = "" if share is None else f", {100 * share:.2g} % in the window"
+    in_window = "" if share is None else f", {number(100 * share, 2)} % in the window"
     return f"{late:,} packets out of order{in_window}"
 
 

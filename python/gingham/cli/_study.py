@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gingham import _texts
 from gingham.cli._layout import text
 from gingham.cli._options import force_option, output_option
 from gingham.cli._output import (
@@ -437,7 +438,7 @@ def value(one: ClaimOutcome) -> str:
 
 def number(value: float | None) -> str:
     """Return a measured number as it is printed."""
-    return "" if value is None else f"{value:.4g}"
+    return "" if value is None else _texts.number(value)
 
 
 def interval(measured: Measurement | None) -> str:

@@ -4,10 +4,10 @@ Both are sweeps: their folders hold every run, can be resumed and asked, and gro
 added.
 """
 
-from gingham.loads._axis import load_axis, load_values
-from gingham.loads._beside import beside
+from gingham.loads._axis import key_values, load_axis, load_values
+from gingham.loads._beside import beside, besides
 from gingham.loads._capacity import Accepted
-from gingham.loads._curve import CONDITIONS, curve, curve_sweep
+from gingham.loads._curve import CONDITIONS, curve, curve_sweep, curve_table
 from gingham.loads._saturation import Saturation, SaturationLoad, saturation
 
 __all__ = [
@@ -16,8 +16,11 @@ __all__ = [
     "Saturation",
     "SaturationLoad",
     "beside",
+    "besides",
     "curve",
     "curve_sweep",
+    "curve_table",
+    "key_values",
     "load_axis",
     "load_values",
     "saturation",

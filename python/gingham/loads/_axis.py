@@ -6,6 +6,7 @@ proportions, and their loads sum up to the one named.
 
 from __future__ import annotations
 
+import tomllib
 from math import floor
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +36,52 @@ def load_axis(base: Scenario, loads: Sequence[float]) -> dict[str, Any]:
     total = sum(keys.values())
     factors = {key: load / total for key, load in keys.items()}
     return {"name": "load", "keys": factors, "values": list(loads)}
+
+
+def key_values(text: str) -> tuple[str, list[Any]]:
+    """Return a key and its values from `KEY=VALUE,VALUE,...`.
+
+    A value is one of TOML, or else a text; a comma within brackets or quotes separates nothing.
+
+    >>> key_values("network.lanes.count=1,2,4")
+    ('network.lanes.count', [1, 2, 4])
+    >>> key_values("traffic.0.length={ fixed = '64 B', x = 1 },256 B")
+    ('traffic.0.length', [{'fixed': '64 B', 'x': 1}, '256 B'])
+    """
+    key, _, listed = text.partition("=")
+    values = [toml_value(part) for part in parts_of(listed) if part]
+    if not key.strip() or not values:
+        raise InputError(
+            f'"{text}": expected a key and the values of its curves, such as '
+            "network.lanes.count=1,2,4",
+            key="by",
+        )
+    return key.strip(), values
+
+
+def parts_of(text: str) -> list[str]:
+    """Return the parts between commas that stand in no brackets or quotes."""
+    parts, depth, quote = [""], 0, ""
+    for character in text:
+        if quote:
+            quote = "" if character == quote else quote
+        elif character in "\"'":
+            quote = character
+        else:
+            depth += (character in "[{") - (character in "]}")
+        if character == "," and not quote and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return [part.strip() for part in parts]
+
+
+def toml_value(text: str) -> Any:
+    """Return a value of TOML, or the text if it is none."""
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
 
 
 def load_values(text: str) -> list[float]:

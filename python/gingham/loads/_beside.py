@@ -5,6 +5,7 @@
     accepted_load,latency_mean_ns      load          instead, where only that is known
     0.10,612                           routing       name of the line; otherwise the file's, or
     0.20,655                                         the folder's of a curve of ours
+                                       saturated     1, true or a number of runs: no latency
                                        ..half_width  of either, where there is one
 
 Loads are shares of the hosts' links, latencies go from creation to delivery, in nanoseconds.
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from gingham._files import require_file
 from gingham.errors import InputError, meant, nearest
+from gingham.results import WITHOUT_LATENCY
 from gingham.store import MANIFEST as SWEEP
 
 if TYPE_CHECKING:
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
 # Columns by what they are called in our own tables.
 LATENCY, ACCEPTED, OFFERED, NAME = "latency_mean_ns", "accepted_load", "load", "routing"
 HALF_WIDTHS = ("accepted_load_half_width", "latency_half_width_ns")
+# Counts of replications that are not in a steady state; they decide on the mark of a point.
+STATES = ("not_converged", *WITHOUT_LATENCY)
 COMMENT = "#"
 Point = dict[str, Any]
 
@@ -37,7 +41,9 @@ def beside(path: str | os.PathLike[str]) -> dict[str, list[Point]]:
 
     Columns are `latency_mean_ns` and `accepted_load`, or `load` in its place; there may be
     `routing`, `accepted_load_half_width` and `latency_half_width_ns`, as in `curve.csv` of
-    `gingham curve`. `InputError` if a column is missing, or a value is no number.
+    `gingham curve`. A point without a latency is kept if one of the columns `censored`,
+    `saturated` and `deadlocked` holds a number above 0, or `true`. `InputError` if a column is
+    missing, or a value is no number.
     """
     file = Path(path)
     require_file(file)
@@ -54,20 +60,55 @@ def beside(path: str | os.PathLike[str]) -> dict[str, list[Point]]:
     across = ACCEPTED if ACCEPTED in names else OFFERED
     require_columns(file, names, across)
     lines: dict[str, list[Point]] = {}
+    naming = columns_of_lines(file, names)
     for number, row in numbered[1:]:
         values = dict(zip(names, (cell.strip() for cell in row), strict=False))
         found = point(file, number, values, across)
-        if found[LATENCY] is not None:
-            lines.setdefault(values.get(NAME) or name_of(file), []).append(found)
-    if not lines:
+        if found[LATENCY] is not None or is_without_latency(found):
+            lines.setdefault(line_name(values, naming) or name_of(file), []).append(found)
+    if not any(one[LATENCY] is not None for points in lines.values() for one in points):
         raise InputError(f"{file}: holds no point with a latency", file=str(file))
     return {name: sorted(points, key=load_of) for name, points in lines.items()}
+
+
+def columns_of_lines(file: Path, names: Sequence[str]) -> list[str]:
+    """Return the columns that tell lines apart: of a curve of ours all before the load."""
+    ours = (file.absolute().parent / SWEEP).is_file() and OFFERED in names
+    return list(names[: names.index(OFFERED)]) if ours else [NAME]
+
+
+def line_name(values: Mapping[str, str], columns: Sequence[str]) -> str:
+    """Return what the line of a row is called; nothing if no column says so.
+
+    >>> line_name({"routing": "up-down", "count": "2"}, ["routing", "count"])
+    'up-down, count 2'
+    """
+    told = [(name, values[name]) for name in columns if values.get(name)]
+    return ", ".join(value if name == NAME else f"{name} {value}" for name, value in told)
+
+
+def is_without_latency(one: Point) -> bool:
+    """Return whether a point has a load, and no latency because of its runs."""
+    return one[ACCEPTED] is not None and any(one.get(name) for name in WITHOUT_LATENCY)
 
 
 def name_of(file: Path) -> str:
     """Return what the line of a file is called that names none: in a sweep all are `curve.csv`."""
     folder = file.absolute().parent
     return folder.name if (folder / SWEEP).is_file() else file.stem
+
+
+def besides(paths: Sequence[str | os.PathLike[str]]) -> dict[str, list[Point]]:
+    """Return the lines of several files; a name that is taken gets that of its file beside it."""
+    lines: dict[str, list[Point]] = {}
+    for path in paths:
+        for name, points in beside(path).items():
+            taken = name in lines
+            free = f"{name} ({name_of(Path(path))})" if taken else name
+            while free in lines:
+                free = f"{free}, again"
+            lines[free] = points
+    return lines
 
 
 def load_of(one: Point) -> float:
@@ -99,6 +140,11 @@ def point(file: Path, number: int, values: Mapping[str, str], across: str) -> Po
     found: Point = {
         name: cell(file, number, column, values.get(column, "")) for name, column in columns.items()
     }
+    conditions = {name: values[name] for name in STATES if values.get(name)}
+    for name, text in conditions.items():
+        # Programs write either a number of runs, or whether it is so.
+        said = {"true": "1", "false": "0"}.get(text.lower(), text)
+        found[name] = cell(file, number, name, said)
     if found[LATENCY] is not None and (found[ACCEPTED] is None or found[LATENCY] <= 0):
         raise InputError(
             f"{file}:{number}: a point has a load, and a latency above 0",

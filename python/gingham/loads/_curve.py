@@ -24,9 +24,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gingham.errors import InputError
 from gingham.loads._axis import load_axis
 from gingham.loads._former import former_curve, together, values_of
-from gingham.results import WITHOUT_LATENCY
+from gingham.results import WITHOUT_LATENCY, quoted
 from gingham.sweeps import Sweep, run_sweep
 
 if TYPE_CHECKING:
@@ -59,22 +60,35 @@ def curve_sweep(
     loads: Sequence[float],
     *,
     routings: Sequence[str] = (),
+    by: Mapping[str, Sequence[Any]] | None = None,
     replications: int = 3,
     seed: int = 1,
     allow_deadlock: bool = False,
 ) -> Sweep:
-    """Return the sweep of a curve; without `routings`, that of the scenario is taken."""
+    """Return the sweep of a curve; without `routings`, that of the scenario is taken.
+
+    `by` are values of further keys: each combination of them is a line.
+    """
     names = list(routings) or [base.routing()]
     key = {"name": "routing", "key": "routing.algorithm", "values": names}
     axes: list[dict[str, Any]] = [key] if routings else []
     values = {
         "title": "; ".join([base.heading(routings), *base.changes]),
-        "axis": [*axes, load_axis(base, loads)],
+        "axis": [*axes, *axes_by(base, by or {}), load_axis(base, loads)],
         "replications": replications,
         "seed": seed,
         "allow_deadlock": allow_deadlock,
     }
     return Sweep.make(values, base=base, name=base.name)
+
+
+def axes_by(base: scenario.Scenario, by: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
+    """Return an axis a key; `InputError` if one is varied by the curve already."""
+    loads = load_axis(base, [1.0])["keys"]
+    for key in by:
+        if base.placed(key) in loads:
+            raise InputError(f"{key}: is what the loads of the curve set", key=key)
+    return [{"key": key, "values": list(values)} for key, values in by.items()]
 
 
 def curve(
@@ -83,6 +97,7 @@ def curve(
     folder: str | os.PathLike[str],
     *,
     routings: Sequence[str] = (),
+    by: Mapping[str, Sequence[Any]] | None = None,
     replications: int = 3,
     seed: int = 1,
     allow_deadlock: bool = False,
@@ -93,15 +108,20 @@ def curve(
     With `resume`, a curve of the same scenario that the folder holds is added to: the table has
     the loads, routings and replications of both. Routes that can deadlock are run with
     `allow_deadlock`.
+    `by` are values of further keys, as of `curve_sweep`.
     `how` goes to `gingham.sweeps.run_sweep`: `executor`, `workers`, `resume`, `on_progress`.
     """
+    wanted = dict(by or {})
     fixed: dict[str, Any] = {"seed": seed, "allow_deadlock": allow_deadlock}
-    sweep = curve_sweep(base, loads, routings=routings, replications=replications, **fixed)
+    sweep = curve_sweep(
+        base, loads, routings=routings, by=wanted, replications=replications, **fixed
+    )
     if how.get("resume") and (former := former_curve(sweep, Path(folder))):
         sweep = curve_sweep(
             base,
             sorted(together(values_of(former, "load"), loads)),
             routings=together(values_of(former, "routing"), routings),
+            by={key: together(values_of(former, key), values) for key, values in wanted.items()},
             replications=max(replications, former["replications"]),
             **fixed,
         )
@@ -111,10 +131,10 @@ def curve(
 def curve_table(results: Results) -> pa.Table:
     """Return one row per point: axes, means with half-widths, and conditions of replications.
 
-    Columns: `routing`, if there are several, and `load`; `replications`; `accepted_load` and
-    `least_served_load` (the accepted load of the least served sender or flow), `latency_mean_ns`
-    and `latency_p99_ns`, each with its half-width; and the number of replications that are
-    `not_converged`, `censored` (over one per cent of messages not delivered), `saturated`,
+    Columns: `routing`, if there are several, those of further keys, and `load`; `replications`;
+    `accepted_load` and `least_served_load` (the accepted load of the least served sender or flow),
+    `latency_mean_ns` and `latency_p99_ns`, each with its half-width; and the number of replications
+    that are `not_converged`, `censored` (over one per cent of messages not delivered), `saturated`,
     `deadlocked`, `failed`. A point has no latency if a replication is censored, saturated or
     deadlocked.
     """
@@ -155,6 +175,6 @@ def has_mean(point: Mapping[str, Any], name: str, count: int) -> bool:
 def counts(axes: Sequence[str]) -> str:
     """Return the query of how the replications of each point went."""
     counted = [f"count(*) filter ({it}) as {name}" for name, it in CONDITIONS.items()]
-    chosen = ", ".join(axes)
+    chosen = ", ".join(map(quoted, axes))
     columns = ", ".join([chosen, "count(*) as replications", *counted])
     return f"select {columns} from runs group by {chosen} order by min(point)"  # noqa: S608

@@ -47,8 +47,15 @@ def fixed(manifest: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def values_of(manifest: Mapping[str, Any], name: str) -> list[Any]:
-    """Return the values of an axis; none if there is no such axis."""
-    return next((axis["values"] for axis in manifest["axis"] if axis["name"] == name), [])
+    """Return the values of an axis with a name, or with a key; none if there is no such axis."""
+    return next(
+        (
+            axis["values"]
+            for axis in manifest["axis"]
+            if name in (axis.get("name"), axis.get("key"))
+        ),
+        [],
+    )
 
 
 def together(former: Sequence[Any], now: Sequence[Any]) -> list[Any]:
@@ -57,4 +64,6 @@ def together(former: Sequence[Any], now: Sequence[Any]) -> list[Any]:
     >>> together(["up-down", "smart"], ["shortest-path", "smart"])
     ['up-down', 'smart', 'shortest-path']
     """
-    return list(dict.fromkeys([*former, *now]))
+    # Values may be tables, which have no hash.
+    both = [*former, *now]
+    return [one for place, one in enumerate(both) if one not in both[:place]]

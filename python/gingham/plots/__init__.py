@@ -15,7 +15,8 @@ picture       what it shows
 `rounds`      of a stripe: its first packets on their ways
 ============  =====================================================================
 
-`curve` draws latency against accepted load, of a table of `gingham.loads.curve`.
+`curve` draws latency against accepted load, of a table of `gingham.loads.curve`; `axis` draws both
+along an axis of any other sweep.
 
 Each of the others takes a result, be it just run or loaded from its folder, and returns a figure of
 matplotlib; all read only tables and the summary. The same result gives the same picture, byte for
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ENDINGS",
     "KINDS",
+    "SWEEP_KINDS",
     "Cabled",
     "Drawable",
     "PictureKind",
@@ -69,7 +71,7 @@ __all__ += [
     "require_rows",
     "rounds",
 ]
-__all__ += ["save", "series", "tree", "usual"]
+__all__ += ["SweepKind", "axis", "save", "series", "tree", "usual"]
 
 PictureKind: TypeAlias = Literal[
     "latency",
@@ -83,6 +85,9 @@ PictureKind: TypeAlias = Literal[
     "channels",
     "rounds",
 ]
+# Those of a sweep: against accepted load where that is varied, or else along another axis.
+SweepKind: TypeAlias = Literal["curve", "axis"]
+SWEEP_KINDS: tuple[SweepKind, ...] = get_args(SweepKind)
 # Those of a striping run, and those of a fabric's.
 STRIPE_KINDS: tuple[PictureKind, ...] = ("channels", "rounds")
 KINDS: tuple[PictureKind, ...] = tuple(
@@ -180,18 +185,25 @@ def links(result: Drawable) -> Figure:
     return _links.draw(*tables, title=result.title)
 
 
-def fabric(shown: Drawable | Cabled, *, title: str | None = None) -> Figure:
+def fabric(
+    shown: Drawable | Cabled,
+    *,
+    title: str | None = None,
+    busiest: Sequence[Mapping[str, Any]] = (),
+) -> Figure:
     """Draw the fabric of a result, each channel coloured by its utilisation; or a fabric alone.
 
     The half of a cable at a node is the channel that leaves it; its black core is as long as the
     share of time for which it was stopped. Clos networks stand in layers, grids as grids, rings
     and dragonflies in circles; more than 200 hosts become their number. Of a `gingham.Fabric`, on
-    which nothing ran, cables have the colour of their speed.
+    which nothing ran, cables have the colour of their speed. Beyond 300 switches or 500 hosts a
+    fabric is folded by pod, level or group; only the ten hottest channels are coloured. Of a
+    fabric alone these are the channels of `busiest`, as `Routes.statistics` gives them.
     """
     if is_cabled(shown):
         from gingham.plots import _cables
 
-        return _cables.draw(shown.nodes, shown.cables, title=title or "Fabric")
+        return _cables.draw(shown.nodes, shown.cables, title=title or "Fabric", busiest=busiest)
     from gingham.plots import _fabric
 
     result = cast("Drawable", shown)
@@ -289,7 +301,7 @@ def curve(
     note: str = "",
     beside: Mapping[str, Sequence[dict[str, Any]]] | None = None,
 ) -> Figure:
-    """Draw latency against accepted load, a line a routing, with the intervals of both.
+    """Draw latency against accepted load, a line a routing or value, with the intervals of both.
 
     Hollow points measured no steady state. `table` is that of `gingham.loads.curve`; `note` stands
     small under the title. Lines of other simulators, as `gingham.loads.beside` reads them, are
@@ -298,6 +310,17 @@ def curve(
     from gingham.plots import _curve
 
     return _curve.draw(table, title=title, note=note, beside=beside)
+
+
+def axis(table: pa.Table, axes: Sequence[str], *, title: str) -> Figure:
+    """Draw latency and accepted load of a sweep along the axis with the most numbers.
+
+    `table` is that of `gingham.loads.curve_table`, with a column for each of `axes`. Other axes
+    give a line for each combination of their values.
+    """
+    from gingham.plots import _axis
+
+    return _axis.draw(table, axes, title=title)
 
 
 def channels(result: Drawable) -> Figure:

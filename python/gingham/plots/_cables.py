@@ -13,15 +13,24 @@ Nodes stand where `_fabric` has them for a run, so that the two pictures can lie
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from matplotlib.collections import LineCollection
 
 from gingham.errors import counted
+from gingham.plots import _fold, _hottest
 from gingham.plots import _style as style
-from gingham.plots._fabric import canvas, draw_hosts, draw_label, draw_switches, extent
-from gingham.plots._fabric_key import LEFT, LINE, MARGIN, TEXT_SIZE, key_height, marks
+from gingham.plots._fabric import (
+    canvas,
+    draw_hosts,
+    draw_hottest,
+    draw_label,
+    draw_switches,
+    extent,
+    is_wide,
+)
+from gingham.plots._fabric_key import LEFT, LINE, MARGIN, TEXT_SIZE, draw_text, key_height, marks
 from gingham.plots._network import Network
 from gingham.plots._scene import Scene, scene
 
@@ -66,14 +75,36 @@ class CableLike(Protocol):
 
 
 @style.styled
-def draw(nodes: Sequence[NodeLike], cables: Sequence[CableLike], *, title: str) -> Figure:
-    """Return the picture of nodes and cables."""
+def draw(
+    nodes: Sequence[NodeLike],
+    cables: Sequence[CableLike],
+    *,
+    title: str,
+    busiest: Sequence[Mapping[str, Any]] = (),
+) -> Figure:
+    """Return the picture of nodes and cables, with the channels of `busiest` in colour."""
     fabric = network(nodes, cables)
     if not cables:
         figure = style.new_figure(7, 3, title)
         style.say_nothing_to_draw(figure.subplots(), "the fabric has no cables")
         return figure
-    drawn = scene(fabric)
+    large = _fold.is_large(fabric)
+    drawn = None if large else scene(fabric)
+    if (drawn is None or is_wide(drawn)) and (folded := _fold.fold(fabric)):
+        from gingham.plots import _folded
+
+        counts = Counter(cable.speed or UNTOLD for cable in cables)
+        of_cables = [cable.speed for cable in cables]
+        numbers = headline(nodes, counts)
+        return _folded.draw(
+            fabric,
+            folded,
+            title=title,
+            headline=numbers,
+            speeds=() if busiest else of_cables,
+            hottest=_hottest.most_paths(fabric, busiest),
+        )
+    drawn = drawn or scene(fabric)
     speeds = Counter(cable.speed or UNTOLD for cable in cables)
     told = [speed for speed in speeds if speed != UNTOLD]
     colours = dict(zip(told, style.CLASS_COLOURS, strict=False))
@@ -81,15 +112,45 @@ def draw(nodes: Sequence[NodeLike], cables: Sequence[CableLike], *, title: str) 
         colours[UNTOLD] = style.NODE_EDGE
     low, high = extent(drawn)
     said = marks(drawn)
+    if busiest:
+        return draw_busiest(fabric, drawn, said, busiest, title, headline(nodes, speeds))
     lines = said if len(said) > len(colours) else [""] * len(colours)
     below = headline(nodes, speeds)
     figure, axes, key = canvas(high - low, low, key_height(lines), title, below)
-    draw_cables(axes, drawn, [colours.get(one.speed or UNTOLD, style.NODE_EDGE) for one in cables])
+    # One speed says nothing of a cable: many in its colour would hide the switches.
+    plain = style.QUIET if large and len(speeds) == 1 else None
+    shades = [plain or colours.get(one.speed or UNTOLD, style.NODE_EDGE) for one in cables]
+    if plain:
+        colours = dict.fromkeys(colours, plain)
+    draw_cables(axes, drawn, shades)
     draw_switches(axes, drawn)
     draw_hosts(axes, drawn)
     for label in drawn.labels:
         draw_label(axes, label)
     draw_key(key, colours, said)
+    return figure
+
+
+def draw_busiest(
+    fabric: Network,
+    drawn: Scene,
+    notes: list[str],
+    busiest: Sequence[Mapping[str, Any]],
+    title: str,
+    below: str,
+) -> Figure:
+    """Return the picture in grey, with the channels that most paths take in colour."""
+    hottest = _hottest.most_paths(fabric, busiest)
+    low, high = extent(drawn)
+    rows = [""] * max(len(notes), len(hottest) + 1)
+    figure, axes, key = canvas(high - low, low, key_height(rows), title, below)
+    draw_hottest(axes, drawn, hottest)
+    draw_switches(axes, drawn)
+    draw_hosts(axes, drawn)
+    for label in drawn.labels:
+        draw_label(axes, label)
+    draw_text(key, notes)
+    _hottest.draw_hot_key(key, hottest, _hottest.LIST_LEFT if notes else LEFT)
     return figure
 
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gingham._texts import number
 from gingham.plots import _flights
 from gingham.plots import _style as style
 from gingham.plots._tables import numbers, words
@@ -78,16 +79,18 @@ def panels_of(figure: Figure, channels: int) -> tuple[list[Axes], list[list[Axes
 def headline(pipe: pa.Table, summary: Mapping[str, Any], channels: int) -> str:
     """Return what came of it in a line."""
     goodput = summary["goodput_bits_per_s"]
-    given = "nothing was delivered" if goodput is None else f"{goodput / MEGA:.4g} Mbit/s delivered"
+    given = (
+        "nothing was delivered" if goodput is None else f"{number(goodput / MEGA)} Mbit/s delivered"
+    )
     step_ns = float(numbers(pipe, "to_ns")[0] - numbers(pipe, "from_ns")[0])
     unit, unit_ps = style.unit_for(step_ns * NS)
     count = "1 channel" if channels == 1 else f"{channels} channels"
     all_drawn = channels <= _flights.ROWS_MAX
     rows = "" if all_drawn else f" Rows below are the first {_flights.ROWS_MAX} channels."
     return (
-        f"{count}, at first {summary['capacity_bits_per_s'] / MEGA:.4g} Mbit/s in all: "
+        f"{count}, at first {number(summary['capacity_bits_per_s'] / MEGA)} Mbit/s in all: "
         f"{given}, {summary['packets_out_of_order']:,} packets out of order, "
-        f"{summary['packets_lost']:,} lost. A step is {step_ns * NS / unit_ps:.3g} {unit}; "
+        f"{summary['packets_lost']:,} lost. A step is {number(step_ns * NS / unit_ps, 3)} {unit}; "
         "grey is warm-up and what follows, and peaks of catching up are cut off."
         f"{rows}"
     )

@@ -1,4 +1,4 @@
-"""Latency against accepted load, a line a routing.
+"""Latency against accepted load, a line a routing or a value of another key.
 
 ::
 
@@ -14,6 +14,7 @@ dashed, with triangles, each in a separate colour.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from matplotlib.lines import Line2D
@@ -41,6 +42,9 @@ UNSTEADY = {
 }
 # Its mark: that of the worst of its replications, which stands last.
 OTHERS_MARK, OTHERS_DASHES = "^", (0, (4, 2))
+# Of the lines beyond the number of colours, and beyond twice that.
+DASHES: tuple[Any, ...] = ("solid", (0, (1, 1.2)), (0, (6, 1.5, 1, 1.5)))
+NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 MARKS = {"not_converged": "o", "censored": "v", "saturated": "s", "deadlocked": "D"}
 # Height of points without latency, as a share of the axes.
 TOP = 0.98
@@ -79,9 +83,10 @@ def draw(
     figure = style.new_figure(7.5, 4.8, title, below)
     axes = figure.subplots()
     unit, unit_ps = style.unit_for(max(measured) * style.PS_PER_NS)
-    shown = list(lines.items())[: style.CLASSES_MAX]
-    for place, (colour, (_, rows)) in enumerate(zip(style.CLASS_COLOURS, shown, strict=False)):
-        line(axes, rows, colour, style.PS_PER_NS / unit_ps, others=place >= own)
+    for place, rows in enumerate(lines.values()):
+        colour, dashes = looks_of(place, others=place >= own)
+        scale = style.PS_PER_NS / unit_ps
+        line(axes, rows, colour, scale, others=place >= own, dashes=dashes)
     axes.set_xlabel("accepted load (share of the hosts' links)")
     percentile = any(has_p99(row) for rows in lines.values() for row in rows)
     axes.set_ylabel(f"mean latency{', p99' if percentile else ''} ({unit})")
@@ -95,18 +100,59 @@ def draw(
         style.log_ticks(axes.yaxis)
     else:
         axes.set_ylim(bottom=0)
-    legend(axes, dict(shown), own)
+    legend(axes, lines, own)
     return figure
 
 
+def looks_of(place: int, *, others: bool) -> tuple[str, Any]:
+    """Return colour and dashes of a line: of more lines than colours, the next round is dotted."""
+    turn = place // style.CLASSES_MAX
+    dashes = OTHERS_DASHES if others else DASHES[turn % len(DASHES)]
+    return style.CLASS_COLOURS[place % style.CLASSES_MAX], dashes
+
+
 def rows_by_line(curve: pa.Table) -> dict[str, list[Row]]:
-    """Return the points of each routing to draw, in the order of their loads."""
-    lines: dict[str, list[Row]] = {}
+    """Return the points of each line to draw, in the order of their loads.
+
+    A line is a combination of the columns before `load`; numbers are in their order.
+    """
+    columns = line_columns(curve)
+    lines: dict[tuple[Any, ...], list[Row]] = {}
     for row in curve.to_pylist():
-        points = lines.setdefault(str(row.get("routing", "")), [])
+        points = lines.setdefault(tuple(row[name] for name in columns), [])
         if has_latency(row) or is_at_top(row):
             points.append(row)
-    return lines
+    first = {name: list(dict.fromkeys(key[at] for key in lines)) for at, name in enumerate(columns)}
+    ranks = [ranked(first[name]) for name in columns]
+    keys = sorted(lines, key=lambda key: [rank[one] for rank, one in zip(ranks, key, strict=True)])
+    return {line_name(columns, key): lines[key] for key in keys}
+
+
+def line_columns(curve: pa.Table) -> list[str]:
+    """Return the columns that tell lines apart."""
+    names = curve.column_names
+    axes = names[: names.index("replications")]
+    return [name for name in axes if name != "load"]
+
+
+def ranked(values: list[Any]) -> dict[Any, int]:
+    """Return the place of each value: numbers by size, also within texts; names as they came."""
+    numeric = all(str(value)[:1].isdigit() for value in values)
+    ordered = sorted(values, key=lambda value: amount(str(value))) if numeric else values
+    return {value: place for place, value in enumerate(ordered)}
+
+
+def amount(text: str) -> tuple[float, list[tuple[int, int | str]]]:
+    """Return what a text that begins with a number is sorted by, such as `2 MB` before `10 MB`."""
+    number = NUMBER.match(text)
+    assert number, "the text begins with a digit"
+    return float(number[0]), style.natural(text)
+
+
+def line_name(columns: Sequence[str], key: Sequence[Any]) -> str:
+    """Return what a line is called: its routing, and other columns with their names."""
+    told = zip(columns, key, strict=True)
+    return ", ".join(str(one) if name == "routing" else f"{name} {one}" for name, one in told)
 
 
 def has_latency(row: Row) -> bool:
@@ -135,13 +181,19 @@ def headline(curve: pa.Table) -> str:
 
 
 def line(
-    axes: Axes, rows: Sequence[Row], colour: str, scale: float, *, others: bool = False
+    axes: Axes,
+    rows: Sequence[Row],
+    colour: str,
+    scale: float,
+    *,
+    others: bool = False,
+    dashes: Any = "solid",
 ) -> None:
     """Draw the points of a routing, joined, with their intervals; those of `others` as such."""
     known = [row for row in rows if has_latency(row)]
     loads = [row["accepted_load"] for row in known]
     latencies = [row["latency_mean_ns"] * scale for row in known]
-    gid, dashes = ("beside", OTHERS_DASHES) if others else ("curve", "solid")
+    gid = "beside" if others else "curve"
     axes.plot(loads, latencies, color=colour, lw=1.1, ls=dashes, zorder=2, gid=gid)
     line_p99(axes, rows, colour, scale)
     for row in rows:
@@ -215,8 +267,8 @@ def legend(axes: Axes, lines: Mapping[str, Sequence[Row]], own: int) -> None:
     labels: list[str] = []
     several = len(lines) > own
     for place, (name, rows) in enumerate(lines.items()):
-        mark, dashes = ("o", "solid") if place < own else (OTHERS_MARK, OTHERS_DASHES)
-        colour = style.CLASS_COLOURS[place]
+        mark = "o" if place < own else OTHERS_MARK
+        colour, dashes = looks_of(place, others=place >= own)
         if name or several:
             looks: dict[str, Any] = {"color": colour, "marker": mark, "ms": 4.5, "lw": 1.1}
             handles.append(Line2D([], [], ls=dashes, **looks))

@@ -10,6 +10,8 @@
 
 Over virtual lanes, credit waits are not counted, so channels have no black core.
 
+Large fabrics are folded (`_fold`), or else drawn in grey with their hottest channels in colour.
+
 The scale of colours ends at the next of 1, 2, 5 x 10^n % above the busiest channel. A unit of the
 axes is a point of the paper.
 """
@@ -24,8 +26,10 @@ from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 
+from gingham._texts import among_equals, equals_text
+from gingham.plots import _fold, _hottest
 from gingham.plots import _style as style
-from gingham.plots._fabric_key import draw_key, key_height, key_lines
+from gingham.plots._fabric_key import LEFT, draw_key, draw_text, key_height, key_lines, marks
 from gingham.plots._fringe import tight
 from gingham.plots._marks import DOT, Label
 from gingham.plots._network import Network, network
@@ -36,6 +40,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from matplotlib.axes import Axes
 
+    from gingham.plots._hottest import Hot
     from gingham.plots._tables import Floats, Indices
 
 # A channel that was stopped for less has no core.
@@ -43,10 +48,12 @@ STOPPED_MIN = 0.005
 # Widths of a line that is idle, that carries next to nothing, that is full; of a core, in its line.
 WIDTH_IDLE, WIDTH_LEAST, WIDTH_MOST, CORE_WIDTH = 0.4, 0.55, 1.25, 0.42
 # Lines are at least so wide, in points.
-IDLE_MIN, CORE_MIN = 0.4, 0.5
+IDLE_MIN, CORE_MIN, HOT_MIN = 0.4, 0.5, 1.6
 # Room in points around the drawing; the least width of all.
 AROUND, WIDTH_MIN = 22.0, 540.0
 LABEL_SIZE, LABEL_CHARACTER = 6.0, 3.5
+# Names are still read in a drawing that is scaled down from so many times the largest size.
+WIDE = 1.5
 
 
 @style.styled
@@ -57,18 +64,34 @@ def draw(links: pa.Table, nodes: pa.Table, *, title: str) -> Figure:
         figure = style.new_figure(7, 3, title)
         style.say_nothing_to_draw(figure.subplots(), "the fabric has no cables")
         return figure
-    drawn = scene(fabric)
+    large = _fold.is_large(fabric)
+    drawn = None if large else scene(fabric)
+    if (drawn is None or is_wide(drawn)) and (folded := _fold.fold(fabric)):
+        from gingham.plots import _folded
+
+        looks = {"title": title, "headline": headline(fabric)}
+        return _folded.draw(fabric, folded, **looks, hottest=_hottest.hottest_of(fabric))
+    drawn = drawn or scene(fabric)
+    hottest = _hottest.hottest_of(fabric) if large else []
     cores = not fabric.has_credits()
-    explained = key_lines(drawn, cores=cores)
+    explained = marks(drawn) if large else key_lines(drawn, cores=cores)
     low, high = extent(drawn)
-    figure, axes, key = canvas(high - low, low, key_height(explained), title, headline(fabric))
+    rows = [*explained, *[""] * (len(hottest) + 1 - len(explained))] if large else explained
+    figure, axes, key = canvas(high - low, low, key_height(rows), title, headline(fabric))
     top = style.nice_ceiling(float(np.nanmax(fabric.utilisation, initial=0.0)))
-    draw_channels(axes, drawn, fabric, top)
+    if large:
+        draw_hottest(axes, drawn, hottest)
+    else:
+        draw_channels(axes, drawn, fabric, top)
     draw_switches(axes, drawn)
     draw_hosts(axes, drawn)
     for label in drawn.labels:
         draw_label(axes, label)
-    draw_key(key, top, explained, cores=cores)
+    if large:
+        draw_text(key, explained)
+        _hottest.draw_hot_key(key, hottest, _hottest.LIST_LEFT if explained else LEFT)
+    else:
+        draw_key(key, top, explained, cores=cores)
     return figure
 
 
@@ -77,15 +100,14 @@ def headline(fabric: Network) -> str:
     busy, stopped = np.nan_to_num(fabric.utilisation), np.nan_to_num(fabric.stopped_share)
     idle = int((busy == 0).sum())
     busiest, most = int(np.argmax(busy)), int(np.argmax(stopped))
-    half_width = fabric.utilisation_half_width[busiest]
-    interval = "" if np.isnan(half_width) else f" ± {style.percent(half_width)}"
     text = f"{len(busy):,} channels, {idle:,} idle."
     if idle == len(busy):
         text = f"{len(busy):,} channels; none carried anything in the window."
     else:
-        text += (
-            f" Busiest: {fabric.channel_name(busiest)}, {style.percent(busy[busiest])}{interval}."
-        )
+        half_widths = fabric.utilisation_half_width
+        share = style.percent_with_interval(busy[busiest], half_widths[busiest])
+        equals = equals_text(among_equals(busy.tolist(), half_widths.tolist()))
+        text += f" Busiest: {fabric.channel_name(busiest)}, {share}{equals and f', {equals}'}."
     if stopped[most] >= STOPPED_MIN:
         text += f" Most stopped: {fabric.channel_name(most)}, {style.percent(stopped[most])}."
     return text
@@ -108,6 +130,13 @@ def extent(drawn: Scene) -> tuple[Floats, Floats]:
     return everything.min(axis=0) - AROUND, everything.max(axis=0) + AROUND
 
 
+def is_wide(drawn: Scene) -> bool:
+    """Return whether names would be too small to read in a picture of `PIXELS_MAX` pixels."""
+    low, high = extent(drawn)
+    points = style.PIXELS_MAX * style.POINTS_PER_INCH / style.DPI
+    return float((high - low).max()) > WIDE * points
+
+
 def canvas(
     size: Floats, low: Floats, below: float, title: str, subtitle: str
 ) -> tuple[Figure, Axes, Axes]:
@@ -117,7 +146,8 @@ def canvas(
     points = style.POINTS_PER_INCH
     above = style.head(Figure(figsize=(width / points, 10)), title, subtitle)
     height = float(size[1]) + above + below
-    figure = style.Picture(figsize=(width / points, height / points), dpi=style.DPI)
+    dpi = min(float(style.DPI), style.PIXELS_MAX * points / max(width, height) * (1 - 1e-9))
+    figure = style.Picture(figsize=(width / points, height / points), dpi=dpi)
     style.head(figure, title, subtitle)
     axes = figure.add_axes((0, below / height, 1, float(size[1]) / height))
     axes.set_xlim(low[0] - aside, low[0] - aside + width)
@@ -147,6 +177,22 @@ def draw_channels(axes: Axes, drawn: Scene, fabric: Network, top: float) -> None
     loaded.set_linewidth(widths[busy].tolist())
     for collection in (quiet, loaded, cores(drawn.strokes, stops, widths)):
         axes.add_collection(collection, autolim=False)
+
+
+def draw_hottest(axes: Axes, drawn: Scene, hottest: list[Hot]) -> None:
+    """Draw all strokes grey, and above them the hottest channels in colour with their number."""
+    strokes = drawn.strokes
+    quiet = lines(strokes, np.arange(len(strokes)), "quiet")
+    quiet.set(color=style.QUIET, zorder=1)
+    quiet.set_linewidth(np.maximum(drawn.line_widths * WIDTH_IDLE, IDLE_MIN).tolist())
+    axes.add_collection(quiet, autolim=False)
+    stroke_of = {row: stroke for stroke in strokes for row in stroke.rows}
+    for place, hot in enumerate(hottest, start=1):
+        path = stroke_of[hot.row].path
+        width = max(float(drawn.line_widths.max()), HOT_MIN)
+        axes.plot(*path.T, color=hot.colour, lw=width, zorder=3, gid="hot")
+        x, y = path.mean(axis=0)
+        _hottest.draw_number(axes, (float(x), float(y)), place, hot)
 
 
 def lines(strokes: list[Stroke], chosen: Indices, name: str) -> LineCollection:

@@ -64,6 +64,13 @@ def draw_key(axes: Axes, top: float, lines: list[str], *, cores: bool) -> None:
         axes.text(*place, text, size=TEXT_SIZE, va="center")
 
 
+def draw_text(axes: Axes, lines: list[str]) -> None:
+    """Write what the marks mean, without a scale."""
+    top = axes.get_ylim()[1] - MARGIN
+    for line, text in enumerate(lines):
+        axes.text(LEFT, top - LINE * line, text, size=TEXT_SIZE, va="center")
+
+
 def draw_sample(axes: Axes, left: float, level: float, *, cores: bool) -> None:
     """Draw a cable between A and B, with a core where channels can be stopped."""
     right = left + SAMPLE

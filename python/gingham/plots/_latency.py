@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gingham import _texts
 from gingham.plots import _style as style
 from gingham.plots._tables import numbers, rows_by_class, words
 
@@ -209,7 +210,9 @@ def draw_histogram(
     beyond = one.distribution.total - float(below[-1])
     if round(beyond):
         longest = float(one.distribution.high_ps[-1]) / unit_ps
-        text = f"{round(beyond):,} beyond, up to {longest:.4g} {unit} \N{RIGHTWARDS ARROW}"
+        text = (
+            f"{round(beyond):,} beyond, up to {_texts.number(longest)} {unit} \N{RIGHTWARDS ARROW}"
+        )
         axes.text(0.995, 0.5, text, transform=axes.transAxes, ha="right", size=8, gid="beyond")
     if axes.lines:
         axes.legend(loc="lower right", bbox_to_anchor=(1.01, 1.02), borderaxespad=0, **LEGEND)
@@ -221,26 +224,27 @@ def vertical(axes: Axes, mark: Mark, name: str, line: Any, unit_ps: float, axis_
     The band of an interval without an upper end goes on to the end of the axis.
     """
     value, low, high = (one / unit_ps for one in (mark.value, mark.low, mark.high))
-    label = f"{name} {short(value)}"
+    label = f"{name} {with_interval(value, low, high)}"
     if np.isfinite(low):
         end = high if np.isfinite(high) else axis_end
         axes.axvspan(low, end, color=style.INK, alpha=0.12, lw=0, gid=f"{name} interval")
-        label += interval(value, low, high)
     axes.axvline(value, color=style.INK, lw=1.1, ls=line, label=label, gid=name)
 
 
-def interval(value: float, low: float, high: float) -> str:
-    """Return an interval as text: its half-width, or where it is lopsided its ends."""
+def with_interval(value: float, low: float, high: float) -> str:
+    """Return a value with its interval: its half-width, or where it is lopsided its ends."""
+    if not np.isfinite(low):
+        return short(value)
     if not np.isfinite(high):
-        return f" ({short(low)} to ?)"
+        return f"{short(value)} ({short(low)} to ?)"
     if abs(high + low - 2 * value) <= LOPSIDED * (high - low):
-        return f" ± {(high - low) / 2:.2g}"
-    return f" ({short(low)} to {short(high)})"
+        return _texts.with_interval(value, (high - low) / 2)
+    return f"{short(value)} ({short(low)} to {short(high)})"
 
 
 def short(value: float) -> str:
     """Return a number of three or more digits."""
-    return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"  # noqa: PLR2004
+    return _texts.number(value, 3)
 
 
 def draw_tails(axes: Axes, shown: list[Class], unit_ps: float) -> None:

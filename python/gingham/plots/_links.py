@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
+from gingham._texts import among_equals, equals_text
 from gingham.plots import _style as style
 from gingham.plots._network import Network, network
 
@@ -164,5 +165,8 @@ def name_busiest(axes: Axes, fabric: Network, kinds: dict[Kind, Indices], busies
     axes.tick_params(axis="y", length=0)
     axes.invert_yaxis()
     axes.xaxis.set_major_formatter(style.percent_tick)
-    axes.set_title("utilisation of the busiest channels")
+    all_shares = np.nan_to_num(fabric.utilisation).tolist()
+    equals = among_equals(all_shares, fabric.utilisation_half_width.tolist())
+    among = f" (the first is {equals_text(equals)})" if equals > 1 and longest > 0 else ""
+    axes.set_title(f"utilisation of the busiest channels{among}")
     axes.spines["left"].set_visible(False)

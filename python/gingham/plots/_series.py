@@ -20,6 +20,7 @@ import numpy as np
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 
+from gingham._texts import number
 from gingham.plots import _style as style
 from gingham.plots._tables import numbers, numbers_if_any, rows_by_class, words
 
@@ -100,7 +101,9 @@ def headline(courses: Mapping[str, Course], classes: int) -> str:
     """Return what a point of the lines stands for."""
     first = next(iter(courses.values()))
     unit, unit_ps = style.unit_for(float(first.to_ps[0] - first.from_ps[0]))
-    text = f"A point is the mean of {(first.to_ps[0] - first.from_ps[0]) / unit_ps:.3g} {unit}."
+    text = (
+        f"A point is the mean of {number((first.to_ps[0] - first.from_ps[0]) / unit_ps, 3)} {unit}."
+    )
     return (
         text
         if len(courses) == classes

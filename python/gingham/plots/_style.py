@@ -22,6 +22,8 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.textpath import TextPath
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
+from gingham import _texts
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -34,6 +36,8 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 DPI = 150
+# No picture of a fabric has more pixels a side.
+PIXELS_MAX = 3000
 POINTS_PER_INCH = 72
 # Okabe and Ito without the yellow, which vanishes on white.
 CLASS_COLOURS = (
@@ -50,6 +54,8 @@ CLASSES_MAX = len(CLASS_COLOURS)
 # Lines of titles have at least so many characters, however little room there is.
 CHARACTERS_MIN = 12
 INK, FAINT, GROUND, IDLE = "#222222", "#6b6b6b", "#e9e9e9", "#d9dde1"
+# Cables of which there are too many to tell more than that they exist.
+QUIET = "#a9b2ba"
 NODE_FACE, NODE_EDGE = "#ffffff", "#33414e"
 # From what carries little to what is full; lightness falls all the way.
 LOAD_COLOURS = LinearSegmentedColormap.from_list(
@@ -74,6 +80,10 @@ SETTINGS: dict[Any, Any] = {
     "ytick.labelcolor": INK,
     # Names are the user's: a dollar sign is a dollar sign.
     "text.parse_math": False,
+    # Journals refuse Type 3 fonts; text in an SVG remains text, which can be searched and edited.
+    "pdf.fonttype": 42,
+    "ps.fonttype": 42,
+    "svg.fonttype": "none",
 }
 
 TITLE_SIZE, SUBTITLE_SIZE = 12, 9
@@ -220,12 +230,19 @@ def nice_ceiling(value: float) -> float:
 
 def percent(share: float) -> str:
     """Return a share as a percentage of two or three digits."""
-    return f"{100 * share:.3g}\N{NO-BREAK SPACE}%"
+    return f"{_texts.number(100 * _texts.clipped_share(share), 3)}\N{NO-BREAK SPACE}%"
+
+
+def percent_with_interval(share: float, half_width: float) -> str:
+    """Return a share as a percentage with its interval; without it if that is NaN."""
+    if np.isnan(half_width):
+        return percent(share)
+    return _texts.percent_with_interval(share, half_width).replace(" ", "\N{NO-BREAK SPACE}")
 
 
 def percent_tick(share: float, _position: object = None) -> str:
     """Return the text of a tick at a share."""
-    return f"{100 * share:,.6g}\N{NO-BREAK SPACE}%"
+    return f"{_texts.number(100 * share, 6)}\N{NO-BREAK SPACE}%"
 
 
 def clipped(name: str, length: int) -> str:

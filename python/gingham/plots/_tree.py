@@ -22,6 +22,7 @@ import numpy as np
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.ticker import MaxNLocator
 
+from gingham._texts import number
 from gingham.errors import counted
 from gingham.plots import _fabric
 from gingham.plots import _style as style
@@ -113,7 +114,7 @@ def headline(totals: Mapping[str, Any], series: pa.Table) -> str:
     ]
     return (
         f"Trees at {totals['looks_with_trees']:,} of {totals['looks']:,} looks, "
-        f"{totals['trees']:,} in all. The greatest, at {time_ps / unit_ps:.4g} {unit}: root "
+        f"{totals['trees']:,} in all. The greatest, at {number(time_ps / unit_ps)} {unit}: root "
         f"{root_name(words(series, 'root')[row])}, {', '.join(parts)}."
     )
 

@@ -11,7 +11,7 @@ Invariant: everything here is computed from the folder when it is asked for; not
 from gingham.results._censored import WITHOUT_LATENCY
 from gingham.results._intervals import Interval, interval
 from gingham.results._notes import Note
-from gingham.results._query import nearest_column
+from gingham.results._query import nearest_column, quoted
 from gingham.results._results import Results
 
 __all__ = [
@@ -21,4 +21,5 @@ __all__ = [
     "Results",
     "interval",
     "nearest_column",
+    "quoted",
 ]
