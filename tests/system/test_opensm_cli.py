@@ -21,6 +21,36 @@ from tests.system.support import made, nothing_is_left, processes, require_opens
 Command = Callable[..., Finished]
 PNG = b"\x89PNG\r\n\x1a\n"
 
+# Two roots at equal heights and a switch between the leaves, which leads down and up again:
+# up*/down* by these roots has no way for the hosts, nor for what they ask the manager.
+LOST_PAIR = """\
+Switch 4 "r1"
+[1] "l1"[3]
+
+Switch 4 "l1"
+[1] "h1"[1]
+[3] "r1"[1]
+[4] "m"[1]
+
+Switch 4 "m"
+[1] "l1"[4]
+[2] "l2"[4]
+
+Switch 4 "l2"
+[1] "h2"[1]
+[3] "r2"[1]
+[4] "m"[2]
+
+Switch 4 "r2"
+[1] "l2"[3]
+
+Hca 1 "h1"
+[1] "l1"[1]
+
+Hca 1 "h2"
+[1] "l2"[1]
+"""
+
 
 @pytest.fixture(autouse=True)
 def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
@@ -99,6 +129,23 @@ def test_roots_are_for_updn_and_for_ours(gingham: Command, torus: Path) -> None:
     assert theirs["ran"] == "updn"
     assert theirs["facts"]["deadlock_free"]
     assert theirs["facts"]["mean_switches"] == ours["facts"]["mean_switches"]
+
+
+def test_pairs_that_an_engine_loses_are_a_number_and_no_error(
+    gingham: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "lost.ibsim").write_text(LOST_PAIR)
+    (tmp_path / "roots").write_text("r1\nr2\n")
+    command = ("opensm", "compare", "lost.ibsim", "--engines", "updn,lash", "--roots", "roots")
+    told = gingham(*command, "--json")
+    assert told.code == 0, told
+    found = rows(json.loads(told.out)["rows"])
+    updn, lash = found["opensm updn"], found["opensm lash"]
+    assert (updn["ran"], updn["facts"]["host_pairs"], updn["facts"]["lost_pairs"]) == ("updn", 2, 2)
+    assert sorted(updn["facts"]["lost_examples"]) == [["h1", "h2"], ["h2", "h1"]]
+    assert (lash["facts"]["lost_pairs"], lash["facts"]["lost_examples"]) == (0, [])
+    shown = " ".join(gingham(*command).out.split())
+    assert "updn: ran and loses 2 pairs of hosts, such as h1 to h2" in shown
 
 
 def test_a_folder_holds_picture_numbers_and_files_for_the_check(

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from gingham.errors import EnvironmentProblem, InputError
 from gingham.fabric import Fabric
 from gingham.opensm.manager import TIMEOUT_S, manage
-from gingham.opensm.path_records import write_service_levels
+from gingham.opensm.path_records import DEPENDENCE, write_service_levels
 from gingham.opensm.programs import require
 from gingham.opensm.simulator import simulated
 
@@ -59,6 +59,8 @@ class Decision:
     routes: Routes
     # The texts that all this was read from, by the end of their names.
     texts: dict[str, str]
+    # Pairs of host LIDs for which the subnet administrator gives no answer.
+    unanswered: tuple[tuple[int, int], ...] = ()
 
 
 def decide(
@@ -79,22 +81,30 @@ def decide(
     with simulated(fabric) as simulator:
         manager = manage(simulator, request, timeout_s=timeout_s)
         dump = simulator.discovered()
-        tell("asking for service levels")
-        write_service_levels(simulator, manager.ran, dump, simulator.folder / LEVELS)
+        tell("reading its tables" if manager.ran not in DEPENDENCE else "asking for service levels")
+        silent = write_service_levels(simulator, manager.ran, dump, simulator.folder / LEVELS)
         network = simulator.folder / f"seen.{NETWORK}"
         network.write_text(with_speeds(dump, fabric))
         files = {
             NETWORK: network,
             TABLES: manager.tables,
             LANES: manager.lanes,
-            LEVELS: simulator.folder / LEVELS,
             LOG: manager.log,
         }
+        if silent is not None:
+            files[LEVELS] = simulator.folder / LEVELS
         tell("proving")
         seen, routes = read(files)
         texts = {name: file.read_text(errors="replace") for name, file in files.items()}
     return Decision(
-        request.engine, manager.ran, manager.complaints, manager.seconds, seen, routes, texts
+        request.engine,
+        manager.ran,
+        manager.complaints,
+        manager.seconds,
+        seen,
+        routes,
+        texts,
+        tuple(silent or ()),
     )
 
 
@@ -102,7 +112,7 @@ def read(files: dict[str, Path]) -> tuple[Fabric, Routes]:
     """Return the fabric and its routes in the files of a decision."""
     try:
         seen = Fabric.load(files[NETWORK])
-        return seen, seen.load_routes(files[TABLES], sl2vl=files[LANES], sl=files[LEVELS])
+        return seen, seen.load_routes(files[TABLES], sl2vl=files[LANES], sl=files.get(LEVELS))
     except InputError as error:
         raise EnvironmentProblem(f"opensm: left files that cannot be read: {error}") from error
 
