@@ -14,8 +14,9 @@ from gingham.opensm import first_ports, path_records, programs, sa_queries
 from gingham.opensm.damage import broken
 from gingham.opensm.decision import with_speeds
 from gingham.opensm.manager import complaints
+from gingham.opensm.parts import largest_part
 from gingham.opensm.roots import read_roots
-from gingham.opensm.simulator import largest_part, limits, seat, with_guids
+from gingham.opensm.simulator import limits, seat, with_guids
 from gingham.opensm.torus import torus_configuration
 from tests.fragments import SECOND_PORT
 
@@ -141,14 +142,14 @@ class Subnet:
         monkeypatch.setattr(path_records, "ask_from", self.ask_from)
 
     def ask_from(
-        self, _simulator: Any, seats: list[str], pairs: list[tuple[int, int]], _progress: Any
+        self, _simulator: Any, seats: list[str], pairs: list[tuple[int, int]], *_rest: Any
     ) -> tuple[list[str], list[str]]:
         self.asked.append(seats)
         words = ["?"] * len(pairs)
-        for index, seat in enumerate(seats):
+        for index, name in enumerate(seats):
             for place in range(index, len(pairs), len(seats)):
-                words[place] = "?" if seat in self.deaf or pairs[place] == (9, 9) else "3"
-        return words, [seat for seat in seats if seat not in self.deaf]
+                words[place] = "?" if name in self.deaf or pairs[place] == (9, 9) else "3"
+        return words, [name for name in seats if name not in self.deaf]
 
 
 def hosts(*places: str) -> list[path_records.Port]:
@@ -174,7 +175,7 @@ def test_pairs_without_an_answer_are_counted_and_left_out(
 ) -> None:
     simulator: Any = None
     monkeypatch.setattr(
-        path_records, "ask", lambda _1, asked, _2, _3: ["1", *["?"] * (len(asked) - 1)]
+        path_records, "ask", lambda _1, asked, *_, **_named: ["1", *["?"] * (len(asked) - 1)]
     )
     path = tmp_path / "sl.csv"
     assert path_records.write_service_levels(simulator, "lash", DUMP, path) == [(4, 2)]

@@ -50,6 +50,28 @@ Hca 1 "h1"
 Hca 1 "h2"
 [1] "l2"[1]
 """
+# Two parts that no cable joins.
+ISLANDS = """\
+Switch 4 "sw1"
+[1] "h1"[1]
+[2] "h2"[1]
+
+Switch 4 "sw2"
+[1] "h3"[1]
+[2] "h4"[1]
+
+Hca 1 "h1"
+[1] "sw1"[1]
+
+Hca 1 "h2"
+[1] "sw1"[2]
+
+Hca 1 "h3"
+[1] "sw2"[1]
+
+Hca 1 "h4"
+[1] "sw2"[2]
+"""
 
 
 @pytest.fixture(autouse=True)
@@ -115,7 +137,7 @@ def test_the_table_tells_what_ran_and_why(gingham: Command, torus: Path) -> None
     assert told.code == 0, told
     lines = told.out.splitlines()
     lash = next(line.split() for line in lines if line.split()[:1] == ["lash"])
-    assert lash[:5] == ["lash", "lash", "3.133", "5", "2"]
+    assert lash[:4] == ["lash", "lash", "3.133", "2"]
     assert lash[-1] == "free"
     assert any(line.startswith("updn was replaced by minhop: ") for line in lines)
 
@@ -189,6 +211,66 @@ def test_a_switch_that_breaks_takes_its_hosts_along(gingham: Command, torus: Pat
         assert row["facts"]["unreachable_pairs"] == 0
 
 
+def test_every_single_failure_is_ranked_and_engines_asked_for_the_worst(
+    gingham: Command, tmp_path: Path
+) -> None:
+    made("clos").save(tmp_path / "clos.ibnetdiscover")
+    tables = ("--form", "table", "-o", "now.lfts")
+    routed = gingham("route", "clos.ibnetdiscover", "--algorithm", "up-down", *tables)
+    assert routed.code == 0, routed
+    (tmp_path / "roots").write_text("spine0\nspine1\n")
+    told = gingham(
+        *("opensm", "compare", "clos.ibnetdiscover", "--engines", "updn,minhop"),
+        *("--roots", "roots", "--each", "spine", "--lfts", "now.lfts", "--json"),
+    )
+    assert told.code == 0, told
+    answer = json.loads(told.out)
+    # Two engines, whole and without each of two spines.
+    announced = json.loads(told.err.splitlines()[0])
+    assert (announced["runs"], announced["failures"]) == (2 * 3, 2)
+    now = rows(answer["rows"])["tables tables"]["facts"]
+    assert (
+        now["max_channel_paths"]
+        == rows(answer["rows"])["gingham up-down"]["facts"]["max_channel_paths"]
+    )
+    # One cable up is left for four hosts, and a spine has half of what leaves a leaf.
+    assert [failure["bound"] for failure in answer["failures"]] == [pytest.approx(15 / 48)] * 2
+    assert sum(failure["cut_pairs"] for failure in answer["failures"]) == 16 * 12
+    for worst in answer["worst"]:
+        after = rows(worst["rows"])["opensm updn"]
+        assert (after["ran"], after["facts"]["lost_pairs"]) == ("updn", 0)
+        assert after["facts"]["all_to_all"]["load"] == pytest.approx(15 / 48)
+    assert (answer["choice"]["engine"], answer["choice"]["stays_safe"]) == ("updn", True)
+    assert set(answer["programs"]) == {"opensm", "ibsim", "ibnetdiscover"}
+    assert all(answer["programs"].values())
+
+
+def test_of_several_parts_one_is_compared(gingham: Command, tmp_path: Path) -> None:
+    (tmp_path / "islands.ibsim").write_text(ISLANDS)
+    told = gingham("opensm", "compare", "islands.ibsim", "--engines", "minhop,updn", "--json")
+    assert told.code == 0, told
+    answer = json.loads(told.out)
+    for row in answer["rows"]:
+        facts = row["facts"]
+        assert (facts["host_pairs"], facts["lost_pairs"]) == (2, 0)
+        assert facts["all_to_all"]["load"] == 1
+    assert answer["choice"]["engine"] == "updn"
+    assert any("2 of 4 hosts" in sentence for sentence in answer["advice"])
+
+
+def test_a_root_that_is_gone_is_left_out_after_the_failure(
+    gingham: Command, tmp_path: Path
+) -> None:
+    made("clos").save(tmp_path / "clos.toml")
+    (tmp_path / "roots").write_text("spine0\nspine1\n")
+    command = ("opensm", "compare", "clos.toml", "--engines", "updn", "--roots", "roots")
+    told = gingham(*command, "--without", "spine0", "--json")
+    assert told.code == 0, told
+    after = rows(json.loads(told.out)["rows_without"])
+    assert after["opensm updn"]["ran"] == "updn"
+    assert after["gingham up-down"]["facts"]["lost_pairs"] == 0
+
+
 def test_what_is_named_is_gone_the_second_time(gingham: Command, torus: Path) -> None:
     command = ("opensm", "compare", torus, "--engines", "lash", "--without", "s1-1", "--json")
     told = gingham(*command)
@@ -228,7 +310,8 @@ def test_ftree_needs_to_know_which_nodes_compute(gingham: Command, tmp_path: Pat
     mended = json.loads(gingham(*command, "--compute-nodes", "hosts", "--json").out)
     assert (mended["rows"][0]["ran"], mended["compute_nodes"]) == ("ftree", "hosts")
     # Two hosts of a leaf have two cables up, and routes for them that never meet.
-    assert mended["advice"] == ["free of deadlock, with most bandwidth: ftree (1.000)"]
+    assert mended["choice"]["engine"] == "ftree"
+    assert mended["rows"][0]["facts"]["bisection"]["bandwidth"] == 1
 
 
 @pytest.mark.parametrize(
@@ -238,6 +321,9 @@ def test_ftree_needs_to_know_which_nodes_compute(gingham: Command, tmp_path: Pat
         (["--roots", "rotos"], "rotos: no such file"),
         (["--set", "nue_max_num_vls"], '"nue_max_num_vls" is no KEY=VALUE'),
         (["--break", "99"], "cannot break 99 cables between switches: the fabric has 32"),
+        (["--each", "spine"], "no switch without hosts of this fabric can fail"),
+        (["--each", "cable", "--break", "1"], "not both"),
+        (["--lfts", "missing.lfts"], "missing.lfts: no such file"),
         (["--torus", "missing.conf"], "missing.conf: no such file"),
         (["-o", "torus.toml"], "torus.toml: exists already"),
     ],

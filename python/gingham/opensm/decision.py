@@ -73,7 +73,8 @@ def decide(
     """Let OpenSM route `fabric`, and read what it decided.
 
     `on_progress` is told in a word what goes on. `EnvironmentProblem` with OpenSM's own words
-    if it is missing, fails, or needs longer than `timeout_s`.
+    if it is missing, fails, or needs longer than `timeout_s` for its routes, or for telling
+    service levels.
     """
     require(*PROGRAMS)
     tell = on_progress or (lambda _: None)
@@ -82,7 +83,9 @@ def decide(
         manager = manage(simulator, request, timeout_s=timeout_s)
         dump = simulator.discovered()
         tell("reading its tables" if manager.ran not in DEPENDENCE else "asking for service levels")
-        silent = write_service_levels(simulator, manager.ran, dump, simulator.folder / LEVELS)
+        silent = write_service_levels(
+            simulator, manager.ran, dump, simulator.folder / LEVELS, timeout_s=timeout_s
+        )
         network = simulator.folder / f"seen.{NETWORK}"
         network.write_text(with_speeds(dump, fabric))
         files = {

@@ -64,6 +64,7 @@ ASKERS_MAX = 4
 ROUNDS_MAX = 4
 POLL_S = 0.05
 # A simulated fabric answers some ten thousand questions a second.
+QUESTIONS_PER_S = 10_000
 START_TIMEOUT_S = 60.0
 QUESTION_TIMEOUT_S = 0.005
 
@@ -112,20 +113,23 @@ def write_service_levels(
     path: Path,
     *,
     on_progress: Callable[[float], None] | None = None,
+    timeout_s: float | None = None,
 ) -> list[Pair] | None:
     """Write the SL of every path between adapters to `path`: `source_lid,destination_lid,sl`.
 
     `engine` is the one that ran, `dump` what ibnetdiscover prints, `on_progress` is given the
     share of the questions that were answered. Pairs without a path are left out. Returns the pairs
     of LIDs for which no answer came. `None` if nothing is written, because every path has SL 0.
+    `EnvironmentProblem` if it takes more than `timeout_s`.
     """
     dependence = DEPENDENCE.get(engine)
     if dependence is None:
         return None
+    deadline = None if timeout_s is None else time.monotonic() + timeout_s
     found = ports(dump)
     rows = questions(found, dependence)
     asked = sorted(set(rows.values()))
-    words = ask(simulator, asked, found, on_progress)
+    words = ask(simulator, asked, found, on_progress, deadline=deadline)
     levels = dict(zip(asked, map(level_of, words), strict=True))
     if engine in DRAWING:
         levels = lowest_of_layers(levels, layers(simulator, levels, found))
@@ -166,6 +170,19 @@ def questions(found: Sequence[Port], dependence: Dependence) -> dict[Pair, Pair]
     return rows
 
 
+def expected_questions(switches: int, ports: int, engine: str) -> int:
+    """Return how often an engine's administrator is asked, of so many leaf switches and LIDs."""
+    match DEPENDENCE.get(engine):
+        case None:
+            return 0
+        case "switches":
+            return switches * switches
+        case "switch-and-destination":
+            return switches * ports
+        case "pair":
+            return ports * ports
+
+
 def row_of(dependence: Dependence, source: Port, destination: Port, lid: int) -> Pair:
     """Return the row that holds the level from a port to a LID of another."""
     match dependence:
@@ -198,6 +215,8 @@ def ask(
     pairs: Sequence[Pair],
     found: Sequence[Port],
     on_progress: Callable[[float], None] | None = None,
+    *,
+    deadline: float | None = None,
 ) -> list[str]:
     """Return the word for each pair: the SL that the administrator gives, or why there is none.
 
@@ -210,7 +229,9 @@ def ask(
         if not left or not places:
             break
         seats, places = places[:ASKERS_MAX], places[ASKERS_MAX:]
-        answers, heard = ask_from(simulator, seats, [pairs[one] for one in left], on_progress)
+        answers, heard = ask_from(
+            simulator, seats, [pairs[one] for one in left], on_progress, deadline
+        )
         for index, word in zip(left, answers, strict=True):
             words[index] = word
         left = [index for index in left if words[index] == NO_ANSWER]
@@ -226,6 +247,7 @@ def ask_from(
     seats: Sequence[str],
     pairs: Sequence[Pair],
     on_progress: Callable[[float], None] | None,
+    deadline: float | None,
 ) -> tuple[list[str], list[str]]:
     """Let hosts ask for a share of the pairs each; return the words, and who got any answer."""
     shares = [Share(simulator.folder, index) for index in range(len(seats))]
@@ -233,7 +255,9 @@ def ask_from(
     for share, place in zip(shares, seats, strict=True):
         share.write(pairs[share.index :: len(seats)])
         askers.append(share.start(simulator, place))
-    wait_for(simulator, shares, askers, len(pairs), on_progress)
+    if deadline is None:
+        deadline = time.monotonic() + START_TIMEOUT_S + len(pairs) * QUESTION_TIMEOUT_S
+    wait_for(simulator, shares, askers, deadline, on_progress)
     for asker in askers:
         simulator.children.stop(asker)
     words = [NO_ANSWER] * len(pairs)
@@ -291,17 +315,16 @@ def wait_for(
     simulator: Simulator,
     shares: Sequence[Share],
     askers: Sequence[subprocess.Popen[bytes]],
-    count: int,
+    deadline: float,
     on_progress: Callable[[float], None] | None,
 ) -> None:
     """Wait until all have their answers; `EnvironmentProblem` if one fails or all take long."""
-    deadline = time.monotonic() + START_TIMEOUT_S + count * QUESTION_TIMEOUT_S
-    # An answer is its question with a comma and a level.
-    size = sum(share.questions.stat().st_size for share in shares) + 2 * count
+    # An answer is its question with a comma and a level of a digit or two.
+    size = sum(share.questions.stat().st_size for share in shares)
     while any(asker.poll() is None for asker in askers):
         simulator.require_running()
         if time.monotonic() > deadline:
-            raise EnvironmentProblem("opensm: its subnet administrator is too slow in answering")
+            raise EnvironmentProblem("opensm: the service levels were not all known in time")
         if on_progress and size:
             on_progress(min(sum(share.bytes_said() for share in shares) / size, 1.0))
         time.sleep(POLL_S)
