@@ -26,7 +26,9 @@ PACKAGES = {
 
 # The option by which a program tells its version; ibsim does so with its usage.
 VERSION_OPTIONS = {"opensm": "--version", "ibsim": "-h", "ibnetdiscover": "-V"}
-VERSION = re.compile(r"^(?:OpenSM|(?:\S*/)?ibsim|\S+ BUILD VERSION:)\s+(?P<version>\d\S*)", re.MULTILINE)
+VERSION = re.compile(
+    r"^(?:OpenSM|(?:\S*/)?ibsim|\S+ BUILD VERSION:)\s+(?P<version>\d\S*)", re.MULTILINE
+)
 VERSION_TIMEOUT_S = 10.0
 
 
