@@ -92,10 +92,9 @@ def decide(
             NETWORK: network,
             TABLES: manager.tables,
             LANES: manager.lanes,
+            LEVELS: simulator.folder / LEVELS,
             LOG: manager.log,
         }
-        if silent is not None:
-            files[LEVELS] = simulator.folder / LEVELS
         tell("proving")
         seen, routes = read(files)
         texts = {name: file.read_text(errors="replace") for name, file in files.items()}
@@ -107,7 +106,7 @@ def decide(
         seen,
         routes,
         texts,
-        tuple(silent or ()),
+        tuple(silent),
     )
 
 
@@ -115,7 +114,7 @@ def read(files: dict[str, Path]) -> tuple[Fabric, Routes]:
     """Return the fabric and its routes in the files of a decision."""
     try:
         seen = Fabric.load(files[NETWORK])
-        return seen, seen.load_routes(files[TABLES], sl2vl=files[LANES], sl=files.get(LEVELS))
+        return seen, seen.load_routes(files[TABLES], sl2vl=files[LANES], sl=files[LEVELS])
     except InputError as error:
         raise EnvironmentProblem(f"opensm: left files that cannot be read: {error}") from error
 

@@ -114,31 +114,27 @@ def write_service_levels(
     *,
     on_progress: Callable[[float], None] | None = None,
     timeout_s: float | None = None,
-) -> list[Pair] | None:
+) -> list[Pair]:
     """Write the SL of every path between adapters to `path`: `source_lid,destination_lid,sl`.
 
     `engine` is the one that ran, `dump` what ibnetdiscover prints, `on_progress` is given the
     share of the questions that were answered. Pairs without a path are left out. Returns the pairs
-    of LIDs for which no answer came. `None` if nothing is written, because every path has SL 0.
+    of LIDs for which no answer came. Engines of one lane give every path SL 0, and are not asked.
     `EnvironmentProblem` if it takes more than `timeout_s`.
     """
-    dependence = DEPENDENCE.get(engine)
-    if dependence is None:
-        return None
     deadline = None if timeout_s is None else time.monotonic() + timeout_s
     found = ports(dump)
+    dependence = DEPENDENCE.get(engine)
+    if dependence is None:
+        write(path, dict.fromkeys(questions(found, "switches"), 0))
+        return []
     rows = questions(found, dependence)
     asked = sorted(set(rows.values()))
     words = ask(simulator, asked, found, on_progress, deadline=deadline)
     levels = dict(zip(asked, map(level_of, words), strict=True))
     if engine in DRAWING:
         levels = lowest_of_layers(levels, layers(simulator, levels, found))
-    with path.open("w") as file:
-        file.write(HEADER)
-        for (source, destination), question in rows.items():
-            level = levels[question]
-            if level is not None:
-                file.write(f"{source},{destination},{level}\n")
+    write(path, {row: levels[question] for row, question in rows.items()})
     silent = {pair for pair, word in zip(asked, words, strict=True) if word == NO_ANSWER}
     if not silent:
         return []
@@ -148,6 +144,15 @@ def write_service_levels(
         for one, other in pairs
         if rows[row_of(dependence, one, other, other.lid)] in silent
     ]
+
+
+def write(path: Path, levels: Levels) -> None:
+    """Write a table of service levels, without the pairs that have none."""
+    with path.open("w") as file:
+        file.write(HEADER)
+        for (source, destination), level in levels.items():
+            if level is not None:
+                file.write(f"{source},{destination},{level}\n")
 
 
 def level_of(word: str) -> int | None:

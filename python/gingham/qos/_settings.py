@@ -19,8 +19,13 @@ PREFIXES = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 # Base units: bytes, microseconds, bits a second.
 UNITS = {
     **{f"{prefix}B": Decimal(size) for prefix, size in PREFIXES.items()},
-    "KiB": Decimal(1 << 10), "MiB": Decimal(1 << 20), "GiB": Decimal(1 << 30),
-    "ps": Decimal("1e-6"), "ns": Decimal("1e-3"), "us": Decimal(1), "ms": Decimal(1000),
+    "KiB": Decimal(1 << 10),
+    "MiB": Decimal(1 << 20),
+    "GiB": Decimal(1 << 30),
+    "ps": Decimal("1e-6"),
+    "ns": Decimal("1e-3"),
+    "us": Decimal(1),
+    "ms": Decimal(1000),
     "s": Decimal(1000_000),
     **{f"{prefix}bit/s": Decimal(size) for prefix, size in PREFIXES.items()},
     **{f"{prefix}B/s": Decimal(size) * 8 for prefix, size in PREFIXES.items()},
