@@ -9,7 +9,7 @@ import pytest
 from gingham import Fabric, InputError
 from gingham.cli._opensm import announcement
 from gingham.opensm.comparison import Plan, expected_seconds, measured, own_routes
-from gingham.opensm.failures import Each, cut_pairs, single_failures, survey
+from gingham.opensm.failures import Each, cut_pairs, single_failures, survey, survey_seconds
 from gingham.opensm.programs import VERSION
 from gingham.opensm.speeds import Speeds, host_ports, rate_of
 
@@ -160,8 +160,17 @@ def test_an_engine_that_is_expected_to_exceed_its_time_is_named(
     clos: Fabric, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("gingham.opensm.comparison.QUESTIONS_PER_S", 1)
+    monkeypatch.setattr("gingham.cli._opensm.survey_seconds", lambda *_: 2.0)
     said = announcement(clos, Plan(["minhop", "nue", "lash"], timeout_s=20), runs=3, failures=6)
     assert (said["slow"], said["failures"]) == ({"nue": 64, "lash": 16}, 6)
+    assert "failures_seconds" not in said
+    monkeypatch.setattr("gingham.cli._opensm.survey_seconds", lambda *_: 14_000.4)
+    assert announcement(clos, Plan([]), runs=0, failures=6)["failures_seconds"] == 14_000
+
+
+def test_the_time_of_a_survey_grows_with_the_failures(clos: Fabric) -> None:
+    assert survey_seconds(clos, Plan([]), 0) == 0
+    assert survey_seconds(clos, Plan([]), 1_000) > 0
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ from gingham.opensm.comparison import (
 )
 from gingham.opensm.damage import broken
 from gingham.opensm.decision import PROGRAMS
-from gingham.opensm.failures import WORST, single_failures, survey
+from gingham.opensm.failures import WORST, single_failures, survey, survey_seconds
 from gingham.opensm.manager import ENGINES, TIMEOUT_S
 from gingham.opensm.parts import managed
 from gingham.opensm.programs import versions
@@ -355,6 +355,10 @@ def announcement(fabric: Fabric, plan: Plan, runs: int, failures: int) -> dict[s
     facts: dict[str, Any] = {"runs": runs, "seconds_max": plan.timeout_s}
     if failures:
         facts["failures"] = failures
+        seconds = survey_seconds(fabric, plan, failures)
+        if seconds > SLOW_S:
+            facts["failures_seconds"] = round(seconds)
+            words.append(f"the failures take some {seconds:,.0f} s by our up-down alone")
     if slow:
         facts["slow"] = {engine: round(seconds) for engine, seconds in slow.items()}
     words.insert(1, "then our own algorithms")

@@ -16,6 +16,7 @@ then asked for the worst alone.
 
 from __future__ import annotations
 
+import time
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -83,6 +84,13 @@ def single_failures(fabric: Fabric, each: Each) -> list[str]:
         kinds = {"cable": "cable between switches", "spine": "switch without hosts"}
         raise InputError(f"no {kinds.get(each, 'switch')} of this fabric can fail")
     return names
+
+
+def survey_seconds(fabric: Fabric, plan: Plan, count: int) -> float:
+    """Return about how long so many failures take, from the time of the whole fabric."""
+    begin = time.perf_counter()
+    own_routes(managed(fabric), "up-down", plan).statistics()
+    return count * (time.perf_counter() - begin)
 
 
 def survey(
