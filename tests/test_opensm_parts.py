@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,8 +14,9 @@ from gingham.opensm import first_ports, path_records, programs, sa_queries
 from gingham.opensm.damage import broken
 from gingham.opensm.decision import with_speeds
 from gingham.opensm.manager import complaints
+from gingham.opensm.parts import largest_part
 from gingham.opensm.roots import read_roots
-from gingham.opensm.simulator import largest_part, limits, seat, with_guids
+from gingham.opensm.simulator import limits, seat, with_guids
 from gingham.opensm.torus import torus_configuration
 from tests.fragments import SECOND_PORT
 
@@ -110,7 +112,6 @@ def test_ports_and_their_switches_are_read_from_a_dump() -> None:
 @pytest.mark.parametrize(
     ("dependence", "rows"),
     [
-        ("nothing", {(1, 9): (2, 4), (9, 1): (2, 4)}),
         ("switches", {(1, 9): (2, 4), (9, 1): (4, 2)}),
         ("switch-and-destination", {(1, 4): (2, 4), (1, 5): (2, 5), (9, 2): (4, 2)}),
         ("pair", {(2, 4): (2, 4), (2, 5): (2, 5), (4, 2): (4, 2)}),
@@ -130,6 +131,59 @@ def test_levels_of_a_layer_are_told_by_the_lowest() -> None:
         (2, 3): 7,
         (3, 1): None,
     }
+
+
+class Subnet:
+    """Hosts of which some get answers, in place of the simulator."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *, deaf: set[str]) -> None:
+        self.asked: list[list[str]] = []
+        self.deaf = deaf
+        monkeypatch.setattr(path_records, "ask_from", self.ask_from)
+
+    def ask_from(
+        self, _simulator: Any, seats: list[str], pairs: list[tuple[int, int]], *_rest: Any
+    ) -> tuple[list[str], list[str]]:
+        self.asked.append(seats)
+        words = ["?"] * len(pairs)
+        for index, name in enumerate(seats):
+            for place in range(index, len(pairs), len(seats)):
+                words[place] = "?" if name in self.deaf or pairs[place] == (9, 9) else "3"
+        return words, [name for name in seats if name not in self.deaf]
+
+
+def hosts(*places: str) -> list[path_records.Port]:
+    return [path_records.Port(place, lid, 0, 90 + lid) for lid, place in enumerate(places, 1)]
+
+
+def test_a_host_without_a_way_to_the_administrator_leaves_its_questions_to_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    simulator: Any = None
+    found = hosts("H-1", "H-2", "H-3")
+    pairs = [(1, 2), (2, 3), (3, 1), (9, 9)]
+    subnet = Subnet(monkeypatch, deaf={"H-2", "H-3"})
+    assert path_records.ask(simulator, pairs, found) == ["3", "3", "3", "?"]
+    assert subnet.asked[:2] == [["H-1", "H-2", "H-3"], ["H-1"]]
+    Subnet(monkeypatch, deaf={"H-1", "H-2", "H-3"})
+    with pytest.raises(EnvironmentProblem):
+        path_records.ask(simulator, pairs, found)
+
+
+def test_pairs_without_an_answer_are_counted_and_left_out(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    simulator: Any = None
+    monkeypatch.setattr(
+        path_records, "ask", lambda _1, asked, *_, **_named: ["1", *["?"] * (len(asked) - 1)]
+    )
+    path = tmp_path / "sl.csv"
+    assert path_records.write_service_levels(simulator, "lash", DUMP, path) == [(4, 2)]
+    assert path.read_text().splitlines() == ["source_lid,destination_lid,sl", "1,9,1"]
+    # One lane needs no service level, and a measurement must not travel by what it measures.
+    monkeypatch.setattr(path_records, "ask", None)
+    assert path_records.write_service_levels(simulator, "updn", DUMP, path) == []
+    assert path.read_text().splitlines()[1:] == ["1,9,0", "9,1,0"]
 
 
 def test_a_question_is_the_datagram_of_the_specification() -> None:

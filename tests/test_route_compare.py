@@ -121,6 +121,45 @@ def test_without_a_form_each_algorithm_has_that_which_it_would_have_alone(
     assert told not in capsys.readouterr().out
 
 
+def test_of_infiniband_what_no_table_holds_is_left_out_until_it_is_asked_for(
+    gingham: Command, tmp_path: Path
+) -> None:
+    network = tmp_path / "net.ibnetdiscover"
+    package.Fabric.make("irregular", switches=8, seed=1, speed="4xNDR").save(network)
+    compared = ("route", network, "--compare")
+    answer = json.loads(gingham(*compared, "--json").out)
+    assert [row["label"] for row in answer["rows"]] == [
+        "shortest-path",
+        "dimension-order",
+        "up-down",
+        "up-down, depth first",
+    ]
+    assert answer["left_out"] == EVERYWHERE[3:]
+    assert {row["facts"]["form"] for row in answer["rows"] if row["facts"]} == {"table"}
+    shown = gingham(*compared).out
+    assert "--all" in shown
+    assert "because the fabric is large" not in shown
+    whole = json.loads(gingham(*compared, "--all", "--json").out)
+    assert len(whole["rows"]) == len(comparison.CANDIDATES)
+    assert whole["left_out"] == []
+    # Alone it is counted as beside the others, and in the form that the switches hold.
+    alone = json.loads(gingham("route", network, "--algorithm", "up-down", "--json").out)
+    assert alone["form"] == "table"
+    beside = next(row for row in answer["rows"] if row["label"] == "up-down")["facts"]
+    assert alone["statistics"] == beside["statistics"]
+    source = gingham("route", network, "--algorithm", "in-transit", "--json")
+    assert json.loads(source.out)["form"] == "source"
+
+
+@pytest.mark.parametrize(
+    ("speed", "infiniband"), [("4xHDR", True), ("1xFDR10", True), ("80 MB/s", False), (None, False)]
+)
+def test_infiniband_is_known_by_its_speeds(speed: str | None, infiniband: bool) -> None:
+    fabric = package.Fabric.make("ring", switches=5, speed=speed)
+    assert comparison.is_infiniband(fabric) is infiniband
+    assert len(comparison.supported(fabric)) == (4 if infiniband else len(comparison.CANDIDATES))
+
+
 def test_hosts_that_stop_when_full_can_deadlock(gingham: Command, ring: Path) -> None:
     stops = gingham("route", ring, "--algorithm", "in-transit", "--when-full", "stop")
     assert stops.code == 3, stops.err
@@ -171,6 +210,7 @@ def test_any_parameter_can_be_given(gingham: Command, ring: Path) -> None:
         (("--compare", "--plot", "x.jpg"), "the ending says no format of pictures"),
         (("--compare", "--root", "s9"), 'the root "s9" is no node of this fabric'),
         (("--plot", "x.png", "--algorithm", "smart"), "give --compare"),
+        (("--all", "--algorithm", "smart"), "give --compare"),
         ((), "give --algorithm"),
         (("--algorithm", "smart", "--form", "table"), "source routes only"),
         (("--algorithm", "up-down", "--hosts", "any"), "unknown key `hosts`"),

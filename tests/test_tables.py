@@ -116,6 +116,7 @@ def test_engines_side_by_side(
     shown: Callable[..., str], monkeypatch: pytest.MonkeyPatch, width: int
 ) -> None:
     monkeypatch.setattr(_opensm, "compare", lambda *_arguments, **_named: ROWS)
+    monkeypatch.setattr(_opensm, "versions", lambda *_names: {})
     text = shown(width, "opensm", "compare", "long-names.ibnetdiscover")
     require_fit(text, width, ("MF0;A09-P1-IBLEAF-01-01:MQM9701/U1",))
     snapshots.require(f"opensm-compare-{width}", text)

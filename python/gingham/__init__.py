@@ -13,7 +13,18 @@ from typing import TYPE_CHECKING, Any
 from gingham._native import __version__
 
 if TYPE_CHECKING:
+    from gingham import comparison as comparison
+    from gingham import differences as differences
+    from gingham import examples as examples
+    from gingham import fabrics as fabrics
+    from gingham import loads as loads
+    from gingham import opensm as opensm
+    from gingham import pairs as pairs
     from gingham import plots
+    from gingham import qos as qos
+    from gingham import stripe as stripe
+    from gingham import studies as studies
+    from gingham import sweeps as sweeps
     from gingham.checking import FolderCheck, check_folder
     from gingham.errors import (
         DamageError,
@@ -82,18 +93,25 @@ _NAMES = {
 _HOMES = {name: module for module, names in _NAMES.items() for name in names}
 # Modules that are there without an import of their own.
 _MODULES = {
+    "comparison",
     "differences",
     "examples",
     "extras",
     "fabrics",
     "generators",
     "kinds",
+    "loads",
     "old_names",
+    "opensm",
+    "pairs",
     "plots",
+    "qos",
     "saving",
     "schemas",
     "store",
     "stripe",
+    "studies",
+    "sweeps",
     "tables",
 }
 

@@ -8,14 +8,20 @@
 in-transit, fewest hosts True 1.0
 in-transit, any hosts True 1.0
 
+Switches of InfiniBand hold tables, and no host sends on what is another's. Of a fabric of theirs
+the candidates are the algorithms that tables hold (`supported`), as tables; all others can be
+asked for.
+
 All candidates are measured by the same code. One that the fabric does not allow (dimension order
 without a grid, smart routing on too many switches), or whose routes would take more memory than
 they may, has a row with the reason and without facts. Unless a form is asked for, each has the
-one that it would have alone: on a large fabric tables, where it gives any.
+one that it would have alone: on a large fabric, and on one of InfiniBand, tables where it gives
+any.
 """
 
 from __future__ import annotations
 
+import re
 import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -38,6 +44,11 @@ class Candidate:
     # Whether there is a root to choose; without one in `parameters`, the one asked for.
     rooted: bool = False
 
+    @property
+    def in_tables(self) -> bool:
+        """Whether forwarding tables hold its routes."""
+        return self.algorithm in TABLE_ALGORITHMS
+
     def chosen(self, root: str | Mapping[str, Any] | None) -> dict[str, Any]:
         """Return the parameters with the root that was asked for."""
         if root is None or not self.rooted:
@@ -45,6 +56,10 @@ class Candidate:
         return {**self.parameters, "root": root}
 
 
+# Algorithms whose routes are one output port for each switch and destination.
+TABLE_ALGORITHMS = frozenset({"shortest-path", "dimension-order", "up-down"})
+# A cable of InfiniBand, such as 4xNDR.
+INFINIBAND_SPEED = re.compile(r"\d+x(?:[SDQEHNX]DR|FDR(?:10)?)")
 # The parameter that is to blame where routes would take too much.
 MEMORY = "memory_max"
 DEPTH_FIRST = {"tree": "depth-first", "root": "largest-distance"}
@@ -58,6 +73,27 @@ CANDIDATES = (
     Candidate("in-transit, fewest hosts", "in-transit", {"hosts": "fewest"}, rooted=True),
     Candidate("in-transit, any hosts", "in-transit", {"hosts": "any"}, rooted=True),
 )
+
+
+def is_infiniband(fabric: Fabric) -> bool:
+    """Whether the switches are known to be of InfiniBand: by the speed of a cable."""
+    speeds = {cable.speed for cable in fabric.cables}
+    return any(speed and INFINIBAND_SPEED.fullmatch(speed) for speed in speeds)
+
+
+def supported(fabric: Fabric) -> list[Candidate]:
+    """Return the candidates that the switches of a fabric can route by."""
+    infiniband = is_infiniband(fabric)
+    return [one for one in CANDIDATES if one.in_tables or not infiniband]
+
+
+def form_on(
+    fabric: Fabric, algorithm: str, form: Literal["source", "table"] | None
+) -> Literal["source", "table"] | None:
+    """Return the form that was asked for, or tables where InfiniBand has nothing else."""
+    if form is None and algorithm in TABLE_ALGORITHMS and is_infiniband(fabric):
+        return "table"
+    return form
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +121,7 @@ class CandidateRow:
 
 def compare(
     fabric: Fabric,
-    candidates: Sequence[Candidate] = CANDIDATES,
+    candidates: Sequence[Candidate] | None = None,
     *,
     form: Literal["source", "table"] | None = None,
     when_full: Literal["spill", "stop"] = "spill",
@@ -93,7 +129,7 @@ def compare(
     memory_max: str | None = None,
     on_step: Callable[[str, str], None] | None = None,
 ) -> list[CandidateRow]:
-    """Return a row for each candidate, in their order.
+    """Return a row for each candidate, in their order; unless said, those that are `supported`.
 
     `form` and `memory_max` are those of `Fabric.route`, for each candidate by itself. `root` is
     that of all algorithms that have one: a rule, or `{"named": [...]}`. `on_step` is told which
@@ -104,14 +140,14 @@ def compare(
     if root is not None:
         require_root(fabric, root, memory_max)
     rows = []
-    for candidate in candidates:
+    for candidate in supported(fabric) if candidates is None else candidates:
         tell(candidate.label, "routing")
         parameters = candidate.chosen(root)
         begin = time.perf_counter()
         try:
             routes = fabric.route(
                 {candidate.algorithm: parameters},
-                form=form,
+                form=form_on(fabric, candidate.algorithm, form),
                 when_full=when_full,
                 memory_max=memory_max,
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -12,13 +13,27 @@ from gingham._rundir import interruptible
 from gingham._texts import with_interval
 from gingham.cli._fabric import load
 from gingham.cli._layout import text
+from gingham.cli._opensm_failures import print_engines_after, print_failures
 from gingham.cli._options import FABRIC_FILE, SEED, force_option, output_option
 from gingham.cli._output import json_option, print_json, print_prose, print_table, say, show
 from gingham.cli._progress import steps_shown
-from gingham.opensm.advice import hints, verdict
-from gingham.opensm.comparison import SAMPLES, EngineRow, Plan, compare, host_pairs
+from gingham.errors import GinghamError
+from gingham.opensm.advice import PROOFS, facts_of, hints, is_safe, verdict
+from gingham.opensm.comparison import (
+    SAMPLES,
+    EngineRow,
+    Plan,
+    compare,
+    expected_seconds,
+    host_pairs,
+    row_of_tables,
+)
 from gingham.opensm.damage import broken
+from gingham.opensm.decision import PROGRAMS
+from gingham.opensm.failures import WORST, single_failures, survey, survey_seconds
 from gingham.opensm.manager import ENGINES, TIMEOUT_S
+from gingham.opensm.parts import managed
+from gingham.opensm.programs import versions
 from gingham.opensm.roots import read_roots
 from gingham.opensm.simulator import scratch_folder, with_guids
 from gingham.running import run_folder
@@ -31,9 +46,13 @@ if TYPE_CHECKING:
     from gingham.fabric import Fabric
     from gingham.opensm.comparison import ComputeNodes
     from gingham.opensm.damage import Breakable
+    from gingham.opensm.failures import Each, Failure
     from gingham.plots.comparison import Line
+    from gingham.routes import Routes
 
 FAILURE_EXIT = 6
+# What is announced: an engine that is expected to take longer.
+SLOW_S = 10.0
 PICTURE = "comparison.png"
 
 
@@ -133,6 +152,18 @@ def opensm() -> None:
     "as 's3[7]'; may be given several times.",
 )
 @click.option(
+    "--each",
+    type=click.Choice(["cable", "switch", "spine"]),
+    help="Take each cable between switches, each switch, or each switch without hosts away in "
+    f"turn; rank the failures, and ask OpenSM's engines for the {WORST} worst.",
+)
+@click.option(
+    "--lfts",
+    type=FABRIC_FILE,
+    help="Tables of the running subnet, such as dump_fts prints: a row of their own, and what "
+    "--each takes away.",
+)
+@click.option(
     "--samples",
     type=click.IntRange(2, 1_000_000),
     default=SAMPLES,
@@ -145,7 +176,8 @@ def opensm() -> None:
     type=click.FloatRange(1),
     default=TIMEOUT_S,
     show_default=True,
-    help="Seconds that OpenSM may take for one engine.",
+    help="Seconds that OpenSM may take for the routes of one engine, and as many for telling its "
+    "service levels.",
 )
 @output_option(help="Folder to write: picture, numbers, OpenSM's files of every engine.")
 @force_option
@@ -160,6 +192,8 @@ def compare_command(
     break_count: int | None,
     what: Breakable,
     without: tuple[str, ...],
+    each: Each | None,
+    lfts: Path | None,
     samples: int,
     seed: int,
     timeout: float,
@@ -172,22 +206,29 @@ def compare_command(
     Starts ibsim and OpenSM once an engine, imports tables, lanes and service levels, and proves
     or refutes the routes. An engine that cannot do a topology is replaced by minhop; the table
     tells. Our own algorithms stand below. With --break or --without all is done once more, on a
-    fabric that lost something.
+    fabric that lost something. Of a fabric in several parts, the one with most hosts is compared.
 
     \b
       ran        the engine whose routes these are
-      switches   on the path of a pair of hosts, in the mean; at most
+      switches   on the path of a pair of hosts, in the mean
       lanes      in use between switches
-      busiest    pairs of hosts whose path takes the busiest link, one way
+      busiest    pairs of hosts whose path takes the busiest link, one way; a pair on a link of
+                 half of the fastest speed counts twice
+      bound      what each host can send at most if all send to all, as a share of its link
       bandwidth  effective bisection bandwidth: the mean share of its link that a flow gets when
                  a random half of the hosts sends to the other half; half of the 95 % interval
       lost       pairs of hosts that do not reach each other, or not any more
       deadlock   free of it, between hosts at least (hosts free), or of how many channels the cycle
                  is in which packets can wait for one another, lane by lane
 
-    Below the table stand the faults of each engine's tables as `gingham route check` counts them:
-    packets that stray, those of aggregation nodes too. The last lines say which engines to choose
-    from, and what those that were replaced may have lacked.
+    With --each every single failure is tried: how many pairs the tables as they are lose until
+    the next sweep (cut), and what new tables of our up-down leave (lost, bound, deadlock). The
+    worst stand first. A second table has what OpenSM's engines make of the ten worst.
+
+    Below the table stand pairs that an engine loses, and the faults of its tables as `gingham
+    route check` counts them: packets that stray, those of aggregation nodes too. The last lines
+    name the engine to choose, and what those that were replaced may have lacked. An engine that
+    stays free of deadlock after failures comes before one with more bandwidth.
 
     \b
     Examples:
@@ -196,33 +237,55 @@ def compare_command(
       gingham opensm compare cluster.ibnetdiscover --roots roots.txt --compute-nodes hosts
       gingham opensm compare torus.toml --engines dor,lash,torus-2QoS --break 3 -o broken
       gingham opensm compare cluster.ibnetdiscover --without spine2 --without 'leaf3[7]'
+      gingham opensm compare cluster.ibnetdiscover --engines updn,ftree --each spine
+      gingham opensm compare cluster.ibnetdiscover --lfts cluster.lfts --each cable
     """
-    if without and break_count:
-        raise click.UsageError("what fails is drawn (--break) or named (--without), not both")
+    require_one_kind(without, break_count, each)
     fabric = with_guids(load(topology))
     roots = read_roots(roots_file, fabric) if roots_file else []
     if torus is not None:
         require_file(torus)
-    pairs = host_pairs(fabric)
+    pairs = host_pairs(managed(fabric))
     plan = Plan(engines, roots, compute_nodes, torus, settings, timeout, samples, seed, pairs)
+    tables = fabric.load_routes(lfts) if lfts else None
+    if each is not None:
+        single_failures(managed(fabric), each)
     # Opened first: a place that cannot be written is known before minutes of work.
     with run_folder(output, overwrite=force) as folder, interruptible(folder):
         after, gone = lessened(fabric, break_count, what, without, seed)
-        before_rows, after_rows = run(plan, [fabric, after] if gone else [fabric])
-        advice = [verdict(before_rows), *hints(fabric, plan, before_rows)]
-        report = report_of(topology, plan, before_rows, gone, after_rows) | {"advice": advice}
+        found = run(plan, [fabric, after] if gone else [fabric], each, tables)
+        advice = [verdict(found.before, found.after), *hints(fabric, plan, found.before)]
+        report = report_of(topology, plan, found, gone) | {"advice": advice}
         if folder:
-            write(folder, topology.name, before_rows, after_rows, report)
+            write(folder, topology.name, found, report)
     if as_json:
         print_json(report)
     else:
-        print_rows(str(topology), before_rows, advice)
-        if gone:
-            print_rows(f"without {', '.join(gone)}", after_rows, [verdict(after_rows)])
+        print_found(str(topology), found, gone, advice)
         if output:
             show(text(f"written: {output}"))
-    if any(row.failed for row in (*before_rows, *after_rows)):
+    if any(row.failed for rows in (found.before, *found.after) for row in rows):
         raise click.exceptions.Exit(FAILURE_EXIT)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """All that was compared."""
+
+    before: list[EngineRow]
+    # The rows after each failure for which OpenSM was asked.
+    after: list[list[EngineRow]]
+    # With --each: every failure, the worst first.
+    failures: list[Failure]
+
+
+def require_one_kind(names: Sequence[str], count: int | None, each: Each | None) -> None:
+    """Refuse failures that are told in two ways."""
+    if sum([bool(names), count is not None, each is not None]) > 1:
+        raise click.UsageError(
+            "what fails is drawn (--break), named (--without) or each in turn (--each): "
+            "give one of these, not both"
+        )
 
 
 def lessened(
@@ -234,32 +297,88 @@ def lessened(
     return fabric.without(*names), list(names)
 
 
-def run(plan: Plan, fabrics: Sequence[Fabric]) -> tuple[list[EngineRow], list[EngineRow]]:
-    """Compare on one or two fabrics, with progress; return the rows of both."""
-    with scratch_folder() as folder, steps_shown(plan.steps * len(fabrics)) as shown:
-        on_step = announcing(shown, plan, len(fabrics))
-        tables = [
+def run(plan: Plan, fabrics: Sequence[Fabric], each: Each | None, tables: Routes | None) -> Found:
+    """Compare on one or two fabrics, or after each failure, with progress."""
+    names = single_failures(managed(fabrics[0]), each) if each else []
+    worst = min(len(names), WORST)
+    runs = len(plan.engines) * (len(fabrics) + worst)
+    steps = plan.steps * len(fabrics) + len(names) + worst * len(plan.engines)
+    with scratch_folder() as folder, steps_shown(steps) as shown:
+        on_step = announcing(shown, announcement(fabrics[0], plan, runs, len(names)))
+        before, *after = (
             compare(fabric, plan, folder, on_step=partial(labelled, on_step, label))
             for label, fabric in zip(("", " (broken)"), fabrics, strict=False)
-        ]
-    before, after = (*tables, []) if len(tables) == 1 else tables
-    return before, after
+        )
+        if tables is not None:
+            before.append(row_of_tables(fabrics[0], tables, plan))
+        if each is None:
+            return Found(before, after, [])
+        failures = survey(fabrics[0], each, plan, tables, on_step=on_step)
+        asked = replace(plan, engines=engines_left(before), own=())
+        for failure in failures[:worst]:
+            left = fabrics[0].without(failure.name)
+            label = f" without {failure.name}"
+            after.append(rows_after(left, asked, folder, partial(labelled, on_step, label)))
+        return Found(before, after, failures)
+
+
+def engines_left(rows: Sequence[EngineRow]) -> list[str]:
+    """Return the engines that are safe on the whole fabric; all that ran, if none is."""
+    ran = [row for row in rows if row.by == "opensm" and not row.failed]
+    safe = [row for row in ran if any(is_safe(row, proof) for proof in PROOFS)]
+    return [row.engine for row in safe or ran]
+
+
+def rows_after(
+    fabric: Fabric, plan: Plan, folder: Path, on_step: Callable[[str, str], None]
+) -> list[EngineRow]:
+    """Return the rows after a failure, also if every engine fails."""
+    try:
+        return compare(fabric, plan, folder, on_step=on_step)
+    except GinghamError as error:
+        return [EngineRow("opensm", engine, "failed", (str(error),)) for engine in plan.engines]
+
+
+def announcement(fabric: Fabric, plan: Plan, runs: int, failures: int) -> dict[str, Any]:
+    """Return what there is to do, and how long it takes at most, for `say`."""
+    counted_runs = f"{runs:,} {'run' if runs == 1 else 'runs'} of OpenSM"
+    if failures:
+        counted_runs = f"{failures:,} failures, and at most {counted_runs}"
+    words = [f"{counted_runs}, each of at most {plan.timeout_s:g} s (--timeout)"]
+    slow = {
+        engine: seconds
+        for engine in plan.engines
+        if (seconds := expected_seconds(fabric, engine)) > SLOW_S
+    }
+    for engine, seconds in slow.items():
+        limit = ", more than it may" if seconds > plan.timeout_s else ""
+        words.append(f"{engine} takes some {seconds:,.0f} s to tell its service levels{limit}")
+    facts: dict[str, Any] = {"runs": runs, "seconds_max": plan.timeout_s}
+    if failures:
+        facts["failures"] = failures
+        seconds = survey_seconds(fabric, plan, failures)
+        if seconds > SLOW_S:
+            facts["failures_seconds"] = round(seconds)
+            words.append(f"the failures take some {seconds:,.0f} s by our up-down alone")
+    if slow:
+        facts["slow"] = {engine: round(seconds) for engine, seconds in slow.items()}
+    words.insert(1, "then our own algorithms")
+    return {
+        "message": f"{', '.join(words[:2])}{''.join(f'; {word}' for word in words[2:])}",
+        **facts,
+    }
 
 
 def announcing(
-    on_step: Callable[[str, str], None], plan: Plan, times: int
+    on_step: Callable[[str, str], None], announced: Mapping[str, Any]
 ) -> Callable[[str, str], None]:
-    """Return what says before the first step how much there is to do, and how long at most."""
-    runs, most = len(plan.engines) * times, plan.timeout_s
-    message = (
-        f"{runs:,} {'run' if runs == 1 else 'runs'} of OpenSM, each of at most {most:g} s "
-        "(--timeout), then our own algorithms"
-    )
-    left = [message]
+    """Return what says before the first step how much there is to do."""
+    left = [dict(announced)]
 
     def tell(engine: str, what: str) -> None:
         while left:
-            say(left.pop(), runs=runs, seconds_max=most)
+            facts = left.pop()
+            say(facts.pop("message"), **facts)
         on_step(engine, what)
 
     return tell
@@ -270,46 +389,45 @@ def labelled(on_step: Callable[[str, str], None], label: str, engine: str, what:
     on_step(engine + label, what)
 
 
-def report_of(
-    topology: Path,
-    plan: Plan,
-    before: Sequence[EngineRow],
-    gone: Sequence[str],
-    after: Sequence[EngineRow],
-) -> dict[str, Any]:
+def report_of(topology: Path, plan: Plan, found: Found, gone: Sequence[str]) -> dict[str, Any]:
     """Return the comparison for programs."""
     report: dict[str, Any] = {
         "kind": "opensm-comparison",
         "file": str(topology),
+        "programs": versions(*PROGRAMS),
         "roots": list(plan.roots),
         "compute_nodes": plan.compute_nodes,
         "settings": dict(plan.settings),
+        "timeout_s": plan.timeout_s,
         "samples": plan.samples,
         "seed": plan.seed,
-        "rows": [row.as_json() for row in before],
+        "rows": [row.as_json() for row in found.before],
+        "choice": facts_of(found.before, found.after),
     }
     if gone:
         report["gone"] = list(gone)
-        report["rows_without"] = [row.as_json() for row in after]
+        report["rows_without"] = [row.as_json() for row in found.after[0]]
+    if found.failures:
+        report["failures"] = [failure.as_json() for failure in found.failures]
+        report["worst"] = [
+            {"gone": failure.name, "rows": [row.as_json() for row in rows]}
+            for failure, rows in zip(found.failures, found.after, strict=False)
+        ]
     return report
 
 
-def write(
-    folder: RunFolder,
-    title: str,
-    before: Sequence[EngineRow],
-    after: Sequence[EngineRow],
-    report: Mapping[str, Any],
-) -> None:
+def write(folder: RunFolder, title: str, found: Found, report: Mapping[str, Any]) -> None:
     """Fill the folder: the picture, OpenSM's files of every engine, the numbers."""
     from gingham.plots import comparison
 
+    broken_rows = found.after[0] if found.after and not found.failures else []
+
     def draw(handle: BinaryIO) -> None:
-        lines, broken_lines = ([*map(line, rows)] for rows in (before, after))
+        lines, broken_lines = ([*map(line, rows)] for rows in (found.before, broken_rows))
         comparison.write(handle, title, lines, broken_lines)
 
     folder.write(PICTURE, draw)
-    for rows, ending in ((before, ""), (after, "-broken")):
+    for rows, ending in ((found.before, ""), (broken_rows, "-broken")):
         for row in rows:
             for name, content in row.texts.items():
                 folder.write(f"{row.engine}{ending}.{name}", partial(put, content))
@@ -327,7 +445,8 @@ def line(row: EngineRow) -> Line:
 
     facts = row.facts
     numbers = {
-        **{key: facts.get(key) for key in ("mean_switches", "max_channel_paths")},
+        "mean_switches": facts.get("mean_switches"),
+        "max_channel_paths": busiest_of(facts),
         **(facts.get("bisection") or {}),
         "lanes": len(facts["lanes"]) if facts else None,
     }
@@ -339,13 +458,27 @@ def title_of(row: EngineRow) -> str:
     """Return how a row is called."""
     if row.by == "gingham":
         return f"gingham {row.engine}"
+    if row.by == "tables":
+        return "tables as they are"
     replaced = "" if row.ran in {row.engine, "failed"} else f" ({row.ran})"
     return f"{row.engine}{replaced}"
 
 
+def print_found(title: str, found: Found, gone: Sequence[str], advice: Sequence[str]) -> None:
+    """Print the rows before and after a failure, or all failures, and the advice."""
+    print_rows(title, found.before, [] if found.failures else advice)
+    if gone:
+        print_rows(f"without {', '.join(gone)}", found.after[0], [])
+    if found.failures:
+        print_failures(found.failures)
+        print_engines_after(found.after)
+        for sentence in advice:
+            print_prose(sentence)
+
+
 def print_rows(title: str, rows: Sequence[EngineRow], advice: Sequence[str]) -> None:
     """Print a table, below it why engines did not run and what their tables lose, and advice."""
-    numbers = "switches most lanes busiest bandwidth lost"
+    numbers = "switches lanes busiest bound bandwidth lost"
     columns = ["engine", "ran", *numbers.split(), "deadlock"]
     print_table(title, columns, map(cells, rows), numbers=numbers)
     for row in rows:
@@ -354,11 +487,21 @@ def print_rows(title: str, rows: Sequence[EngineRow], advice: Sequence[str]) -> 
             what = "failed" if row.failed else f"was replaced by {row.ran}"
             print_prose(f"{row.engine} {what}: {why}")
     for row in rows:
+        if row.by == "opensm" and row.facts.get("lost_examples"):
+            print_prose(f"{row.ran}: {losses(row.facts)}")
         faults = row.facts.get("faults")
         if faults:
             print_prose(f"{title_of(row)}: {counted(faults)}, the first: {faults[0]}")
     for sentence in advice:
         print_prose(sentence)
+
+
+def losses(facts: Mapping[str, Any]) -> str:
+    """Return which pairs an engine that ran leaves without a route."""
+    lost = facts["unreachable_pairs"] + facts.get("unanswered_pairs", 0)
+    source, destination = facts["lost_examples"][0]
+    pairs = "pair" if lost == 1 else "pairs"
+    return f"ran and loses {lost:,} {pairs} of hosts, such as {source} to {destination}"
 
 
 def counted(faults: Sequence[str]) -> str:
@@ -370,16 +513,26 @@ def cells(row: EngineRow) -> list[str]:
     """Return a row as a person reads it."""
     # Of ours runs what was asked for.
     head = [f"our {row.engine}", ""] if row.by == "gingham" else [row.engine, row.ran]
+    if row.by == "tables":
+        head = [title_of(row), ""]
     return [*head, *numbers_of(row.facts), proof_of(row.facts)] if row.facts else head
+
+
+def busiest_of(facts: Mapping[str, Any]) -> int | None:
+    """Return the pairs on the busiest link, by rate where cables differ."""
+    busiest = facts.get("busiest")
+    found: int | None = busiest["by_rate"] if busiest else facts.get("max_channel_paths")
+    return found
 
 
 def numbers_of(facts: Mapping[str, Any]) -> Iterator[str]:
     """Return the numbers of a row in words."""
     mean = facts["mean_switches"]
     yield "" if mean is None else f"{mean:.3f}"
-    yield "" if facts["max_switches"] is None else f"{facts['max_switches']}"
     yield f"{len(facts['lanes'])}"
-    yield "" if facts["max_channel_paths"] is None else f"{facts['max_channel_paths']:,}"
+    busiest, bound = busiest_of(facts), facts.get("all_to_all")
+    yield "" if busiest is None else f"{busiest:,}"
+    yield "" if bound is None else f"{bound['load']:.3f}"
     bisection = facts["bisection"]
     if bisection is None:
         yield ""

@@ -15,6 +15,7 @@ from gingham.cli._output import json_option, print_json
 from gingham.cli._route_check import DEADLOCK_EXIT, check
 from gingham.cli._route_compare import compare_all, require_comparison
 from gingham.cli._route_facts import advice, print_routes, warn_of_no_pairs
+from gingham.comparison import form_on
 from gingham.opensm.roots import read_roots
 
 if TYPE_CHECKING:
@@ -72,12 +73,22 @@ route.add_command(check)
 @route.command()
 @click.argument("file", type=FABRIC_FILE)
 @click.option("--algorithm", type=AlgorithmChoice(names()), help="How paths are chosen.")
-@click.option("--compare", is_flag=True, help="Compare all algorithms instead.")
+@click.option(
+    "--compare", is_flag=True, help="Compare the algorithms that the switches support instead."
+)
+@click.option(
+    "--all",
+    "everything",
+    is_flag=True,
+    help="With --compare: all algorithms, on InfiniBand those for source routes and in-transit "
+    "hosts too.",
+)
 @click.option(
     "--form",
     type=click.Choice(["source", "table"]),
     help="A whole path for each pair, or one output port for each switch and destination. By "
-    "default the first, up to 16,777,216 pairs of a switch with hosts and a host.",
+    "default the second on InfiniBand; else the first, up to 16,777,216 pairs of a switch with "
+    "hosts and a host.",
 )
 @click.option(
     "--memory-max",
@@ -170,6 +181,7 @@ def compute(
     file: Path,
     algorithm: str | None,
     compare: bool,
+    everything: bool,
     form: Literal["source", "table"] | None,
     memory_max: str | None,
     root_names: tuple[str, ...],
@@ -199,7 +211,8 @@ def compute(
     adaptive lanes have brought it.
 
     With --compare, every algorithm that the fabric allows is routed and proved instead, and the
-    exit code is 0 whatever the proofs say:
+    exit code is 0 whatever the proofs say. On InfiniBand (cables such as 4xNDR)
+    these are the ones that forwarding tables hold, unless --all asks for the others:
 
     \b
       distance    channels between switches on a path, in the mean; at most
@@ -218,6 +231,7 @@ def compute(
       gingham route net.ibnetdiscover --algorithm in-transit --hosts fewest
       gingham route net.ibnetdiscover --algorithm simple-routes --set weight=0.3
       gingham route net.ibnetdiscover --compare --plot compared.png
+      gingham route net.ibnetdiscover --compare --all
       gingham route torus-5x5.toml --algorithm dimension-order   # can deadlock: exits with 3
       gingham route torus-5x5.toml --algorithm dimension-order --lanes 2   # free, by datelines
       gingham route torus-5x5.toml --algorithm dimension-order --lanes 2 --by-wrap
@@ -233,8 +247,7 @@ def compute(
             raise click.UsageError(
                 "algorithms are compared on one lane, by single paths; give --algorithm"
             )
-    if by_wrap and datelines is False:
-        raise click.UsageError("--by-wrap says how datelines are, and --no-datelines that none are")
+    require_together(compare=compare, everything=everything, by_wrap=by_wrap, datelines=datelines)
     if adaptive and output is not None:
         raise click.UsageError(
             "a file of tables has one port for each destination, and with --adaptive packets "
@@ -249,12 +262,21 @@ def compute(
     if compare:
         root = given.get("root")
         compare_all(
-            file, fabric, form, when_full, root, memory_max, plot, force=force, as_json=as_json
+            file,
+            fabric,
+            form,
+            when_full,
+            root,
+            memory_max,
+            plot,
+            everything=everything,
+            force=force,
+            as_json=as_json,
         )
         return
     routes = fabric.route(
         {name: given},
-        form=form,
+        form=form_on(fabric, name, form),
         when_full=when_full,
         lanes=lanes,
         datelines="by-wrap" if by_wrap else datelines,
@@ -273,6 +295,16 @@ def compute(
         print_routes(routes, facts)
     if not routes.is_deadlock_free:
         raise click.exceptions.Exit(DEADLOCK_EXIT)
+
+
+def require_together(
+    *, compare: bool, everything: bool, by_wrap: bool, datelines: bool | None
+) -> None:
+    """Refuse options that say nothing without another, or against it."""
+    if everything and not compare:
+        raise click.UsageError("--all is for a comparison; give --compare")
+    if by_wrap and datelines is False:
+        raise click.UsageError("--by-wrap says how datelines are, and --no-datelines that none are")
 
 
 def require_algorithm(

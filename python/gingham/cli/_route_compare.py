@@ -49,16 +49,19 @@ def compare_all(
     memory_max: str | None,
     plot: Path | None,
     *,
+    everything: bool,
     force: bool,
     as_json: bool,
 ) -> None:
-    """Route by every algorithm, with progress; print a table or JSON, and draw."""
+    """Route by the algorithms that switches support, or by all; print a table or JSON, and draw."""
     if plot is not None:
         plots.require_ending(plot)
         refuse_existing(plot, overwrite=force)
-    with steps_shown(len(comparison.CANDIDATES)) as on_step:
+    chosen = comparison.CANDIDATES if everything else comparison.supported(fabric)
+    with steps_shown(len(chosen)) as on_step:
         rows = comparison.compare(
             fabric,
+            chosen,
             form=form,
             when_full=when_full,
             root=root,
@@ -68,12 +71,29 @@ def compare_all(
     if plot is not None:
         plots.save(picture(file.name, rows), plot, overwrite=force)
     if as_json:
-        report = {"kind": "route-comparison", "file": str(file)}
+        report = {"kind": "route-comparison", "file": str(file), "left_out": left_out(chosen)}
         print_json({**report, "rows": [row.as_json() for row in rows]})
         return
-    print_rows(str(file), rows, asked=form)
+    infiniband = comparison.is_infiniband(fabric)
+    print_rows(str(file), rows, asked="table" if infiniband else form)
+    print_left_out(left_out(chosen))
     if plot is not None:
         show(text(f"written: {plot}"))
+
+
+def left_out(chosen: Iterable[comparison.Candidate]) -> list[str]:
+    """Return the labels of the candidates that are not among those chosen."""
+    labels = {one.label for one in chosen}
+    return [one.label for one in comparison.CANDIDATES if one.label not in labels]
+
+
+def print_left_out(labels: Sequence[str]) -> None:
+    """Print which algorithms are not compared, and how to ask for them."""
+    if labels:
+        print_prose(
+            f"left out, for switches of InfiniBand hold tables alone: {'; '.join(labels)}. --all "
+            "compares them too, --algorithm NAME routes by one"
+        )
 
 
 def picture(title: str, rows: Iterable[CandidateRow]) -> Any:

@@ -16,6 +16,18 @@ when a call returns, whatever happens.
 from gingham.opensm.comparison import EngineRow, Plan, compare
 from gingham.opensm.damage import broken
 from gingham.opensm.decision import Decision, decide
+from gingham.opensm.failures import Failure, survey
 from gingham.opensm.manager import ENGINES, Request
 
-__all__ = ["ENGINES", "Decision", "EngineRow", "Plan", "Request", "broken", "compare", "decide"]
+__all__ = [
+    "ENGINES",
+    "Decision",
+    "EngineRow",
+    "Failure",
+    "Plan",
+    "Request",
+    "broken",
+    "compare",
+    "decide",
+    "survey",
+]

@@ -1,31 +1,111 @@
 """What a comparison of engines comes to, in sentences for whoever chooses one.
 
-The choice is among routes that cannot deadlock and lose no pair, by bandwidth. Engines whose
-intervals overlap are told together: random matchings do not tell them apart.
+The choice is among engines that ran as asked, whose routes cannot deadlock and lose no pair. Of
+these, first come the ones that stay so after each failure that was tried. Engines whose method
+excludes cycles come before those that have none by the luck of this fabric. Then bandwidth
+decides, and where intervals overlap the number of lanes, the bound on all-to-all traffic, and the
+time that the engine takes. One engine is named.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gingham.errors import InputError, counted
+from gingham.opensm.comparison import own_routes
+from gingham.opensm.parts import managed, parts
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any
 
     from gingham.fabric import Fabric
     from gingham.opensm.comparison import EngineRow, Plan
 
+PROOFS = ("deadlock_free", "deadlock_free_between_hosts")
+# Engines that exclude cycles by their method, whatever the fabric looks like.
+FREE_BY_METHOD = frozenset({"updn", "ftree", "lash", "dfsssp", "nue", "torus-2QoS"})
+# Engines that are replaced for lack of roots.
+ROOTED = ("updn", "ftree")
+NAMED_MAX = 4
+# A part is a fabric of its own from two hosts on.
+PART_HOSTS_MIN = 2
 
-def best(rows: Sequence[EngineRow], proof: str = "deadlock_free") -> list[EngineRow]:
-    """Return the engines with most bandwidth of those that are safe, as far as can be told.
 
-    None if no engine is, or if there are too few hosts to measure.
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The engine to choose, and why it comes before the others."""
+
+    row: EngineRow
+    # Key of the fact that is proved: of all packets, or of those between hosts.
+    proof: str
+    # Whether it stays safe after every failure that was tried; `None` if none was.
+    stays_safe: bool | None
+    # Whether its method excludes cycles.
+    by_method: bool
+    # The safe engine with more bandwidth that is not chosen, if there is one.
+    passed_over: EngineRow | None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the choice for programs."""
+        return {
+            "engine": self.row.engine,
+            "proof": self.proof,
+            "stays_safe": self.stays_safe,
+            "by_method": self.by_method,
+            "passed_over": self.passed_over.engine if self.passed_over else None,
+        }
+
+
+def choose(rows: Sequence[EngineRow], after: Sequence[Sequence[EngineRow]] = ()) -> Choice | None:
+    """Return the engine to choose, or `None` if none is safe.
+
+    `after` has the rows after each failure that was tried.
     """
-    safe = [row for row in rows if is_safe(row, proof)]
-    if not safe:
-        return []
-    top = max(safe, key=lambda row: row.facts["bisection"]["bandwidth"])
+    for proof in PROOFS:
+        safe = [row for row in rows if is_safe(row, proof)]
+        if safe:
+            return chosen_of(safe, proof, after)
+    return None
+
+
+def chosen_of(
+    safe: Sequence[EngineRow], proof: str, after: Sequence[Sequence[EngineRow]]
+) -> Choice:
+    """Return the choice among engines that are safe by one proof."""
+    kept = {row.engine for row in safe if all(stays(row, proof, rows) for rows in after)}
+
+    def rank(row: EngineRow) -> tuple[bool, bool]:
+        return row.engine in kept, row.engine in FREE_BY_METHOD
+
+    highest = max(map(rank, safe))
+    row = best([one for one in safe if rank(one) == highest])
+    mean, half_width = interval(row)
+    top = max(safe, key=lambda one: interval(one)[0])
+    more = interval(top)[0] - interval(top)[1] > mean + half_width
+    return Choice(
+        row,
+        proof,
+        row.engine in kept if after else None,
+        row.engine in FREE_BY_METHOD,
+        top if more else None,
+    )
+
+
+def best(rows: Sequence[EngineRow]) -> EngineRow:
+    """Return the row with most bandwidth; where intervals overlap, the one that costs least."""
+    top = max(rows, key=lambda row: interval(row)[0])
     mean, half_width = interval(top)
-    return [row for row in safe if sum(interval(row)) >= mean - half_width]
+    equals = [row for row in rows if sum(interval(row)) >= mean - half_width]
+    return min(equals, key=cost)
+
+
+def cost(row: EngineRow) -> tuple[int, float, float]:
+    """Return what decides between engines of like bandwidth; less is better."""
+    bound = row.facts.get("all_to_all")
+    load = round(bound["load"], 3) if bound else 0.0
+    return len(row.facts["lanes"]), -load, -interval(row)[0]
 
 
 def is_safe(row: EngineRow, proof: str) -> bool:
@@ -41,36 +121,111 @@ def is_safe(row: EngineRow, proof: str) -> bool:
     )
 
 
+def stays(row: EngineRow, proof: str, after: Sequence[EngineRow]) -> bool:
+    """Whether an engine is safe after a failure too, and loses no pair that another keeps."""
+    least = min((one.facts["lost_pairs"] for one in after if one.facts), default=0)
+    return any(
+        one.ran == row.engine and one.facts[proof] and one.facts["lost_pairs"] <= least
+        for one in after
+        if one.by == "opensm" and one.engine == row.engine and one.facts
+    )
+
+
 def interval(row: EngineRow) -> tuple[float, float]:
     """Return the bandwidth and half of its interval."""
     measured = row.facts["bisection"]
     return measured["bandwidth"], measured["bandwidth_half_width"]
 
 
-def verdict(rows: Sequence[EngineRow]) -> str:
-    """Return which engines to choose from, in a sentence."""
-    for proof, where in (("deadlock_free", ""), ("deadlock_free_between_hosts", " between hosts")):
-        found = best(rows, proof)
-        if found:
-            return f"free of deadlock{where}, with most bandwidth: {', '.join(map(told, found))}"
-    ours = [row.engine for row in rows if row.by == "gingham" and row.facts["deadlock_free"]]
+def verdict(rows: Sequence[EngineRow], after: Sequence[Sequence[EngineRow]] = ()) -> str:
+    """Return which engine to choose, in a sentence."""
+    choice = choose(rows, after)
+    if choice is not None:
+        return told(choice, failures=len(after))
+    ours = [
+        row.engine
+        for row in rows
+        if row.by == "gingham" and row.facts["deadlock_free"] and not row.facts["lost_pairs"]
+    ]
     mended = f"; of ours: {', '.join(ours)}" if ours else ""
     return f"no engine of these is free of deadlock with a route for every pair{mended}"
 
 
-def told(row: EngineRow) -> str:
+def told(choice: Choice, *, failures: int) -> str:
+    """Return a choice in words."""
+    where = "" if choice.proof == PROOFS[0] else " between hosts"
+    when = ""
+    if choice.stays_safe is not None:
+        lost = "the failure" if failures == 1 else f"each of {failures} failures"
+        when = f", also after {lost}" if choice.stays_safe else f", but not after {lost}"
+    words = [f"choose {numbers(choice.row)}: free of deadlock{where}{when}"]
+    if choice.passed_over is not None:
+        words.append(f"{numbers(choice.passed_over)} has more bandwidth, but {why(choice)}")
+    elif choice.stays_safe is None and not choice.by_method:
+        words.append("nothing in its method keeps it so after a failure: see --each cable")
+    return "; ".join(words)
+
+
+def why(choice: Choice) -> str:
+    """Return why an engine with more bandwidth is not chosen."""
+    if choice.stays_safe:
+        return "does not stay so"
+    return "nothing in its method keeps it free of deadlock after a failure"
+
+
+def numbers(row: EngineRow) -> str:
     """Return an engine with its bandwidth and what it costs."""
     lanes = len(row.facts["lanes"])
-    cost = f", {lanes} lanes" if lanes > 1 else ""
-    return f"{row.engine} ({interval(row)[0]:.3f}{cost})"
+    cost_in_lanes = f", {lanes} lanes" if lanes > 1 else ""
+    return f"{row.engine} ({interval(row)[0]:.3f}{cost_in_lanes})"
 
 
 def hints(fabric: Fabric, plan: Plan, rows: Sequence[EngineRow]) -> Iterator[str]:
-    """Return what engines that were replaced may have lacked."""
+    """Return what is not compared, and what engines that were replaced may have lacked."""
+    yield from hints_of_parts(fabric)
     replaced = [row.engine for row in rows if row.by == "opensm" and row.ran != row.engine]
+    lacking = [engine for engine in ROOTED if engine in replaced and needs_roots(fabric, engine)]
+    if lacking and not plan.roots:
+        yield (
+            f"{' and '.join(lacking)}: give roots, the switches at the top, by name or GUID, a "
+            f"line each, in a file (--roots FILE){roots_of_ours(fabric, plan)}"
+        )
     aggregation = any(node.kind == "aggregation" for node in fabric.nodes)
     if "ftree" in replaced and aggregation and plan.compute_nodes == "all":
         yield (
             "ftree takes aggregation nodes for compute nodes, and a switch that has one for a "
             "leaf: --compute-nodes hosts leaves them out"
         )
+
+
+def hints_of_parts(fabric: Fabric) -> Iterator[str]:
+    """Return that the fabric falls apart, if it does."""
+    hosts = {node.name for node in fabric.nodes if node.kind == "host"}
+    counts = [len(part & hosts) for part in parts(fabric)]
+    count = sum(number >= PART_HOSTS_MIN for number in counts)
+    if count > 1:
+        yield (
+            f"no cable joins the {count} parts of this fabric, and a subnet manager manages one: "
+            f"compared is the one with {max(counts):,} of {len(hosts):,} hosts"
+        )
+
+
+def needs_roots(fabric: Fabric, engine: str) -> bool:
+    """Whether roots may help an engine: ftree takes trees alone."""
+    return engine != "ftree" or bool(managed(fabric).info()["trees"])
+
+
+def roots_of_ours(fabric: Fabric, plan: Plan) -> str:
+    """Return the switches that our up-down takes for roots, as a clause."""
+    try:
+        roots = own_routes(managed(fabric), "up-down", plan).roots
+    except InputError:
+        return ""
+    named = ", ".join(roots[:NAMED_MAX]) + (", ..." if len(roots) > NAMED_MAX else "")
+    return f"; our up-down takes {counted(len(roots), 'switch', 'switches')}: {named}"
+
+
+def facts_of(rows: Sequence[EngineRow], after: Sequence[Sequence[EngineRow]]) -> Mapping[str, Any]:
+    """Return the choice for programs; empty if no engine is safe."""
+    choice = choose(rows, after)
+    return choice.as_json() if choice else {}

@@ -1,9 +1,12 @@
 """What each engine of OpenSM makes of a fabric, beside our own algorithms, in one table.
 
 A row tells what really ran, how long paths are, how many lanes they need, how loaded the busiest
-link is, and whether packets can deadlock. All measures are computed by the same code from the
-routes alone, whoever decided on them; the seed of the random matchings is the same for all, so
-that rows differ by their routes and by nothing else.
+link is, what it leaves of traffic from all to all, and whether packets can deadlock. All measures
+are computed by the same code from the routes alone, whoever decided on them; the seed of the
+random matchings is the same for all, so that rows differ by their routes and by nothing else.
+
+A subnet manager manages the switches that cables join to it. Of a fabric in several parts the
+one with most hosts is compared, for OpenSM's engines and for ours.
 
 An engine that fails has a row that says so; the others are compared all the same.
 """
@@ -11,13 +14,17 @@ An engine that fails has a row that says so; the others are compared all the sam
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from gingham.errors import EnvironmentProblem, GinghamError, InputError
 from gingham.opensm import first_ports
 from gingham.opensm.decision import PROGRAMS, decide
 from gingham.opensm.manager import TIMEOUT_S, Request
+from gingham.opensm.parts import managed
+from gingham.opensm.path_records import QUESTIONS_PER_S, expected_questions
 from gingham.opensm.programs import require
+from gingham.opensm.speeds import Speeds, host_ports
 from gingham.opensm.torus import torus_configuration
 
 if TYPE_CHECKING:
@@ -32,13 +39,15 @@ ComputeNodes: TypeAlias = Literal["all", "hosts"]
 SAMPLES = 1000
 # Ours, in the form that switches hold.
 OWN_ALGORITHMS = ("up-down", "shortest-path", "dimension-order")
+# Pairs without a route that are named.
+LOST_NAMED_MAX = 3
 
 
 @dataclass(frozen=True, slots=True)
 class EngineRow:
     """One engine or algorithm on one fabric."""
 
-    by: Literal["opensm", "gingham"]
+    by: Literal["opensm", "gingham", "tables"]
     # What was asked for, and what ran in its place or as it is.
     engine: str
     ran: str
@@ -79,11 +88,18 @@ class Plan:
     seed: int = 1
     # Pairs of hosts of the whole fabric, of which a broken one may have lost some.
     pairs: int | None = None
+    # Our algorithms.
+    own: Sequence[str] = OWN_ALGORITHMS
 
     @property
     def steps(self) -> int:
         """How many rows there will be at most."""
-        return len(self.engines) + len(OWN_ALGORITHMS)
+        return len(self.engines) + len(self.own)
+
+    def roots_in(self, fabric: Fabric) -> list[str]:
+        """Return the roots that a fabric has, of which a broken one may have lost some."""
+        names = {node.name for node in fabric.nodes}
+        return [root for root in self.roots if root in names]
 
 
 def compare(
@@ -101,9 +117,11 @@ def compare(
     """
     require(*PROGRAMS)
     tell = on_step or (lambda _engine, _what: None)
+    fabric = managed(fabric)
     if plan.pairs is None:
         plan = replace(plan, pairs=host_pairs(fabric))
-    roots, torus = root_file(fabric, plan.roots, folder), plan.torus or torus_file(fabric, folder)
+    roots = root_file(fabric, plan.roots_in(fabric), folder)
+    torus = plan.torus or torus_file(fabric, folder)
     nodes = compute_node_file(fabric, folder) if plan.compute_nodes == "hosts" else None
     rows = []
     for engine in plan.engines:
@@ -113,6 +131,15 @@ def compare(
     if failures and len(failures) == len(rows):
         raise EnvironmentProblem(failures[0].words[0])
     return [*rows, *rows_of_ours(fabric, plan, tell)]
+
+
+def expected_seconds(fabric: Fabric, engine: str) -> float:
+    """Return how long an engine's service levels take to ask for, from what was measured."""
+    switches = {node.name for node in fabric.nodes if node.kind == "switch"}
+    ends = [{name for name, _ in cable.ends} for cable in fabric.cables]
+    edges = [pair for pair in ends if pair & switches and pair - switches]
+    leaves = set[str]().union(*edges) & switches
+    return expected_questions(len(leaves), len(edges), engine) / QUESTIONS_PER_S
 
 
 def row_of_opensm(
@@ -128,7 +155,10 @@ def row_of_opensm(
             on_progress=lambda what: tell(name, what),
         )
         tell(name, "measuring")
-        facts = {"seconds": round(decision.seconds, 3), **measured(decision.routes, plan)}
+        facts = measured(decision.routes, plan, decision.fabric)
+        facts["seconds"] = round(decision.seconds, 3)
+        facts["unanswered_pairs"] = len(decision.unanswered)
+        facts["lost_pairs"] += len(decision.unanswered)
     except GinghamError as error:
         # Whatever one engine cannot do, the others are compared all the same.
         return EngineRow("opensm", name, "failed", (str(error),))
@@ -139,42 +169,82 @@ def row_of_opensm(
 def rows_of_ours(fabric: Fabric, plan: Plan, tell: Callable[[str, str], None]) -> list[EngineRow]:
     """Return the rows of our algorithms; those that do not apply have none."""
     rows = []
-    for algorithm in OWN_ALGORITHMS:
+    for algorithm in plan.own:
         tell(algorithm, "routing")
-        parameters: dict[str, Any] = {}
-        if algorithm == "up-down" and plan.roots:
-            parameters["root"] = {"named": list(plan.roots)}
         try:
-            routes = fabric.route(algorithm, form="table", **parameters)
+            routes = own_routes(fabric, algorithm, plan)
         except InputError:
             # Dimension order wants a grid.
             continue
         tell(algorithm, "measuring")
-        rows.append(EngineRow("gingham", algorithm, algorithm, (), measured(routes, plan)))
+        facts = measured(routes, plan, fabric)
+        rows.append(EngineRow("gingham", algorithm, algorithm, (), facts))
     return rows
 
 
-def measured(routes: Routes, plan: Plan) -> dict[str, Any]:
+def own_routes(fabric: Fabric, algorithm: str, plan: Plan) -> Routes:
+    """Return the tables of our algorithm, with the roots of the plan."""
+    roots = plan.roots_in(fabric) if algorithm == "up-down" else []
+    parameters: dict[str, Any] = {"root": {"named": roots}} if roots else {}
+    return fabric.route(algorithm, form="table", **parameters)
+
+
+def row_of_tables(fabric: Fabric, routes: Routes, plan: Plan) -> EngineRow:
+    """Return the row of tables that were read from a file."""
+    return EngineRow("tables", "tables", "as read", (), measured(routes, plan, fabric))
+
+
+def measured(routes: Routes, plan: Plan, fabric: Fabric) -> dict[str, Any]:
     """Return what a row tells of routes."""
     statistics = routes.statistics()
+    speeds = Speeds.of(fabric)
+    if speeds is None:
+        bisection = routes.bisection(samples=plan.samples, seed=plan.seed)
+    else:
+        hosts = host_ports(fabric)
+        bisection = speeds.bisection(routes, hosts, samples=plan.samples, seed=plan.seed)
     served = statistics["host_pairs"] - statistics["unreachable_pairs"]
     return {
         "host_pairs": statistics["host_pairs"],
         "unreachable_pairs": statistics["unreachable_pairs"],
-        "lost_pairs": (plan.pairs or 0) - served,
+        # Tables that were read may serve several parts, of which the plan counts one.
+        "lost_pairs": max(0, (plan.pairs or 0) - served),
+        "lost_examples": lost_examples(routes, fabric) if statistics["unreachable_pairs"] else [],
         "mean_switches": statistics["mean_switches"],
         "max_switches": statistics["max_switches"],
         "minimal_share": statistics["minimal_share"],
         "lanes": routes.lanes,
         "max_channel_paths": statistics["max_channel_paths"],
         "mean_channel_paths": statistics["mean_channel_paths"],
+        "busiest": speeds.busiest(routes, statistics) if speeds else busiest(statistics),
         "all_to_all": statistics["all_to_all"],
-        "bisection": routes.bisection(samples=plan.samples, seed=plan.seed),
+        "bisection": bisection,
         "deadlock_free": routes.is_deadlock_free,
         "deadlock_free_between_hosts": not routes.cycle_between_hosts,
         "cycle": routes.cycle,
         "faults": routes.faults,
     }
+
+
+def busiest(statistics: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the channel between switches with most pairs, where all cables count alike."""
+    if not statistics["busiest"]:
+        return None
+    first = statistics["busiest"][0]
+    return {"channel": first["channel"], "pairs": first["paths"], "by_rate": first["paths"]}
+
+
+def lost_examples(routes: Routes, fabric: Fabric) -> list[list[str]]:
+    """Return the first pairs of host ports without a route."""
+    hosts = set(host_ports(fabric))
+    names, lengths = routes.lengths()
+    pairs = (
+        [names[source], names[destination]]
+        for source, row in enumerate(lengths)
+        for destination, length in enumerate(row)
+        if length is None and source != destination and {names[source], names[destination]} <= hosts
+    )
+    return list(islice(pairs, LOST_NAMED_MAX))
 
 
 def host_pairs(fabric: Fabric) -> int:

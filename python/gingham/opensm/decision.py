@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from gingham.errors import EnvironmentProblem, InputError
 from gingham.fabric import Fabric
 from gingham.opensm.manager import TIMEOUT_S, manage
-from gingham.opensm.path_records import write_service_levels
+from gingham.opensm.path_records import DEPENDENCE, write_service_levels
 from gingham.opensm.programs import require
 from gingham.opensm.simulator import simulated
 
@@ -59,6 +59,8 @@ class Decision:
     routes: Routes
     # The texts that all this was read from, by the end of their names.
     texts: dict[str, str]
+    # Pairs of host LIDs for which the subnet administrator gives no answer.
+    unanswered: tuple[tuple[int, int], ...] = ()
 
 
 def decide(
@@ -71,7 +73,8 @@ def decide(
     """Let OpenSM route `fabric`, and read what it decided.
 
     `on_progress` is told in a word what goes on. `EnvironmentProblem` with OpenSM's own words
-    if it is missing, fails, or needs longer than `timeout_s`.
+    if it is missing, fails, or needs longer than `timeout_s` for its routes, or for telling
+    service levels.
     """
     require(*PROGRAMS)
     tell = on_progress or (lambda _: None)
@@ -79,8 +82,10 @@ def decide(
     with simulated(fabric) as simulator:
         manager = manage(simulator, request, timeout_s=timeout_s)
         dump = simulator.discovered()
-        tell("asking for service levels")
-        write_service_levels(simulator, manager.ran, dump, simulator.folder / LEVELS)
+        tell("reading its tables" if manager.ran not in DEPENDENCE else "asking for service levels")
+        silent = write_service_levels(
+            simulator, manager.ran, dump, simulator.folder / LEVELS, timeout_s=timeout_s
+        )
         network = simulator.folder / f"seen.{NETWORK}"
         network.write_text(with_speeds(dump, fabric))
         files = {
@@ -94,7 +99,14 @@ def decide(
         seen, routes = read(files)
         texts = {name: file.read_text(errors="replace") for name, file in files.items()}
     return Decision(
-        request.engine, manager.ran, manager.complaints, manager.seconds, seen, routes, texts
+        request.engine,
+        manager.ran,
+        manager.complaints,
+        manager.seconds,
+        seen,
+        routes,
+        texts,
+        tuple(silent),
     )
 
 

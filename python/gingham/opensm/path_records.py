@@ -7,7 +7,7 @@ depends says how few questions are enough:
 ======================================  =====================================  ===============
 engine                                  the level depends on                   questions
 ======================================  =====================================  ===============
-minhop, updn, dnup, ftree, dor, sssp    nothing                                one
+minhop, updn, dnup, ftree, dor, sssp    nothing, it is 0                       none
 lash, torus-2QoS                        switch and switch                      switches²
 nue                                     source's switch, LID of destination    switches x LIDs
 dfsssp                                  the same, and chance                   switches x LIDs
@@ -19,7 +19,9 @@ of the layer, for all its paths: what is free of deadlock when the paths of a la
 lane is so however they are spread. Which levels a layer owns is found by asking one pair often.
 
 Several processes ask at once, each from a host of its own: the simulator brings an answer to
-the process whose question was the last from that host.
+the process whose question was the last from that host. It carries both by the tables that the
+switches have. A host without a way to the administrator gets no answers, and its questions go
+to other hosts. A pair for which none gets an answer has no service level: it is lost.
 """
 
 from __future__ import annotations
@@ -32,6 +34,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from gingham.errors import EnvironmentProblem
 from gingham.opensm import sa_queries
+from gingham.opensm.sa_queries import NO_ANSWER, NO_PATH
 from gingham.opensm.simulator import quoted
 
 if TYPE_CHECKING:
@@ -41,7 +44,7 @@ if TYPE_CHECKING:
 
     from gingham.opensm.simulator import Simulator
 
-Dependence: TypeAlias = Literal["nothing", "switches", "switch-and-destination", "pair"]
+Dependence: TypeAlias = Literal["switches", "switch-and-destination", "pair"]
 Levels: TypeAlias = dict["Pair", "int | None"]
 Pair: TypeAlias = tuple[int, int]
 
@@ -57,8 +60,11 @@ DRAWING = ("dfsssp",)
 DRAWS = 200
 
 ASKERS_MAX = 4
+# How often questions without an answer are asked once more, from other hosts.
+ROUNDS_MAX = 4
 POLL_S = 0.05
 # A simulated fabric answers some ten thousand questions a second.
+QUESTIONS_PER_S = 10_000
 START_TIMEOUT_S = 60.0
 QUESTION_TIMEOUT_S = 0.005
 
@@ -107,24 +113,51 @@ def write_service_levels(
     path: Path,
     *,
     on_progress: Callable[[float], None] | None = None,
-) -> None:
+    timeout_s: float | None = None,
+) -> list[Pair]:
     """Write the SL of every path between adapters to `path`: `source_lid,destination_lid,sl`.
 
     `engine` is the one that ran, `dump` what ibnetdiscover prints, `on_progress` is given the
-    share of the questions that were answered. Pairs without a path are left out.
+    share of the questions that were answered. Pairs without a path are left out. Returns the pairs
+    of LIDs for which no answer came. Engines of one lane give every path SL 0, and are not asked.
+    `EnvironmentProblem` if it takes more than `timeout_s`.
     """
+    deadline = None if timeout_s is None else time.monotonic() + timeout_s
     found = ports(dump)
-    rows = questions(found, DEPENDENCE.get(engine, "nothing"))
+    dependence = DEPENDENCE.get(engine)
+    if dependence is None:
+        write(path, dict.fromkeys(questions(found, "switches"), 0))
+        return []
+    rows = questions(found, dependence)
     asked = sorted(set(rows.values()))
-    levels = dict(zip(asked, ask(simulator, asked, found, on_progress), strict=True))
+    words = ask(simulator, asked, found, on_progress, deadline=deadline)
+    levels = dict(zip(asked, map(level_of, words), strict=True))
     if engine in DRAWING:
         levels = lowest_of_layers(levels, layers(simulator, levels, found))
+    write(path, {row: levels[question] for row, question in rows.items()})
+    silent = {pair for pair, word in zip(asked, words, strict=True) if word == NO_ANSWER}
+    if not silent:
+        return []
+    pairs = ((one, other) for one in found for other in found if one.lid != other.lid)
+    return [
+        (one.lid, other.lid)
+        for one, other in pairs
+        if rows[row_of(dependence, one, other, other.lid)] in silent
+    ]
+
+
+def write(path: Path, levels: Levels) -> None:
+    """Write a table of service levels, without the pairs that have none."""
     with path.open("w") as file:
         file.write(HEADER)
-        for (source, destination), question in rows.items():
-            level = levels[question]
+        for (source, destination), level in levels.items():
             if level is not None:
                 file.write(f"{source},{destination},{level}\n")
+
+
+def level_of(word: str) -> int | None:
+    """Return the SL in an answer, or `None` if it has none."""
+    return None if word in {NO_PATH, NO_ANSWER} else int(word)
 
 
 def questions(found: Sequence[Port], dependence: Dependence) -> dict[Pair, Pair]:
@@ -139,16 +172,26 @@ def questions(found: Sequence[Port], dependence: Dependence) -> dict[Pair, Pair]
                 continue
             for lid in destination.lids:
                 rows.setdefault(row_of(dependence, source, destination, lid), (source.lid, lid))
-    if dependence == "nothing" and rows:
-        anyone = next(iter(rows.values()))
-        return dict.fromkeys(rows, anyone)
     return rows
+
+
+def expected_questions(switches: int, ports: int, engine: str) -> int:
+    """Return how often an engine's administrator is asked, of so many leaf switches and LIDs."""
+    match DEPENDENCE.get(engine):
+        case None:
+            return 0
+        case "switches":
+            return switches * switches
+        case "switch-and-destination":
+            return switches * ports
+        case "pair":
+            return ports * ports
 
 
 def row_of(dependence: Dependence, source: Port, destination: Port, lid: int) -> Pair:
     """Return the row that holds the level from a port to a LID of another."""
     match dependence:
-        case "nothing" | "switches":
+        case "switches":
             return source.switch, destination.switch
         case "switch-and-destination":
             return source.switch, lid
@@ -161,7 +204,7 @@ def layers(simulator: Simulator, levels: Levels, found: Sequence[Port]) -> list[
     sets: list[set[int]] = []
     for pair, level in levels.items():
         if level is not None and not any(level in known for known in sets):
-            answers = ask(simulator, [pair] * DRAWS, found)
+            answers = map(level_of, ask(simulator, [pair] * DRAWS, found))
             sets.append({level, *(answer for answer in answers if answer is not None)})
     return sets
 
@@ -177,21 +220,59 @@ def ask(
     pairs: Sequence[Pair],
     found: Sequence[Port],
     on_progress: Callable[[float], None] | None = None,
-) -> list[int | None]:
-    """Return the SL that the administrator gives for each pair, or `None` for no path."""
-    places = list(dict.fromkeys(port.place for port in found))[:ASKERS_MAX]
-    shares = [Share(simulator.folder, index) for index in range(len(places))]
+    *,
+    deadline: float | None = None,
+) -> list[str]:
+    """Return the word for each pair: the SL that the administrator gives, or why there is none.
+
+    `EnvironmentProblem` if no question at all gets an answer.
+    """
+    places = list(dict.fromkeys(port.place for port in found))
+    words = [NO_ANSWER] * len(pairs)
+    left = list(range(len(pairs)))
+    for _ in range(ROUNDS_MAX):
+        if not left or not places:
+            break
+        seats, places = places[:ASKERS_MAX], places[ASKERS_MAX:]
+        answers, heard = ask_from(
+            simulator, seats, [pairs[one] for one in left], on_progress, deadline
+        )
+        for index, word in zip(left, answers, strict=True):
+            words[index] = word
+        left = [index for index in left if words[index] == NO_ANSWER]
+        # Hosts that got answers ask on for those that got none.
+        places = [*heard, *places] if len(heard) < len(seats) else []
+    if pairs and len(left) == len(pairs):
+        raise EnvironmentProblem("opensm: its subnet administrator answers no host")
+    return words
+
+
+def ask_from(
+    simulator: Simulator,
+    seats: Sequence[str],
+    pairs: Sequence[Pair],
+    on_progress: Callable[[float], None] | None,
+    deadline: float | None,
+) -> tuple[list[str], list[str]]:
+    """Let hosts ask for a share of the pairs each; return the words, and who got any answer."""
+    shares = [Share(simulator.folder, index) for index in range(len(seats))]
     askers = []
-    for share, place in zip(shares, places, strict=True):
-        share.write(pairs[share.index :: len(places)])
+    for share, place in zip(shares, seats, strict=True):
+        share.write(pairs[share.index :: len(seats)])
         askers.append(share.start(simulator, place))
-    wait_for(simulator, shares, askers, len(pairs), on_progress)
+    if deadline is None:
+        deadline = time.monotonic() + START_TIMEOUT_S + len(pairs) * QUESTION_TIMEOUT_S
+    wait_for(simulator, shares, askers, deadline, on_progress)
     for asker in askers:
         simulator.children.stop(asker)
-    levels: list[int | None] = [None] * len(pairs)
-    for share in shares:
-        levels[share.index :: len(places)] = share.levels()
-    return levels
+    words = [NO_ANSWER] * len(pairs)
+    heard = []
+    for share, place in zip(shares, seats, strict=True):
+        answers = share.words()
+        words[share.index :: len(seats)] = answers
+        if any(word != NO_ANSWER for word in answers):
+            heard.append(place)
+    return words, heard
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,11 +307,9 @@ class Share:
         command = ["env", f"SIM_HOST={place}", "ibsim-run", *program]
         return simulator.children.start(*command, out=self.log)
 
-    def levels(self) -> list[int | None]:
+    def words(self) -> list[str]:
         """Return the answers, in the order of the questions."""
-        rows = self.said.read_text().splitlines()
-        words = (row.rpartition(",")[2] for row in rows)
-        return [None if word == "-" else int(word) for word in words]
+        return [row.rpartition(",")[2] for row in self.said.read_text().splitlines()]
 
     def bytes_said(self) -> int:
         """Return how long the answers are so far."""
@@ -241,17 +320,16 @@ def wait_for(
     simulator: Simulator,
     shares: Sequence[Share],
     askers: Sequence[subprocess.Popen[bytes]],
-    count: int,
+    deadline: float,
     on_progress: Callable[[float], None] | None,
 ) -> None:
     """Wait until all have their answers; `EnvironmentProblem` if one fails or all take long."""
-    deadline = time.monotonic() + START_TIMEOUT_S + count * QUESTION_TIMEOUT_S
-    # An answer is its question with a comma and a level.
-    size = sum(share.questions.stat().st_size for share in shares) + 2 * count
+    # An answer is its question with a comma and a level of a digit or two.
+    size = sum(share.questions.stat().st_size for share in shares)
     while any(asker.poll() is None for asker in askers):
         simulator.require_running()
         if time.monotonic() > deadline:
-            raise EnvironmentProblem("opensm: its subnet administrator is too slow in answering")
+            raise EnvironmentProblem("opensm: the service levels were not all known in time")
         if on_progress and size:
             on_progress(min(sum(share.bytes_said() for share in shares) / size, 1.0))
         time.sleep(POLL_S)

@@ -7,7 +7,9 @@ says that they are missing.
 from __future__ import annotations
 
 import os
+import re
 import shutil
+import subprocess
 
 from gingham.errors import EnvironmentProblem
 
@@ -20,6 +22,39 @@ PACKAGES = {
     "dump_fts": "infiniband-diags",
     "smpquery": "infiniband-diags",
 }
+
+
+# The option by which a program tells its version; ibsim does so with its usage.
+VERSION_OPTIONS = {"opensm": "--version", "ibsim": "-h", "ibnetdiscover": "-V"}
+VERSION = re.compile(
+    r"^(?:OpenSM|(?:\S*/)?ibsim|\S+ BUILD VERSION:)\s+(?P<version>\d\S*)", re.MULTILINE
+)
+VERSION_TIMEOUT_S = 10.0
+
+
+def versions(*names: str) -> dict[str, str | None]:
+    """Return the version that each program tells; `None` where it tells none in time."""
+    return {name: version_of(name) for name in names if name in VERSION_OPTIONS}
+
+
+def version_of(name: str) -> str | None:
+    """Return the version that a program tells of itself."""
+    program = shutil.which(name, path=search_path())
+    if program is None:
+        return None
+    try:
+        finished = subprocess.run(
+            [program, VERSION_OPTIONS[name]],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=VERSION_TIMEOUT_S,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    match = VERSION.search(f"{finished.stdout}\n{finished.stderr}")
+    return match["version"] if match else None
 
 
 def search_path() -> str:

@@ -5,7 +5,12 @@
     python sa_queries.py QUESTIONS ANSWERS
 
     QUESTIONS: source,destination    LIDs, a pair a line
-    ANSWERS:   source,destination,SL in the same order; "-" for the SL where there is no path
+    ANSWERS:   source,destination,SL in the same order; "-" for the SL where there is no path,
+               "?" where no answer came
+
+Questions and answers travel by the forwarding tables of the subnet. Where these lead to no
+administrator, or not back, no answer comes: after the first question without one, and none
+answered before it, the rest is given up.
 
 It talks management datagrams over `libibumad`, which `ibsim-run` leads to the simulator; on a
 machine with an adapter it would ask the administrator of the real subnet. One question is under
@@ -41,6 +46,8 @@ ASKS_DESTINATION, ASKS_SOURCE, ASKS_PATHS = 1 << 4, 1 << 5, 1 << 12
 
 TIMEOUT_MS = 1000
 TRIES_MAX = 5
+# What stands for the SL.
+NO_PATH, NO_ANSWER = "-", "?"
 
 
 class UmadPort(ctypes.Structure):
@@ -81,15 +88,16 @@ class Administrator:
         self.lid, self.service_level = port.sm_lid, port.sm_sl
         self.transaction = 0
 
-    def service_level_of(self, source: int, destination: int) -> int | None:
-        """Return the SL of the path between two LIDs, or `None` if there is no path."""
+    def word_of(self, source: int, destination: int) -> str:
+        """Return the SL of the path between two LIDs, `NO_PATH` or `NO_ANSWER`."""
         for _ in range(TRIES_MAX):
             self.transaction += 1
             self.send(question(self.transaction, source, destination))
             answer = self.receive()
             if answer is not None:
-                return read_answer(answer, source, destination)
-        raise OSError(f"no answer from the subnet administrator at LID {self.lid}")
+                level = read_answer(answer, source, destination)
+                return NO_PATH if level is None else str(level)
+        return NO_ANSWER
 
     def send(self, datagram: bytes) -> None:
         """Send a datagram to the administrator."""
@@ -146,11 +154,13 @@ def read_answer(datagram: bytes, source: int, destination: int) -> int | None:
 def answer(questions: Path, answers: Path) -> None:
     """Ask for each pair of `questions`."""
     administrator = Administrator()
+    reached = True
     with questions.open() as asked, answers.open("w") as said:
         for line in asked:
             source, destination = map(int, line.split(","))
-            level = administrator.service_level_of(source, destination)
-            said.write(f"{source},{destination},{'-' if level is None else level}\n")
+            word = administrator.word_of(source, destination) if reached else NO_ANSWER
+            reached = reached and (word != NO_ANSWER or said.tell() > 0)
+            said.write(f"{source},{destination},{word}\n")
 
 
 if __name__ == "__main__":

@@ -30,6 +30,7 @@ from gingham.errors import EnvironmentProblem, InputError
 from gingham.fabric import Fabric
 from gingham.opensm import first_ports
 from gingham.opensm.children import Children, Finished, signals_held
+from gingham.opensm.parts import largest_part
 from gingham.opensm.programs import require, search_path
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ def limits(fabric: Fabric) -> list[str]:
 def seat(played: Fabric, host: str | None) -> str:
     """Return how the network file names a host, such as `H-0000400000000000`.
 
-    Without a name it is the first host of the largest connected part.
+    Without a name it is the first host of the connected part with most hosts.
     """
     hosts = [node for node in played.nodes if node.kind == "host"]
     part = largest_part(played) if host is None else {host}
@@ -145,31 +146,6 @@ def with_guids(fabric: Fabric) -> Fabric:
     with scratch_folder() as folder:
         fabric.save(folder / "net.ibnetdiscover")
         return Fabric.load(folder / "net.ibnetdiscover")
-
-
-def largest_part(fabric: Fabric) -> set[str]:
-    """Return the names of the nodes in the largest connected part; the first one of equals."""
-    neighbours: dict[str, list[str]] = {node.name: [] for node in fabric.nodes}
-    for cable in fabric.cables:
-        (one, _), (other, _) = cable.ends
-        neighbours[one].append(other)
-        neighbours[other].append(one)
-    largest: set[str] = set()
-    left = dict.fromkeys(neighbours)
-    while left:
-        part = reached({next(iter(left))}, neighbours)
-        largest = max(largest, part, key=len)
-        left = {name: None for name in left if name not in part}
-    return largest
-
-
-def reached(start: set[str], neighbours: dict[str, list[str]]) -> set[str]:
-    """Return all names that can be reached from `start`."""
-    seen, edge = set(start), set(start)
-    while edge:
-        edge = {other for name in edge for other in neighbours[name]} - seen
-        seen |= edge
-    return seen
 
 
 def wait_until_ready(simulator: Simulator) -> None:

@@ -1,4 +1,13 @@
-"""Lanes by service level and arbitration among lanes: OpenSM's lines, and what ports say."""
+"""Quality of service in the words of real devices: lanes, arbitration, congestion control.
+
+===================  ============================================================
+`conf_lines`         lanes by service level, arbitration: lines of `opensm.conf`
+`load_arbitration`   what ports say of their arbitration
+`congestion_conf`    annex A10 of InfiniBand: lines of `opensm.conf`
+`sonic_commands`     marking thresholds: `WRED_PROFILE` of SONiC switches
+`mlx5_commands`      DCQCN: the files of the driver of mlx5 adapters
+===================  ============================================================
+"""
 
 from __future__ import annotations
 
@@ -10,12 +19,24 @@ from typing import TYPE_CHECKING
 from gingham._files import require_file
 from gingham._native import load_arbitration as load_rows
 from gingham._native import qos_conf
+from gingham.qos._ethernet import mlx5_commands, sonic_commands
+from gingham.qos._infiniband import congestion_conf
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     # Lane, and weight in units of 64 bytes.
     Slot = tuple[int, int]
+
+
+__all__ = [
+    "Arbitration",
+    "conf_lines",
+    "congestion_conf",
+    "load_arbitration",
+    "mlx5_commands",
+    "sonic_commands",
+]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,67 @@
+"""Single failures as `gingham opensm compare --each` prints them, and what engines make of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gingham.cli._output import print_prose, print_table
+from gingham.opensm.failures import WORST
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from gingham.opensm.comparison import EngineRow
+    from gingham.opensm.failures import Failure
+
+
+def print_failures(failures: Sequence[Failure]) -> None:
+    """Print the worst failures, and how the others compare."""
+    columns = ["without", "cut", "lost", "bound", "deadlock"]
+    title = f"The worst of {len(failures):,} single failures, with our up-down"
+    worst = failures[:WORST]
+    print_table(title, columns, map(cells, worst), numbers=columns[1:4])
+    rest = failures[WORST:]
+    if rest:
+        unproved = sum(not failure.deadlock_free_between_hosts for failure in rest)
+        proof = f"{unproved:,} of them can deadlock" if unproved else "all free between hosts"
+        lost = max(failure.lost_pairs for failure in rest)
+        print_prose(f"the other {len(rest):,} lose at most {lost:,} pairs, {proof}")
+
+
+def cells(failure: Failure) -> list[str]:
+    """Return a failure as a person reads it."""
+    proof = "hosts free" if failure.deadlock_free_between_hosts else "can deadlock"
+    return [
+        failure.name,
+        f"{failure.cut_pairs:,}",
+        f"{failure.lost_pairs:,}",
+        "" if failure.bound is None else f"{failure.bound:.3f}",
+        "free" if failure.deadlock_free else proof,
+    ]
+
+
+def print_engines_after(after: Sequence[Sequence[EngineRow]]) -> None:
+    """Print what each engine makes of the worst failures."""
+    columns = ["engine", "ran", "free", "hosts free", "bound", "bandwidth", "lost"]
+    title = f"OpenSM after each of the {len(after)} worst: how often, and the lowest and most"
+    print_table(title, columns, engine_rows(after), numbers=columns[1:])
+
+
+def engine_rows(after: Sequence[Sequence[EngineRow]]) -> Iterator[list[str]]:
+    """Return a row for each engine."""
+    for engine in dict.fromkeys(row.engine for rows in after for row in rows):
+        found = [row for rows in after for row in rows if row.engine == engine and row.facts]
+        bounds = [row.facts["all_to_all"]["load"] for row in found if row.facts["all_to_all"]]
+        shares = [row.facts["bisection"]["bandwidth"] for row in found if row.facts["bisection"]]
+        counts = (
+            sum(row.ran == engine for row in found),
+            sum(row.facts["deadlock_free"] for row in found),
+            sum(row.facts["deadlock_free_between_hosts"] for row in found),
+        )
+        yield [
+            engine,
+            *(f"{count} of {len(after)}" for count in counts),
+            f"{min(bounds):.3f}" if bounds else "",
+            f"{min(shares):.3f}" if shares else "",
+            f"{max(row.facts['lost_pairs'] for row in found):,}" if found else "",
+        ]

@@ -1,0 +1,135 @@
+"""Congestion settings of a scenario, as numbers: what the exports have in common."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal
+from typing import TYPE_CHECKING, Any
+
+from gingham.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from gingham.scenario import Scenario
+
+QUANTITY = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z/]+)\s*")
+PREFIXES = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+# Base units: bytes, microseconds, bits a second.
+UNITS = {
+    **{f"{prefix}B": Decimal(size) for prefix, size in PREFIXES.items()},
+    "KiB": Decimal(1 << 10),
+    "MiB": Decimal(1 << 20),
+    "GiB": Decimal(1 << 30),
+    "ps": Decimal("1e-6"),
+    "ns": Decimal("1e-3"),
+    "us": Decimal(1),
+    "ms": Decimal(1000),
+    "s": Decimal(1000_000),
+    **{f"{prefix}bit/s": Decimal(size) for prefix, size in PREFIXES.items()},
+    **{f"{prefix}B/s": Decimal(size) * 8 for prefix, size in PREFIXES.items()},
+}
+# The rate of a link is in the name of a preset of Ethernet.
+ROCE = re.compile(r"roce-(\d+)")
+
+
+def number(text: str) -> Decimal:
+    """Return a quantity in its base unit: bytes, microseconds, bits a second.
+
+    >>> number("50 kB"), number("55 us"), number("12.5 GB/s") == number("100 Gbit/s")
+    (Decimal('50000'), Decimal('55'), True)
+    """
+    match = QUANTITY.fullmatch(text)
+    if match is None or match[2] not in UNITS:
+        raise InputError(f'"{text}" is no size, time or rate', expected=sorted(UNITS))
+    return Decimal(match[1]) * UNITS[match[2]]
+
+
+def whole(value: Decimal) -> int:
+    """Return the nearest whole number."""
+    return int(value.to_integral_value(ROUND_HALF_UP))
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """How one traffic class responds to marks."""
+
+    # Where its parameters stand, such as `traffic.0.window.response.becn`.
+    key: str
+    name: str
+    service_level: int
+    parameters: Mapping[str, Any]
+    # Time between notifications of a flow in microseconds; `None` where each answer has its mark.
+    notification_us: Decimal | None
+    # The share of its link at which the class sends at most; `None` for all of it.
+    pace: Any
+    # Packets under way; `None` without a limit.
+    window_packets: int | None
+
+
+def marking_of(scenario: Scenario, kind: str) -> Mapping[str, Any] | None:
+    """Return the parameters of a marking policy, if switches mark by it."""
+    marking = scenario.resolved()["network"]["marking"]
+    if marking == kind:
+        return {}
+    return marking[kind] if isinstance(marking, dict) and kind in marking else None
+
+
+def responses_of(scenario: Scenario, kind: str) -> list[Response]:
+    """Return the traffic classes that respond to marks in one way."""
+    return [found for found in every_response(scenario) if found.name == kind]
+
+
+def every_response(scenario: Scenario) -> Iterator[Response]:
+    """Return how each traffic class responds that does."""
+    for index, entry in enumerate(scenario.resolved()["traffic"]):
+        window = entry["window"]
+        response = window["response"] if window else None
+        if not response:
+            continue
+        name, parameters = (
+            (response, {}) if isinstance(response, str) else next(iter(response.items()))
+        )
+        answered = window["answered"]
+        marked = answered.get("marked") if isinstance(answered, dict) else None
+        yield Response(
+            f"traffic.{index}.window.response.{name}",
+            name,
+            entry["service_level"] or 0,
+            parameters or {},
+            number(marked) if marked else None,
+            entry["pace"],
+            window["packets"],
+        )
+
+
+def link_rate_of(scenario: Scenario) -> Decimal:
+    """Return the rate of the links in bits a second: the scenario's, or that of its preset.
+
+    `InputError` if neither says it.
+    """
+    network = scenario.resolved()["network"]
+    if network["link_rate"]:
+        return number(network["link_rate"])
+    match = ROCE.fullmatch(network["preset"] or "")
+    if match is None:
+        scenario.refuse(
+            "network.link_rate",
+            "the defaults of congestion control depend on the rate of the links: give it, such as "
+            '"400 Gbit/s"',
+        )
+    return Decimal(match[1]) * 10**9
+
+
+def the_only(scenario: Scenario, found: list[Response], why: str) -> Response:
+    """Return the response that all classes share; refuse the first that differs."""
+    for other in found[1:]:
+        if other.parameters != found[0].parameters:
+            scenario.refuse(other.key, why)
+    return found[0]
+
+
+def comment(*sentences: str) -> str:
+    """Return sentences as lines of comment."""
+    return "".join(f"# {sentence}\n" for sentence in sentences)
