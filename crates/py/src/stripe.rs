@@ -33,9 +33,10 @@ impl StripeSimulation {
     /// run has come; raises `InputError` where simulated time stands still.
     fn advance<'py>(&mut self, py: Python<'py>, events_max: u64) -> PyResult<Bound<'py, PyAny>> {
         let progress = py.detach(|| self.run.advance(events_max));
-        let Progress { fraction, now_ps, delivered, under_way, done } = progress.map_err(|stuck| {
-            error::input(py, &self.source.refuse(&stuck.key(), stuck.to_string()))
-        })?;
+        let Progress { fraction, now_ps, delivered, under_way, done } =
+            progress.map_err(|stuck| {
+                error::input(py, &self.source.refuse(&stuck.key(), stuck.to_string()))
+            })?;
         (fraction, now_ps, delivered, under_way, done).into_bound_py_any(py)
     }
 

@@ -2,8 +2,8 @@
 
 use crate::plan::{Plan, Reception};
 use crate::scenario::{
-    Channel, Control, Order, Quanta, Repair, Reports, Restore, Rule, ScenarioSource, Scheduler, Send, Sizes,
-    Tells,
+    Channel, Control, Order, Quanta, Repair, Reports, Restore, Rule, ScenarioSource, Scheduler,
+    Send, Sizes, Tells,
 };
 use core::num::NonZeroU8;
 use core::time::Duration;
@@ -105,8 +105,7 @@ pub(super) fn check(source: &ScenarioSource, reception: Reception) -> Result<(),
                        `stripe.markers.send = true`";
         return Err(source.refuse(key, message));
     }
-    let tags =
-        [("stripe.repair", is_repaired), ("stripe.restore", stripe.restore.is_some())];
+    let tags = [("stripe.repair", is_repaired), ("stripe.restore", stripe.restore.is_some())];
     if let Some((key, _)) = tags.iter().find(|(_, asked)| *asked && !source.scenario.has_tags()) {
         let message = "only where packets carry tags: set `stripe.guaranteed = true`, or `stripe.order = \"free\"`";
         return Err(source.refuse(key, message));
@@ -291,8 +290,7 @@ pub(super) fn receiver(source: &ScenarioSource) -> Result<ReceiverOptions, Input
     let reports = stripe.reports.or_else(|| source.scenario.is_held_back().then(Reports::default));
     let reports = reports.map(|reports| report_plan(source, reports)).transpose()?;
     let guaranteed = source.scenario.has_tags().then(|| -> Result<_, InputError> {
-        let repair =
-            source.scenario.repair().map(|repair| requests(source, repair)).transpose()?;
+        let repair = source.scenario.repair().map(|repair| requests(source, repair)).transpose()?;
         Ok(Guarantee { repair })
     });
     // A round by itself is behind what the receiver knows as often as it is not.

@@ -72,7 +72,9 @@ fn binds(
     }
     if source.packets_refused > source.packets_dropped_before.max(lost) {
         let refused = source.packets_refused;
-        return format!("a full queue before the sender, {refused} packets refused (`entry.limit`)");
+        return format!(
+            "a full queue before the sender, {refused} packets refused (`entry.limit`)"
+        );
     }
     if source.packets_dropped_before >= lost && source.packets_dropped_before > 0 {
         let dropped = source.packets_dropped_before;

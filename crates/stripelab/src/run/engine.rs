@@ -22,8 +22,8 @@ use crate::traffic::{Packet, Source, Turn};
 use gingham_kernel::{Rate, Time, Wheel};
 use gingham_results::real;
 use std::collections::VecDeque;
-use steps::Steps;
 pub use steps::NoProgress;
+use steps::Steps;
 
 /// How far a run has come.
 #[derive(Clone, Copy, PartialEq, Debug)]

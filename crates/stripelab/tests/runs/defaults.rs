@@ -3,9 +3,9 @@
 use gingham_entry::FqCodelPlan;
 use gingham_stripe::{Controlled, SenderOptions};
 use gingham_stripe_udp::StripingPlan;
+use gingham_stripelab::compile;
 use gingham_stripelab::plan::{EntryPlan, Follows, Plan};
 use gingham_stripelab::scenario::{Overrides, ScenarioSource};
-use gingham_stripelab::compile;
 use std::path::Path;
 
 fn plan(stripe: &str) -> Plan {

@@ -95,7 +95,10 @@ fn a_sparse_flow_hardly_waits_behind_others() {
 #[test]
 fn what_makes_no_sense_is_refused_by_its_key() {
     for (entry, message) in [
-        ("entry = { queue = \"fifo\", target = \"5 ms\" }", "`entry.target`: plays no part in one queue"),
+        (
+            "entry = { queue = \"fifo\", target = \"5 ms\" }",
+            "`entry.target`: plays no part in one queue",
+        ),
         ("entry = { queue = \"fifo\", ecn = false }", "`entry.ecn`: plays no part in one queue"),
         ("entry.limit = \"1499 B\"", "`entry.limit`: expected at least"),
         (

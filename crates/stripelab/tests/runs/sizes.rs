@@ -73,7 +73,8 @@ fn a_source_whose_packets_fit_nowhere_waits() {
 /// All packets of a list come at one instant; the limit is far below their number.
 #[test]
 fn simulated_time_that_stands_still_is_an_error() {
-    let text = "stop.time = \"1 s\"\nstripe.order = \"strict\"\n[[channel]]\nrate = \"30 Mbit/s\"\n";
+    let text =
+        "stop.time = \"1 s\"\nstripe.order = \"strict\"\n[[channel]]\nrate = \"30 Mbit/s\"\n";
     let source = ScenarioSource::parse("s.toml", text, Path::new("."), &Overrides::default())
         .expect("it can be read");
     let mut compiled = compile(&source).expect("it can be run");
