@@ -44,20 +44,24 @@ impl FqCodelPlan {
     pub const FLOWS: u32 = 1_024;
     /// RFC 8290, section 5.2.3.
     pub const LIMIT_PACKETS: u32 = 10_240;
-}
 
-impl Default for FqCodelPlan {
-    fn default() -> Self {
-        let codel = CoDelPlan::default();
+    /// The defaults for packets of at most `longest_bytes` bytes.
+    pub fn of_packets(longest_bytes: u32) -> Self {
         Self {
-            codel,
+            codel: CoDelPlan { longest_bytes, ..CoDelPlan::default() },
             flows: Self::FLOWS,
-            quantum_bytes: codel.longest_bytes,
-            limit_bytes: u64::from(Self::LIMIT_PACKETS) * u64::from(codel.longest_bytes),
+            quantum_bytes: longest_bytes,
+            limit_bytes: u64::from(Self::LIMIT_PACKETS) * u64::from(longest_bytes),
             limit_packets: Self::LIMIT_PACKETS,
             ecn: true,
             seed: 0,
         }
+    }
+}
+
+impl Default for FqCodelPlan {
+    fn default() -> Self {
+        Self::of_packets(CoDelPlan::default().longest_bytes)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Runs of a stripe.
 
+use gingham_stripelab::scenario::ScenarioSource;
 use gingham_stripelab::{Progress, Run, compile, result_tables, scenario_schema, summary_schema};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
@@ -14,6 +15,8 @@ use crate::{error, json as convert};
 #[derive(Debug)]
 pub(crate) struct StripeSimulation {
     run: Run,
+    /// For errors of the run: they name the line of a key.
+    source: ScenarioSource,
 }
 
 #[pymethods]
@@ -23,14 +26,17 @@ impl StripeSimulation {
     fn new(py: Python<'_>, scenario: &StripeScenario) -> PyResult<Self> {
         let compiled = py.detach(|| compile(&scenario.inner));
         let compiled = compiled.map_err(|refused| error::input(py, &refused))?;
-        Ok(Self { run: Run::new(compiled) })
+        Ok(Self { run: Run::new(compiled), source: scenario.inner.clone() })
     }
 
-    /// Simulates at most `events_max` events, without the interpreter's lock. Returns how far the
-    /// run has come.
+    /// Simulates at most `events_max` steps, without the interpreter's lock. Returns how far the
+    /// run has come; raises `InputError` where simulated time stands still.
     fn advance<'py>(&mut self, py: Python<'py>, events_max: u64) -> PyResult<Bound<'py, PyAny>> {
+        let progress = py.detach(|| self.run.advance(events_max));
         let Progress { fraction, now_ps, delivered, under_way, done } =
-            py.detach(|| self.run.advance(events_max));
+            progress.map_err(|stuck| {
+                error::input(py, &self.source.refuse(&stuck.key(), stuck.to_string()))
+            })?;
         (fraction, now_ps, delivered, under_way, done).into_bound_py_any(py)
     }
 

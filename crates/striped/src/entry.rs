@@ -43,12 +43,7 @@ impl Entry {
     /// For packets of at most this length, and so many bytes before each, which go outside with this
     /// DSCP. The hash has a random key, so that nobody can choose flows that meet.
     pub(crate) fn new(longest_bytes: u32, prefix_bytes: usize, dscp: Dscp) -> Self {
-        let plan = FqCodelPlan {
-            codel: CoDelPlan { longest_bytes, ..CoDelPlan::default() },
-            quantum_bytes: longest_bytes,
-            limit_bytes: u64::from(FqCodelPlan::LIMIT_PACKETS) * u64::from(longest_bytes),
-            ..FqCodelPlan::default()
-        };
+        let plan = FqCodelPlan::of_packets(longest_bytes);
         let hasher = RandomState::new();
         Self {
             plan,

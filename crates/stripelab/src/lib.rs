@@ -19,12 +19,12 @@ mod run;
 pub mod scenario;
 mod traffic;
 
-pub use compile::{Compiled, compile};
+pub use compile::{Alone, Compiled, compile};
 pub use record::{
     ChannelSummary, PercentileSummary, Record, SourceSummary, Verdict, result_tables,
     summary_schema,
 };
-pub use run::{Progress, Run};
+pub use run::{NoProgress, Progress, Run};
 
 /// JSON Schema of scenarios.
 pub fn scenario_schema() -> serde_json::Value {

@@ -52,6 +52,8 @@ pub struct Plan {
     pub packets_max: usize,
     /// Percentiles of the delay that are asked for.
     pub percentiles: Vec<f64>,
+    /// Steps at one instant after which the run fails: simulated time stands still.
+    pub steps_max: u64,
 }
 
 /// The queue before the sender.
@@ -66,9 +68,18 @@ pub enum EntryPlan {
     FqCodel {
         /// Its parameters.
         plan: FqCodelPlan,
-        /// Whether its target follows the round trip of the longest channel.
-        follows: bool,
+        /// Which of its times follow the round trip of the longest channel.
+        follows: Follows,
     },
+}
+
+/// Which times of CoDel follow the round trip of the longest channel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Follows {
+    /// The target.
+    pub target: bool,
+    /// The interval.
+    pub interval: bool,
 }
 
 impl EntryPlan {
@@ -230,6 +241,15 @@ pub enum Lengths {
 }
 
 impl Lengths {
+    /// The shortest.
+    pub fn shortest_bytes(&self) -> u32 {
+        match self {
+            Self::InTurn(lengths) => lengths.iter().copied().min().unwrap_or_default(),
+            Self::Mixture(parts) => parts.iter().map(|(length, _)| *length).min().unwrap_or(0),
+            Self::Uniform(from, _) => *from,
+        }
+    }
+
     /// The longest.
     pub fn longest_bytes(&self) -> u32 {
         match self {

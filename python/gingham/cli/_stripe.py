@@ -88,7 +88,7 @@ def stripe_command(
       gingham stripe stripe --set channel.1.loss=0.01 --set stripe.reception=none
       gingham stripe stripe-untold --plot untold.png
       gingham stripe stripe-rounds --draw rounds.png
-      gingham stripe stripe-lossy --set stripe.repair={} -o runs/repaired --json
+      gingham stripe stripe-lossy --set stripe.repair.tries=0 -o runs/unrepaired --json
     """
     pictures = [picture for picture in (plot, draw) if picture]
     for picture in pictures:
@@ -228,6 +228,11 @@ def facts(numbers: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "lost", f"{lost:,} of {numbers['packets_sent']:,} packets{mended}"
     if numbers["packets_refused"]:
         yield "refused", f"{numbers['packets_refused']:,} packets before the sender"
+    if numbers["best_channel_multiple"] is not None:
+        best = rate_text(numbers["best_channel_alone_bits_per_s"])
+        multiple = f"{numbers['best_channel_multiple']:.3g}"
+        name = numbers["best_channel_alone"]
+        yield "best", f"channel {name} alone {best}; the pipe has {multiple} times that"
     if numbers["delay_mean_ns"] is not None:
         longest = time_text(numbers["delay_max_ns"])
         yield "delay", f"{time_text(numbers['delay_mean_ns'])} mean, {longest} at the most"

@@ -173,7 +173,7 @@ fn policer(
     let Some(given) = channel.policer else { return Ok(None) };
     let scenario = &place.source.scenario;
     let has_header = scenario.has_tags() || scenario.stripe.reception == Reception::SequenceNumbers;
-    let header_bytes = if has_header && scenario.stripe.repair.is_some() {
+    let header_bytes = if has_header && scenario.repair().is_some() {
         TAG_BYTES_MAX
     } else if has_header {
         TAG_BYTES

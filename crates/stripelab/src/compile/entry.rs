@@ -1,8 +1,8 @@
 //! What waits before the sender.
 
-use crate::plan::EntryPlan;
+use crate::plan::{EntryPlan, Follows};
 use crate::scenario::{Entry, EntryQueue, ScenarioSource};
-use gingham_entry::{CoDelPlan, FqCodelPlan};
+use gingham_entry::FqCodelPlan;
 use gingham_input::InputError;
 use gingham_kernel::{Bytes, Span};
 
@@ -31,22 +31,21 @@ pub(super) fn entry(source: &ScenarioSource, longest_bytes: u32) -> Result<Entry
     if !(1..=FLOWS_MAX).contains(&entry.flows) {
         return Err(source.refuse("entry.flows", format!("expected 1 to {FLOWS_MAX} flows")));
     }
-    let target = entry.target.map(|target| span_ns(source, "entry.target", target)).transpose()?;
-    let codel = CoDelPlan {
-        target_ns: target.unwrap_or(CoDelPlan::TARGET_NS),
-        interval_ns: span_ns(source, "entry.interval", entry.interval)?,
-        longest_bytes,
-    };
-    let plan = FqCodelPlan {
-        codel,
+    let mut plan = FqCodelPlan {
         flows: entry.flows,
-        quantum_bytes: longest_bytes,
         limit_bytes: limit.0,
-        limit_packets,
         ecn: entry.ecn,
         seed: source.scenario.seed,
+        ..FqCodelPlan::of_packets(longest_bytes)
     };
-    Ok(EntryPlan::FqCodel { plan, follows: target.is_none() })
+    let given = |key, span: Option<Span>| span.map(|span| span_ns(source, key, span)).transpose();
+    let target = given("entry.target", entry.target)?;
+    let interval = given("entry.interval", entry.interval)?;
+    let codel = &mut plan.codel;
+    codel.target_ns = target.unwrap_or(codel.target_ns);
+    codel.interval_ns = interval.unwrap_or(codel.interval_ns);
+    let follows = Follows { target: target.is_none(), interval: interval.is_none() };
+    Ok(EntryPlan::FqCodel { plan, follows })
 }
 
 /// Whether one queue is told what only queues by flow have.

@@ -1,10 +1,13 @@
 //! From a scenario to the plan of its run; whatever makes no sense is refused with line and key.
 
+mod alone;
 mod channels;
 mod entry;
 mod options;
 mod sources;
 mod spreading;
+
+pub use alone::Alone;
 
 use crate::plan::{Plan, Reception, Spread};
 use crate::scenario::{Reception as Wanted, ScenarioSource, Tells};
@@ -17,6 +20,9 @@ const STEPS: u64 = 200;
 const STEPS_MAX: u64 = 100_000;
 /// Rows of the tables of events and of packets at the most.
 const ROWS_MAX: u64 = 50_000_000;
+/// Steps at one instant at the most. The longest queue that a sender sees is filled in fewer; a loop
+/// takes some seconds to reach it.
+const STEPS_AT_ONE_INSTANT: u64 = 20_000_000;
 /// The longest run: a day.
 const TIME_PS_MAX: u64 = 24 * 60 * 60 * 1_000_000_000_000;
 
@@ -29,10 +35,18 @@ pub struct Compiled {
     pub files: Vec<FileRead>,
     /// What was decided and could surprise.
     pub notes: Vec<String>,
+    /// What the pipe is compared with, where a transport is over several channels.
+    pub alone: Option<Alone>,
 }
 
 /// Compiles a scenario.
 pub fn compile(source: &ScenarioSource) -> Result<Compiled, InputError> {
+    let compiled = compile_one(source)?;
+    let alone = alone::alone(source, &compiled.plan);
+    Ok(Compiled { alone, ..compiled })
+}
+
+fn compile_one(source: &ScenarioSource) -> Result<Compiled, InputError> {
     let scenario = &source.scenario;
     let longest_bytes =
         channels::bytes(source, "stripe.longest_packet", scenario.stripe.longest_packet.0)?;
@@ -62,6 +76,7 @@ pub fn compile(source: &ScenarioSource) -> Result<Compiled, InputError> {
         events_max: rows(source, "measure.events", scenario.measure.events)?,
         packets_max: rows(source, "measure.packets", scenario.measure.packets)?,
         percentiles: percentiles(source)?,
+        steps_max: STEPS_AT_ONE_INSTANT,
         links,
         spread,
         reception,
@@ -71,7 +86,7 @@ pub fn compile(source: &ScenarioSource) -> Result<Compiled, InputError> {
     options::check_room(source, &plan)?;
     check_backlogged(source, &plan)?;
     let notes = spreading::notes(source, &plan);
-    Ok(Compiled { plan, files, notes })
+    Ok(Compiled { plan, files, notes, alone: None })
 }
 
 fn reception(source: &ScenarioSource, spread: &Spread) -> Result<Reception, InputError> {

@@ -2,8 +2,8 @@
 
 use crate::plan::{Plan, Reception};
 use crate::scenario::{
-    Channel, Control, Order, Quanta, Repair, Reports, Rule, ScenarioSource, Scheduler, Send, Sizes,
-    Tells,
+    Channel, Control, Order, Quanta, Repair, Reports, Restore, Rule, ScenarioSource, Scheduler,
+    Send, Sizes, Tells,
 };
 use core::num::NonZeroU8;
 use core::time::Duration;
@@ -15,6 +15,8 @@ use gingham_stripe::{
     SharePlan, SizePlan, TAG_BYTES_MAX, Thousandths,
 };
 
+/// Packets that wait on a channel that was seen to reorder, as in the daemon.
+const RESTORED_PACKETS: usize = 2_048;
 /// Buffers have room for this many packets at the most.
 const PACKETS_MAX: u64 = 1 << 20;
 
@@ -72,7 +74,7 @@ pub(super) fn check_policies(source: &ScenarioSource) -> Result<(), InputError> 
                 "channels take turns where `stripe.order` is \"strict\": leave it out, or set \
                  `stripe.order = \"free\"`"
             }
-            Send::Redundant if scenario.stripe.repair.is_none() => {
+            Send::Redundant if scenario.repair().is_none() => {
                 "there is no copy of what is never sent again: leave it out, or set `stripe.repair = {}`"
             }
             _ => continue,
@@ -85,12 +87,13 @@ pub(super) fn check_policies(source: &ScenarioSource) -> Result<(), InputError> 
 /// Whether what the protocol alone can do is asked of it.
 pub(super) fn check(source: &ScenarioSource, reception: Reception) -> Result<(), InputError> {
     let stripe = &source.scenario.stripe;
+    let is_repaired = source.scenario.repair().is_some();
     let asked = [
         ("stripe.quanta", stripe.quanta == Quanta::Follow),
         ("stripe.window", stripe.window),
         ("stripe.credits", stripe.credits),
         ("stripe.guaranteed", stripe.guaranteed),
-        ("stripe.repair", stripe.repair.is_some()),
+        ("stripe.repair", is_repaired),
         ("stripe.sizes", stripe.sizes.is_some()),
         ("stripe.restore", stripe.restore.is_some()),
         ("stripe.resets", !stripe.resets.is_empty()),
@@ -102,8 +105,7 @@ pub(super) fn check(source: &ScenarioSource, reception: Reception) -> Result<(),
                        `stripe.markers.send = true`";
         return Err(source.refuse(key, message));
     }
-    let tags =
-        [("stripe.repair", stripe.repair.is_some()), ("stripe.restore", stripe.restore.is_some())];
+    let tags = [("stripe.repair", is_repaired), ("stripe.restore", stripe.restore.is_some())];
     if let Some((key, _)) = tags.iter().find(|(_, asked)| *asked && !source.scenario.has_tags()) {
         let message = "only where packets carry tags: set `stripe.guaranteed = true`, or `stripe.order = \"free\"`";
         return Err(source.refuse(key, message));
@@ -130,7 +132,7 @@ pub(super) fn check_room(source: &ScenarioSource, plan: &Plan) -> Result<(), Inp
     let channels = plan.links.len() as u64;
     let stripe = &source.scenario.stripe;
     let rooms = [
-        ("stripe.repair.packets", stripe.repair.map_or(0, |repair| repair.packets)),
+        ("stripe.repair.packets", source.scenario.repair().map_or(0, |repair| repair.packets)),
         ("stripe.restore.packets", stripe.restore.map_or(0, |restore| restore.packets)),
     ];
     match rooms.iter().find(|(_, packets)| packets * channels > PACKETS_MAX) {
@@ -143,9 +145,17 @@ pub(super) fn check_room(source: &ScenarioSource, plan: &Plan) -> Result<(), Inp
     }
 }
 
-/// How channels that reorder are put in order.
+/// How channels that reorder are put in order. Where the order is free and nothing is said, as in
+/// the daemon: a packet waits only on channels that were seen to reorder.
 pub(super) fn restore(source: &ScenarioSource) -> Result<Option<OrderOptions>, InputError> {
-    let Some(restore) = source.scenario.stripe.restore else { return Ok(None) };
+    let Some(restore) = source.scenario.stripe.restore else {
+        let adaptive = OrderOptions {
+            wait: Duration::from_nanos(Restore::default().wait.as_ps() / 1_000),
+            packets_max: RESTORED_PACKETS,
+            adapts: true,
+        };
+        return Ok((source.scenario.order() == Order::Free).then_some(adaptive));
+    };
     Ok(Some(OrderOptions {
         wait: some_time(source, "stripe.restore.wait", restore.wait)?,
         packets_max: packets(source, "stripe.restore.packets", restore.packets)?,
@@ -167,11 +177,7 @@ pub(super) fn sender(
     channels: usize,
 ) -> Result<SenderOptions, InputError> {
     let stripe = &source.scenario.stripe;
-    let repair = stripe.repair.map(|repair| -> Result<_, InputError> {
-        if repair.tries == 0 {
-            let message = "expected at least 1; without `stripe.repair` nothing is sent again";
-            return Err(source.refuse("stripe.repair.tries", message));
-        }
+    let repair = source.scenario.repair().map(|repair| -> Result<_, InputError> {
         let packets = packets(source, "stripe.repair.packets", repair.packets)?;
         Ok(RepairPlan { packets, tries_max: repair.tries })
     });
@@ -284,7 +290,7 @@ pub(super) fn receiver(source: &ScenarioSource) -> Result<ReceiverOptions, Input
     let reports = stripe.reports.or_else(|| source.scenario.is_held_back().then(Reports::default));
     let reports = reports.map(|reports| report_plan(source, reports)).transpose()?;
     let guaranteed = source.scenario.has_tags().then(|| -> Result<_, InputError> {
-        let repair = stripe.repair.map(|repair| requests(source, repair)).transpose()?;
+        let repair = source.scenario.repair().map(|repair| requests(source, repair)).transpose()?;
         Ok(Guarantee { repair })
     });
     // A round by itself is behind what the receiver knows as often as it is not.

@@ -2,6 +2,7 @@
 //!
 //! Invariant: every number of the summary is one of what was counted, in the unit of its name.
 
+mod alone;
 mod channels;
 mod pipe;
 mod rates;
@@ -21,9 +22,15 @@ use gingham_results::Table;
 
 impl Record {
     /// The record of a run, or its summary alone.
-    pub(crate) fn new(compiled: &Compiled, engine: &Engine, with_tables: bool) -> Self {
+    pub(crate) fn new(
+        compiled: &Compiled,
+        engine: &Engine,
+        alone: Option<&Engine>,
+        with_tables: bool,
+    ) -> Self {
         let mut record = pipe::record(compiled, engine);
         (record.verdict, record.verdict_reason) = verdict::of(engine, &record);
+        alone::compare(&mut record, compiled, alone);
         if with_tables {
             record.tables = tables(compiled, engine, &record);
         }

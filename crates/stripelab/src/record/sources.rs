@@ -60,6 +60,10 @@ pub struct SourceSummary {
     /// Of a transport that reads marks: times that one reduced its window.
     #[schemars(extend("x-unit" = "events"))]
     pub marks_heeded: Option<u64>,
+    /// Of a transport: how often its receiver's window was full (`window` of its kind) when it
+    /// stopped sending, as a share; the congestion window kept it back otherwise.
+    #[schemars(extend("x-unit" = "1"))]
+    pub receive_window_share: Option<f64>,
     /// Of a transport: its window at the end, in bytes.
     #[schemars(extend("x-unit" = "B"))]
     pub window_bytes: Option<u64>,
@@ -91,6 +95,8 @@ pub(super) fn summaries(compiled: &Compiled, engine: &Engine) -> Vec<SourceSumma
             fast_recoveries: counts.map(|counts| counts.fast_recoveries),
             timeouts: counts.map(|counts| counts.timeouts),
             marks_heeded: counts.map(|counts| counts.marks_heeded),
+            receive_window_share: counts
+                .and_then(|counts| share(counts.stops_at_receiver, counts.stops)),
             window_bytes: transport.map(crate::traffic::Transport::window_bytes),
         }
     };

@@ -104,6 +104,13 @@ pub struct Record {
     pub recovery_mean_ns: Option<u64>,
     /// The longest of these.
     pub recovery_max_ns: Option<u64>,
+    /// Name of the channel that carries most by itself, where a transport is over several. The same
+    /// sources and seed are run over it alone.
+    pub best_channel_alone: Option<String>,
+    /// Sum of the goodputs of all sources over that channel alone, in bits per second.
+    pub best_channel_alone_bits_per_s: Option<f64>,
+    /// Sum of the goodputs of all sources over all channels, as a multiple of that.
+    pub best_channel_multiple: Option<f64>,
     /// By channel.
     pub channels: Vec<ChannelSummary>,
     /// By source.

@@ -20,6 +20,11 @@ pub(super) fn of(engine: &Engine, record: &Record) -> (Verdict, String) {
         let reason = "no source gave a packet; look at the sources' `start` and `stop`";
         return (Verdict::Stalled, reason.to_owned());
     }
+    if record.packets_delivered == 0 && record.packets_dropped_before == record.packets_offered {
+        let reason = "every packet is longer than what the channels pass, as probes found; look at \
+                      the sources' `packets`, the channels' `mtus` and `stripe.sizes`";
+        return (Verdict::Stalled, reason.to_owned());
+    }
     if record.packets_delivered == 0 {
         let reason = "nothing was delivered; look at the channels' `delay`, `loss` and `outages`";
         return (Verdict::Stalled, reason.to_owned());

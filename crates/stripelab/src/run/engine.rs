@@ -8,6 +8,7 @@
 
 mod giving;
 mod sending;
+mod steps;
 
 use super::entry::Entry;
 use super::event::{Event, Slots};
@@ -21,6 +22,8 @@ use crate::traffic::{Packet, Source, Turn};
 use gingham_kernel::{Rate, Time, Wheel};
 use gingham_results::real;
 use std::collections::VecDeque;
+pub use steps::NoProgress;
+use steps::Steps;
 
 /// How far a run has come.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -44,6 +47,9 @@ pub(crate) struct Engine {
     stop: Time,
     end: Time,
     done: bool,
+    steps: Steps,
+    /// Whether the pump was interrupted and goes on before the next event.
+    is_pumping: bool,
     wheel: Wheel<Event>,
     slots: Slots,
     links: Vec<Link>,
@@ -76,6 +82,8 @@ impl Engine {
             stop: plan.stop,
             end: plan.end,
             done: false,
+            steps: Steps::new(plan.steps_max),
+            is_pumping: false,
             wheel: Wheel::new(),
             slots: Slots::default(),
             links: plan.links.iter().map(|link| Link::new(link, plan.seed)).collect(),
@@ -115,21 +123,33 @@ impl Engine {
         self.pump();
     }
 
-    /// Handles at most so many events; tells whether there is nothing left to do.
-    pub(crate) fn advance(&mut self, events_max: u64) -> bool {
-        for _ in 0..events_max {
-            if self.done {
-                break;
+    /// Takes at most `steps_max` steps: events, and packets that the sender is offered. Returns
+    /// whether there is nothing left to do; fails if simulated time stands still.
+    pub(crate) fn advance(&mut self, steps_max: u64) -> Result<bool, NoProgress> {
+        self.steps.allow(steps_max);
+        while !self.done && self.steps.are_left() {
+            if self.steps.is_stuck() {
+                return Err(self.steps.no_progress(self.now));
             }
-            match self.wheel.pop() {
-                Some((at, event)) if at <= self.end.as_ps() && !self.is_over(at) => {
-                    self.now = Time::from_ps(at);
-                    self.handle(event);
-                }
-                _ => self.done = true,
+            if self.is_pumping {
+                self.pump();
+            } else {
+                self.handle_next();
             }
         }
-        self.done
+        Ok(self.done)
+    }
+
+    fn handle_next(&mut self) {
+        match self.wheel.pop() {
+            Some((at, event)) if at <= self.end.as_ps() && !self.is_over(at) => {
+                let at = Time::from_ps(at);
+                self.steps.take(at > self.now);
+                self.now = at;
+                self.handle(event);
+            }
+            _ => self.done = true,
+        }
     }
 
     /// Whether sources have stopped and nothing is under way any more.

@@ -4,7 +4,7 @@
 
 use super::sending::{SendingEnd, instant};
 use crate::measure::Meter;
-use crate::plan::EntryPlan;
+use crate::plan::{EntryPlan, Follows};
 use crate::traffic::Packet;
 use gingham_entry::{CoDelPlan, DropReason, Dropped, Ecn, FqCodel, Offered};
 use gingham_kernel::Time;
@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 #[derive(Debug)]
 pub(crate) enum Entry {
     Fifo { packets: VecDeque<Packet>, bytes: u64, limit_bytes: u64 },
-    FqCodel { queue: Box<FqCodel<Packet>>, follows: bool },
+    FqCodel { queue: Box<FqCodel<Packet>>, follows: Follows },
 }
 
 impl Entry {
@@ -106,12 +106,17 @@ impl Entry {
         }
     }
 
-    /// The target follows the round trip of the pipe, if it is to.
+    /// Sets target and interval by the round trip of the pipe, where the scenario leaves that.
     pub(crate) fn follow(&mut self, sender: &SendingEnd) {
-        if let Self::FqCodel { queue, follows: true } = self
+        if let Self::FqCodel { queue, follows } = self
             && let Some(round_trip) = sender.round_trip_least()
         {
-            queue.set_target(CoDelPlan::target_before(round_trip));
+            if follows.target {
+                queue.set_target(CoDelPlan::target_before(round_trip));
+            }
+            if follows.interval {
+                queue.set_interval(CoDelPlan::interval_before(round_trip));
+            }
         }
     }
 }

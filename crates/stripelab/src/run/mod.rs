@@ -21,7 +21,7 @@ mod sending;
 mod wire;
 
 pub(crate) use engine::Engine;
-pub use engine::Progress;
+pub use engine::{NoProgress, Progress};
 
 use crate::compile::Compiled;
 use crate::record::Record;
@@ -31,28 +31,48 @@ use crate::record::Record;
 pub struct Run {
     compiled: Compiled,
     engine: Engine,
+    /// The run over one channel that it is compared with, which comes second.
+    alone: Option<Engine>,
 }
 
 impl Run {
     /// A run at its start.
     pub fn new(compiled: Compiled) -> Self {
-        Self { engine: Engine::new(&compiled.plan), compiled }
+        let alone = compiled.alone.as_ref().map(|alone| Engine::new(&alone.plan));
+        Self { engine: Engine::new(&compiled.plan), alone, compiled }
     }
 
-    /// Simulates at most `events_max` events; the size of a call never changes a result.
-    pub fn advance(&mut self, events_max: u64) -> Progress {
-        let done = self.engine.advance(events_max);
-        self.engine.progress(done)
+    /// Simulates at most `steps_max` steps: events, and packets that the sender is offered. The size
+    /// of a call never changes a result. Fails where simulated time stands still.
+    pub fn advance(&mut self, steps_max: u64) -> Result<Progress, NoProgress> {
+        let Some(alone) = &mut self.alone else {
+            let done = self.engine.advance(steps_max)?;
+            return Ok(self.engine.progress(done));
+        };
+        if self.engine.is_done() {
+            alone.advance(steps_max)?;
+        } else {
+            self.engine.advance(steps_max)?;
+        }
+        let done = self.engine.is_done() && alone.is_done();
+        let of_both = [&self.engine, alone].map(|one| one.progress(one.is_done()).fraction);
+        let fraction = f64::midpoint(of_both[0], of_both[1]);
+        Ok(Progress { fraction, ..self.engine.progress(done) })
     }
 
     /// What was measured so far.
     pub fn record(&self) -> Record {
-        Record::new(&self.compiled, &self.engine, true)
+        Record::new(&self.compiled, &self.engine, self.alone(), true)
     }
 
     /// The same without its tables.
     pub fn summary(&self) -> Record {
-        Record::new(&self.compiled, &self.engine, false)
+        Record::new(&self.compiled, &self.engine, self.alone(), false)
+    }
+
+    /// The run over one channel, once it is over.
+    fn alone(&self) -> Option<&Engine> {
+        self.alone.as_ref().filter(|alone| alone.is_done())
     }
 
     /// What the scenario was compiled to.

@@ -92,9 +92,12 @@ impl SendingEnd {
         }
     }
 
-    /// Whether a packet is too long for every channel that may take it.
-    pub(crate) fn is_too_long(&self, packet: &Packet) -> bool {
-        self.protocol().is_some_and(|sender| !sender.fits_somewhere(packet.bytes))
+    /// Whether a packet of this length fits no channel, now and when the sizes being probed are
+    /// known.
+    pub(crate) fn is_too_long(&self, bytes: u32) -> bool {
+        self.protocol().is_some_and(|sender| {
+            sender.is_open() && !sender.fits_somewhere(bytes) && !sender.may_fit(bytes)
+        })
     }
 
     /// The packet goes on that channel, with a tag where there are any; tells its number there.

@@ -1,6 +1,6 @@
 //! Which order a scenario has, and what follows from it.
 
-use super::{Markers, Order, Quanta, Reception, Scenario, Scheduler, Tells};
+use super::{Markers, Order, Quanta, Reception, Repair, Scenario, Scheduler, Tells};
 
 impl Scenario {
     /// How the channel of a packet is chosen: as the scenario says; where it does not, strictly if
@@ -37,6 +37,13 @@ impl Scenario {
                 Some(format!("channel.{index}.{key}"))
             })
         })
+    }
+
+    /// How lost packets are sent again, if they are: as the scenario says, and by default where the
+    /// order is free, as the daemon does.
+    pub fn repair(&self) -> Option<Repair> {
+        let by_order = (self.order() == Order::Free).then(Repair::default);
+        self.stripe.repair.or(by_order).filter(|repair| repair.tries > 0)
     }
 
     /// Whether packets carry tags.

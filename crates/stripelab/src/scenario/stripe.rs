@@ -43,14 +43,16 @@ pub struct Stripe {
     /// receiver expects. Packets are then never out of order, whatever is lost. Where the order is
     /// free they always carry it.
     pub guaranteed: bool,
-    /// Retransmission of lost packets, with these parameters. The order must be guaranteed.
+    /// Retransmission of lost packets, with these parameters. The order must be guaranteed. Default:
+    /// with the defaults where the order is free, as the daemon does, and not where it is strict.
     pub repair: Option<Repair>,
     /// How the longest frame of each channel is found by probes (RFC 8899). By default the sender
     /// assumes that each passes the longest packet. What fits no channel is dropped before the
     /// sender.
     pub sizes: Option<Sizes>,
     /// For channels that reorder: each is put in order by the numbers of the tags before the
-    /// receiver sees it. The order must be guaranteed.
+    /// receiver sees it. The order must be guaranteed. Default: where the order is free, packets wait
+    /// on a channel only once it was seen to reorder, as in the daemon.
     pub restore: Option<Restore>,
     /// Instants at which the sender resets both ends, as after a crash.
     pub resets: Vec<Span>,
@@ -236,7 +238,7 @@ pub struct Repair {
     pub wait: Span,
     /// What does not arrive is requested again after this time.
     pub again: Span,
-    /// Most retransmissions of a packet.
+    /// Most retransmissions of a packet; with 0 nothing is sent again.
     pub tries: u8,
     /// Size of the retransmission buffer: the last packets of each channel that are kept.
     pub packets: u64,

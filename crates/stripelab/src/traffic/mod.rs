@@ -67,12 +67,18 @@ pub(crate) struct Turn {
 }
 
 impl Turn {
-    /// A packet of the next backlogged source that has one.
-    pub(crate) fn pull(&mut self, sources: &mut [Source], now: Time) -> Option<Packet> {
+    /// Returns a packet of the next backlogged source that has one. A source waits while even its
+    /// shortest packet `may_go` nowhere; the first packet is given in any case, and dropped.
+    pub(crate) fn pull(
+        &mut self,
+        sources: &mut [Source],
+        now: Time,
+        may_go: impl Fn(u32) -> bool,
+    ) -> Option<Packet> {
         let count = sources.len();
         for step in 0..count {
             let index = (self.next + step) % count;
-            if let Some(packet) = sources[index].pull(now) {
+            if let Some(packet) = sources[index].pull(now, &may_go) {
                 self.next = (index + 1) % count;
                 return Some(packet);
             }

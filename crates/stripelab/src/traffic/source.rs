@@ -15,6 +15,7 @@ pub(crate) struct Source {
     start: Time,
     stop: Time,
     lengths: Drawn,
+    shortest_bytes: u32,
     class: Class,
     words: Stream,
     /// Packets given so far.
@@ -48,6 +49,7 @@ impl Source {
             kind: plan.kind.clone(),
             start: plan.start,
             stop: plan.stop.min(run_stop),
+            shortest_bytes: plan.lengths.shortest_bytes(),
             lengths: Drawn::new(plan.lengths.clone(), stream(Purpose::Length)),
             class: plan.class,
             words: stream(Purpose::Arrival),
@@ -70,9 +72,11 @@ impl Source {
         (self.start..self.stop).contains(&now)
     }
 
-    /// A packet of a backlogged source.
-    pub(crate) fn pull(&mut self, now: Time) -> Option<Packet> {
-        let may = self.kind == SourceKind::Backlogged && self.is_sending(now);
+    /// Returns a packet of a backlogged source, unless all but the first are too long to go.
+    pub(crate) fn pull(&mut self, now: Time, may_go: impl Fn(u32) -> bool) -> Option<Packet> {
+        let may = self.kind == SourceKind::Backlogged
+            && self.is_sending(now)
+            && (self.given == 0 || may_go(self.shortest_bytes));
         may.then(|| self.next_packet(now))
     }
 

@@ -36,6 +36,9 @@ pub(crate) struct TransportCounts {
     pub(crate) timeouts: u64,
     /// Times that a mark reduced the window.
     pub(crate) marks_heeded: u64,
+    /// Times that it stopped sending, and of these, times at which its receiver's window was full.
+    pub(crate) stops: u64,
+    pub(crate) stops_at_receiver: u64,
 }
 
 /// A segment that is not acknowledged.
@@ -145,7 +148,7 @@ impl Transport {
     ) -> Option<(u64, u32)> {
         let within_window = self.flight_bytes + self.segment_bytes <= self.window_bytes();
         if !within_window && !std::mem::take(&mut self.first_loss) {
-            return None;
+            return self.stop();
         }
         let (segment, bytes) = match self.lost.pop_front() {
             Some(segment) => (segment, self.send_again(now, segment)),
@@ -155,6 +158,7 @@ impl Transport {
                 self.segments.push_back(Segment { bytes, sent: now, again: false, standing });
                 (self.first + self.segments.len() as u64 - 1, bytes)
             }
+            None if may_begin => return self.stop(),
             None => return None,
         };
         self.flight_bytes += u64::from(bytes);
@@ -213,6 +217,13 @@ impl Transport {
         }
         self.round_trip.back_off();
         self.timeout_at = Some(now + self.round_trip.timeout());
+    }
+
+    /// Counts that a window keeps the next segment back.
+    fn stop<T>(&mut self) -> Option<T> {
+        self.counts.stops += 1;
+        self.counts.stops_at_receiver += u64::from(!self.is_within_receiver());
+        None
     }
 
     /// Whether the far end has room for a new segment.

@@ -52,7 +52,7 @@ fn every_packet_is_somewhere() {
             assert_eq!(record.packets_twice, 0, "{what}");
             assert_eq!(
                 record.packets_offered,
-                record.packets_refused + record.packets_sent,
+                record.packets_refused + record.packets_dropped_before + record.packets_sent,
                 "{what}"
             );
             assert_eq!(
@@ -60,7 +60,8 @@ fn every_packet_is_somewhere() {
                 record.packets_delivered + record.packets_lost,
                 "{what}"
             );
-            assert!(record.packets_delivered > 100 && record.packets_lost > 10, "{what}");
+            let lost = record.packets_lost + record.packets_repaired;
+            assert!(record.packets_delivered > 100 && lost > 10, "{what}");
         }
     }
 }
@@ -147,11 +148,12 @@ fn a_run_takes_as_many_events_a_packet_however_long_it_is() {
         .expect("it can be read");
     let mut run = Run::new(compile(&source).expect("it can be run"));
     let mut events = 0;
-    while !run.advance(100).done {
+    while !run.advance(100).expect("time goes on").done {
         events += 100;
     }
-    // An arrival and a wait for room each, and one event in three for markers and reports.
-    assert!(events < 3 * run.summary().packets_sent, "{events} events");
+    // An arrival, a wait for room, and two looks at the queue each, and a step in three for markers
+    // and reports.
+    assert!(events < 6 * run.summary().packets_sent, "{events} events");
 }
 
 #[test]

@@ -21,6 +21,7 @@ fn scenario(top: &str, channels: &str, sources: &str) -> String {
 }
 
 const FLOWS: &str = "entry.queue = \"fq-codel\"";
+const ONE: &str = "entry.queue = \"fifo\"";
 const CUBIC: &str = "[[source]]\nkind.cubic = {}\n";
 const MARKED: &str = "[[source]]\nkind.cubic.ecn = true\n";
 
@@ -70,7 +71,7 @@ fn a_transport_that_reads_marks_loses_nothing() {
 #[test]
 fn queues_by_flow_give_a_transport_more_over_lossy_channels() {
     let flows = run(&scenario(FLOWS, JITTER, CUBIC));
-    let one = run(&scenario("", JITTER, CUBIC));
+    let one = run(&scenario(ONE, JITTER, CUBIC));
     assert_all_counted(&flows);
     assert_all_counted(&one);
     assert!(share(&flows) > 1.2 * share(&one), "{} and {}", share(&flows), share(&one));
@@ -83,7 +84,7 @@ fn a_sparse_flow_hardly_waits_behind_others() {
     let call = "[[source]]\nkind.constant.rate = \"64 kbit/s\"\npackets.fixed = \"160 B\"\n";
     let sources = format!("{CUBIC}{CUBIC}{call}");
     let flows = run(&scenario(FLOWS, UNEQUAL, &sources));
-    let one = run(&scenario("", UNEQUAL, &sources));
+    let one = run(&scenario(ONE, UNEQUAL, &sources));
     let delay = |record: &Record| record.sources[2].delay_mean_ns.expect("it was carried");
     assert!(delay(&flows) < delay(&one) - 20e6, "{} and {}", delay(&flows), delay(&one));
     let rate = |index: usize| flows.sources[index].goodput_bits_per_s.expect("it was carried");
@@ -94,8 +95,11 @@ fn a_sparse_flow_hardly_waits_behind_others() {
 #[test]
 fn what_makes_no_sense_is_refused_by_its_key() {
     for (entry, message) in [
-        ("entry.target = \"5 ms\"", "`entry.target`: plays no part in one queue"),
-        ("entry.ecn = false", "`entry.ecn`: plays no part in one queue"),
+        (
+            "entry = { queue = \"fifo\", target = \"5 ms\" }",
+            "`entry.target`: plays no part in one queue",
+        ),
+        ("entry = { queue = \"fifo\", ecn = false }", "`entry.ecn`: plays no part in one queue"),
         ("entry.limit = \"1499 B\"", "`entry.limit`: expected at least"),
         (
             "entry = { queue = \"fq-codel\", limit = \"1499 B\" }",

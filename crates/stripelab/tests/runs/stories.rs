@@ -188,7 +188,7 @@ fn a_run_that_is_ended_early_has_the_rates_of_what_was_simulated() {
         let source = ScenarioSource::parse("s.toml", text, Path::new("."), &Overrides::default())
             .expect("it can be read");
         let mut run = Run::new(compile(&source).expect("it can be run"));
-        while run.advance(100).now_ps < seconds * 1_000_000_000_000 {}
+        while run.advance(100).expect("time goes on").now_ps < seconds * 1_000_000_000_000 {}
         run.record()
     };
     let early = until(4);
@@ -241,7 +241,6 @@ fn what_plays_no_part_in_the_choice_of_channels_is_refused() {
         ("order = \"free\"\nmarkers.send = false", "stripe.markers.send", "strict"),
         ("order = \"free\"\ncontrol.headroom = 1.0", "stripe.control.headroom", "below 1"),
         ("control = { by = \"told\", headroom = 0.2 }", "stripe.control.headroom", "leave it out"),
-        ("repair.tries = 0", "stripe.repair.tries", "at least 1"),
         ("window = true\ncontrol.window_max = \"99 B\"", "stripe.control.window_max", "500 B"),
     ] {
         let error = told(keys).expect(keys);
@@ -260,7 +259,7 @@ fn the_order_is_free_unless_something_asks_for_strict() {
         ))
     };
     let free = run("");
-    assert!(free.packets_lost > 0);
+    assert!(free.lost_on_channels > 0 && free.packets_lost < free.lost_on_channels);
     assert_eq!(free.packets_out_of_order, 0);
     for strict in ["stripe.order = \"strict\"", "stripe.markers.every_rounds = 2"] {
         assert!(run(strict).packets_out_of_order > 0, "{strict}");

@@ -10,7 +10,7 @@ pub(crate) fn run_in_calls(text: &str, events: u64) -> Record {
     let source = ScenarioSource::parse("s.toml", text, Path::new("."), &Overrides::default())
         .expect("it can be read");
     let mut run = Run::new(compile(&source).expect("it can be run"));
-    while !run.advance(events).done {}
+    while !run.advance(events).expect("time goes on").done {}
     run.record()
 }
 

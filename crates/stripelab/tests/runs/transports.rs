@@ -13,7 +13,7 @@ const ROUND_TRIP_S: f64 = 0.1;
 
 fn scenario(kind: &str) -> String {
     format!(
-        "stop.time = \"7 s\"\nmeasure.packets = 5000\n\
+        "stop.time = \"7 s\"\nmeasure.packets = 5000\nstripe.repair.tries = 0\n\
          [[channel]]\nrate = \"100 Mbit/s\"\ndelay = \"50 ms\"\nlose = [5000]\n\
          [[source]]\nkind.{kind}.window = \"300 kB\"\n"
     )

@@ -10,20 +10,32 @@ use gingham_linkemu::{Arrival, Fate};
 use gingham_stripe::MESSAGE_BYTES_MAX;
 
 impl Engine {
-    /// Sends messages that are due, and packets as far as there is room.
+    /// Sends messages that are due, and packets as far as there is room. Interrupts itself where no
+    /// step is left in this call, and goes on at the same instant in the next.
     pub(super) fn pump(&mut self) {
-        loop {
-            self.send_messages();
-            self.send_copies();
-            let Some(packet) = self.next_packet() else { break };
-            let channel = self.sender.channel(&packet, &self.links, self.now);
-            match channel.filter(|channel| self.may_send(*channel, packet.bytes)) {
-                Some(channel) => self.send(channel),
-                None if self.sender.is_too_long(&packet) => self.drop_too_long(),
-                None => break,
-            }
+        self.is_pumping = true;
+        while self.is_pumping && self.steps.are_left() && !self.steps.is_stuck() {
+            self.steps.take(false);
+            self.is_pumping = self.pump_one();
         }
-        self.set_sender_timer();
+        if !self.is_pumping {
+            self.set_sender_timer();
+        }
+    }
+
+    /// Sends messages and copies that are due, and one packet; returns whether one went.
+    fn pump_one(&mut self) -> bool {
+        self.send_messages();
+        self.send_copies();
+        let Some(packet) = self.next_packet() else { return false };
+        let channel = self.sender.channel(&packet, &self.links, self.now);
+        match channel.filter(|channel| self.may_send(*channel, packet.bytes)) {
+            Some(channel) => self.send(channel),
+            None if self.sender.is_too_long(packet.bytes) => self.drop_too_long(),
+            None => return false,
+        }
+        self.steps.see(packet.source);
+        true
     }
 
     /// The packet that is sent next is longer than any channel passes.
@@ -36,7 +48,8 @@ impl Engine {
     /// The packet that is sent next, which stays where it is.
     fn next_packet(&mut self) -> Option<Packet> {
         if self.entry.is_empty()
-            && let Some(packet) = self.turn.pull(&mut self.sources, self.now)
+            && let Some(packet) =
+                self.turn.pull(&mut self.sources, self.now, |bytes| !self.sender.is_too_long(bytes))
         {
             self.entry.pull(self.now, &packet, &mut self.meter);
         }
