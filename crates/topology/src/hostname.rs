@@ -55,7 +55,7 @@ pub(crate) fn shared_descriptions(fabric: &Fabric) -> BTreeMap<&str, Vec<NodeId>
     adapters
 }
 
-/// What identifies the system of an adapter.
+/// Identifier of the system of an adapter.
 fn system(fabric: &Fabric, id: NodeId) -> Result<Guid, NodeId> {
     let node = fabric.node(id);
     node.identity.system_guid.or(node.guid).ok_or(id)

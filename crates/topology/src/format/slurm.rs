@@ -35,10 +35,10 @@ use std::fmt::Write as _;
 
 /// The lines of a `topology.conf`.
 pub(super) fn write(fabric: &Fabric) -> Written {
-    let nodes = Nodes::of(fabric);
+    let hosts = Nodes::of(fabric);
     let mut names = Names::default();
-    let groups = Groups::of(fabric, &nodes, &mut names);
-    let mut notes = nodes.notes;
+    let groups = Groups::of(fabric, &hosts, &mut names);
+    let mut notes = hosts.notes;
     notes.extend(group_notes(fabric, &groups));
     let islands = groups.islands();
     let mut writer = ConfWriter {
@@ -65,7 +65,7 @@ pub(super) fn write(fabric: &Fabric) -> Written {
     Written { text: writer.text, notes }
 }
 
-/// What was merged, and which places were chosen.
+/// Notes on merged leaves and on nodes with cables to several switches.
 fn group_notes(fabric: &Fabric, groups: &Groups) -> Vec<String> {
     let mut notes = Vec::new();
     let merged: Vec<&Group> = groups.groups.iter().filter(|g| g.switches.len() > 1).collect();

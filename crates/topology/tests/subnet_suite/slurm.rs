@@ -112,13 +112,13 @@ fn two_leaves(first: &[&str], second: &[&str]) -> Fabric {
     let spine = add(NodeKind::Switch, "spine", 1);
     let leaves = [add(NodeKind::Switch, "l1", 2), add(NodeKind::Switch, "l2", 3)];
     for leaf in leaves {
-        builder.join(spine, leaf).unwrap();
+        builder.join(spine, leaf).expect("ports are free");
     }
     let mut guid = 10;
     for (leaf, adapters) in leaves.into_iter().zip([first, second]) {
         for adapter in adapters {
             let host = builder.add_plain(NodeKind::Host, adapter, Guid(guid), 1);
-            builder.join(leaf, host).unwrap();
+            builder.join(leaf, host).expect("ports are free");
             guid += 1;
         }
     }
@@ -162,7 +162,7 @@ fn names_that_the_file_cannot_hold_stay_apart() {
 /// Units of nodes with an adapter on each of the unit's leaves, below common spines; of some nodes
 /// one cable is missing.
 #[derive(Debug, Clone)]
-struct Rails {
+struct MultiRail {
     units: usize,
     nodes: usize,
     rails: usize,
@@ -172,7 +172,7 @@ struct Rails {
     is_joined: bool,
 }
 
-impl Rails {
+impl MultiRail {
     fn build(&self) -> Fabric {
         let mut builder = FabricBuilder::new();
         let mut guid = 0;
@@ -192,14 +192,14 @@ impl Rails {
             for rail in 0..self.rails {
                 let leaf = add(&mut builder, NodeKind::Switch, &format!("leaf{unit}-{rail}"));
                 for spine in &spines[rail % planes] {
-                    builder.join(leaf, *spine).unwrap();
+                    builder.join(leaf, *spine).expect("ports are free");
                 }
                 let is_missing = |node: usize| node == 3 && rail == unit % self.rails;
                 let nodes = if unit < self.units { self.nodes } else { 0 };
                 for node in (0..nodes).filter(|node| !is_missing(*node) || self.rails == 1) {
                     let name = format!("n{unit}-{node} mlx5_{rail}");
                     let adapter = add(&mut builder, NodeKind::Host, &name);
-                    builder.join(leaf, adapter).unwrap();
+                    builder.join(leaf, adapter).expect("ports are free");
                 }
             }
         }
@@ -212,9 +212,9 @@ impl Rails {
     }
 }
 
-fn rails() -> impl Strategy<Value = Rails> {
+fn rails() -> impl Strategy<Value = MultiRail> {
     let counts = (1..5_usize, 1..9_usize, 1..5_usize, 1..4_usize, 0..3_usize, any::<bool>());
-    counts.prop_map(|(units, nodes, rails, spines, spare_leaves, is_joined)| Rails {
+    counts.prop_map(|(units, nodes, rails, spines, spare_leaves, is_joined)| MultiRail {
         units,
         nodes,
         rails,
@@ -295,10 +295,10 @@ proptest! {
             .map(|(n, (host, at))| (add(NodeKind::Host, &format!("n{host} x{n}"), n + 100), *at))
             .collect();
         for (a, b) in joins.into_iter().filter(|(a, b)| a != b) {
-            builder.join(switches[a], switches[b]).unwrap();
+            builder.join(switches[a], switches[b]).expect("ports are free");
         }
         for (host, at) in hosts {
-            builder.join(switches[at], host).unwrap();
+            builder.join(switches[at], host).expect("ports are free");
         }
         let fabric = builder.build();
         let conf = Conf::read(&written(&fabric).text);

@@ -33,7 +33,7 @@ pub(super) struct Group {
 #[derive(Debug)]
 pub(super) struct Groups {
     pub(super) groups: Vec<Group>,
-    /// How many nodes hang on several groups.
+    /// Number of nodes with cables to several groups.
     pub(super) divided: usize,
 }
 
@@ -105,7 +105,7 @@ fn group_of(fabric: &Fabric, nodes: &Nodes) -> Vec<usize> {
     first.iter().map(|switch| firsts.partition_point(|first| first < switch)).collect()
 }
 
-/// Notes which groups cables join.
+/// Records which groups are joined by cables.
 fn join(fabric: &Fabric, group_of: &[usize], groups: &mut [Group]) {
     for cable in fabric.cables() {
         let ends = cable.ends.map(|end| end.node);
@@ -119,7 +119,7 @@ fn join(fabric: &Fabric, group_of: &[usize], groups: &mut [Group]) {
     }
 }
 
-/// Places each node in one group; returns how many hang on several.
+/// Places each node in one group; returns the number of nodes with cables to several.
 fn place(nodes: &Nodes, group_of: &[usize], groups: &mut [Group]) -> usize {
     let mut sizes = vec![0_usize; groups.len()];
     let mut cables_of = BTreeMap::new();
@@ -128,7 +128,9 @@ fn place(nodes: &Nodes, group_of: &[usize], groups: &mut [Group]) -> usize {
         for (switch, count) in cables {
             *by_group.entry(group_of[switch.index()]).or_default() += count;
         }
-        by_group.keys().for_each(|group| sizes[*group] += 1);
+        for group in by_group.keys() {
+            sizes[*group] += 1;
+        }
         cables_of.insert(node, by_group);
     }
     let mut divided = 0;

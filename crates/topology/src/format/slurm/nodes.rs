@@ -7,7 +7,7 @@ use crate::routing::switch_of;
 use crate::{Fabric, NodeId, NodeKind};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How many names a note holds.
+/// Maximum number of names in a note.
 const NAMED_MAX: usize = 4;
 
 /// Hosts by the name that Slurm's file has for them.
@@ -15,7 +15,7 @@ const NAMED_MAX: usize = 4;
 pub(super) struct Nodes {
     /// By node: its cables at each switch.
     pub(super) cables: BTreeMap<String, BTreeMap<NodeId, usize>>,
-    /// What was left out or renamed, and why.
+    /// Notes on adapters and hosts that were left out or renamed.
     pub(super) notes: Vec<String>,
 }
 
@@ -38,23 +38,23 @@ impl Nodes {
             nodes.cables.insert(name, cables);
         }
         nodes.notes.extend(adapters.notes());
-        nodes.note(uncabled, "without a cable to a switch left out");
-        nodes.note(renamed, "renamed for Slurm");
+        nodes.note(&uncabled, "without a cable to a switch left out");
+        nodes.note(&renamed, "renamed for Slurm");
         if nodes.cables.is_empty() {
             nodes.notes.push("no adapter names its host: the file has no nodes".to_owned());
         }
         nodes
     }
 
-    fn note(&mut self, hosts: Vec<&str>, what: &str) {
+    fn note(&mut self, hosts: &[&str], what: &str) {
         if !hosts.is_empty() {
             let count = plural(hosts.len(), "host", "hosts");
-            self.notes.push(format!("{count} {what}: {}", first_of(&hosts)));
+            self.notes.push(format!("{count} {what}: {}", first_of(hosts)));
         }
     }
 }
 
-/// Adapters by what their descriptions say of their hosts.
+/// Adapters by the host in their description.
 struct Adapters<'a> {
     by_host: BTreeMap<&'a str, Vec<NodeId>>,
     /// Adapters without a description of their own: none, the vendor's, or a placeholder.

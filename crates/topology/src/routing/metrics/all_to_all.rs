@@ -66,11 +66,11 @@ pub(super) fn all_to_all(
     Some(AllToAll { fraction, bottleneck, reference })
 }
 
-/// How many hosts share what a host sends.
+/// Number of destinations by host and by island.
 struct Destinations {
-    /// By endpoint: the hosts that it sends to.
+    /// By endpoint: the number of hosts that it sends to.
     of_host: Vec<u64>,
-    /// By island: the most that any of its hosts sends to.
+    /// By island: the largest of these numbers.
     of_island: BTreeMap<NodeId, u64>,
     /// By switch: its island.
     islands: Vec<NodeId>,
@@ -102,7 +102,7 @@ impl Destinations {
         Self { of_host, of_island, islands }
     }
 
-    /// Of the hosts whose paths a channel carries, the most that any sends to.
+    /// Number of destinations of a host whose paths a channel carries; the largest, if they differ.
     fn of(&self, fabric: &Fabric, graph: &SwitchGraph, channel: ChannelId) -> u64 {
         let source = fabric.source(channel);
         let sender = fabric.endpoint_at(source).filter(|end| graph.is_host(*end));
