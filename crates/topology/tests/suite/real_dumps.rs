@@ -58,7 +58,9 @@ fn dgx_with_542_hosts() {
     assert_eq!(count(fabric, NodeKind::Aggregation), 40);
     assert_eq!(fabric.cables().len(), 1_114);
     assert_distances(fabric, 3, (861_758, 293_222), (16, 19));
-    assert_eq!(warnings(fabric), [FindingKind::MissingUplink; 5]);
+    let mut expected = vec![FindingKind::SwappedRails];
+    expected.extend([FindingKind::MissingUplink; 12]);
+    assert_eq!(warnings(fabric), expected);
     assert_eq!(reading.findings, []);
     assert_reads_back(&reading, Format::Ibnetdiscover);
 }
