@@ -240,18 +240,31 @@ def test_every_command_explains_itself_with_an_example(gingham: Command) -> None
         assert f"gingham {' '.join(command)} " in shown.out.partition("Example")[2], command
 
 
-def test_of_each_kind_the_first_hundred_are_printed_and_the_others_counted(
+def test_findings_that_differ_only_in_names_are_one_row(gingham: Command, tmp_path: Path) -> None:
+    lonely = (f'Ca 1 "H-{number:08x}" # "h{number}"\n' for number in range(1, 131))
+    (tmp_path / "many.ibnetdiscover").write_text('Switch 4 "S-01" # "s"\n' + "".join(lonely))
+    shown = gingham("fabric", "check", "many.ibnetdiscover")
+    assert shown.code == 5
+    assert shown.out.count("uncabled-host") == 1
+    assert "129 more" in shown.out
+    assert "h1 has no cable" in shown.out
+    assert "h2, h3, h4, h5, ..." in " ".join(shown.out.split())
+    told = json.loads(gingham("fabric", "check", "many.ibnetdiscover", "--json").out)
+    kinds = [finding["kind"] for finding in told["findings"]]
+    assert kinds.count("uncabled-host") == 130
+
+
+def test_of_each_kind_the_first_hundred_rows_are_printed_and_the_others_counted(
     gingham: Command, tmp_path: Path
 ) -> None:
-    lonely = (f'Ca 1 "H-{number:08x}" # "h{number}"\n' for number in range(1, 131))
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    names = [one + other for one in letters for other in letters][:130]
+    lonely = (f'Ca 1 "H-{number:08x}" # "{name}"\n' for number, name in enumerate(names, 1))
     (tmp_path / "many.ibnetdiscover").write_text('Switch 4 "S-01" # "s"\n' + "".join(lonely))
     shown = gingham("fabric", "check", "many.ibnetdiscover")
     assert shown.code == 5
     assert shown.out.count("uncabled-host") == 101
     assert "\nand 30 more: 30 of kind uncabled-host; --json has all\n" in shown.out
-    told = json.loads(gingham("fabric", "check", "many.ibnetdiscover", "--json").out)
-    kinds = [finding["kind"] for finding in told["findings"]]
-    assert kinds.count("uncabled-host") == 130
 
 
 @pytest.mark.parametrize(("ending", "pack"), [("gz", gzip.compress), ("xz", lzma.compress)])

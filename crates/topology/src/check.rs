@@ -3,7 +3,8 @@
 //! ```text
 //!   check(&Fabric)   -> findings: islands, hosts without a cable, cables back to their own
 //!                       node, GUIDs and LIDs that two devices share, LIDs that nobody can
-//!                       have, and notes on unevenness
+//!                       have, names that several hosts share, swapped rails, missing
+//!                       uplinks, slow cables, and notes on unevenness
 //!   summary(&Fabric) -> counts, speeds, ports, distances
 //! ```
 //!
@@ -14,9 +15,14 @@
 
 mod addresses;
 mod distance;
+mod host_names;
 mod islands;
+mod levels;
+mod rails;
+mod slow_cables;
 mod summary;
 mod unevenness;
+mod uplinks;
 
 pub use summary::{PortUse, Summary, summary};
 
@@ -28,8 +34,26 @@ pub fn check(fabric: &Fabric) -> Vec<Finding> {
     findings.extend(uncabled_hosts(fabric));
     findings.extend(loops(fabric));
     findings.extend(addresses::check(fabric));
+    findings.extend(host_names::check(fabric));
+    findings.extend(rails::check(fabric));
+    let levels = levels::Levels::of(fabric);
+    findings.extend(uplinks::check(fabric, &levels));
+    findings.extend(slow_cables::check(fabric, &levels));
     findings.extend(unevenness::check(fabric));
     findings
+}
+
+/// How many names a finding lists.
+const LISTED_MAX: usize = 4;
+
+/// The first of some names, and how many more there are.
+fn listed(names: impl Iterator<Item = String>) -> String {
+    let names: Vec<String> = names.collect();
+    let first = names[..names.len().min(LISTED_MAX)].join(", ");
+    match names.len().saturating_sub(LISTED_MAX) {
+        0 => first,
+        more => format!("{first} and {more} more"),
+    }
 }
 
 /// Cables whose ends are two ports of one node: no route takes them.

@@ -33,6 +33,17 @@ pub enum FindingKind {
     Island,
     /// A host without any cable.
     UncabledHost,
+    /// A description that names a host and that adapters of several systems have.
+    SharedName,
+    /// A description that names no host, such as the vendor's default, and that adapters of several
+    /// systems have.
+    DefaultName,
+    /// Adapters of a host, each on the leaf of another.
+    SwappedRails,
+    /// A switch of a tree with fewer uplinks than its siblings.
+    MissingUplink,
+    /// A cable slower than most of its neighbours.
+    SlowCable,
     /// Parallel or uneven uplinks and the like: lawful, and worth knowing.
     Unevenness,
     /// A LID that tables have entries for and no port of the fabric has.
@@ -55,9 +66,12 @@ impl FindingKind {
     /// How bad findings of this kind are.
     pub const fn severity(self) -> Severity {
         match self {
-            Self::Unevenness | Self::Ignored | Self::Assumption | Self::Noise | Self::Encoding => {
-                Severity::Note
-            }
+            Self::DefaultName
+            | Self::Unevenness
+            | Self::Ignored
+            | Self::Assumption
+            | Self::Noise
+            | Self::Encoding => Severity::Note,
             _ => Severity::Warning,
         }
     }
@@ -74,6 +88,11 @@ impl FindingKind {
             Self::LoopCable => "loop-cable",
             Self::Island => "island",
             Self::UncabledHost => "uncabled-host",
+            Self::SharedName => "shared-name",
+            Self::DefaultName => "default-name",
+            Self::SwappedRails => "swapped-rails",
+            Self::MissingUplink => "missing-uplink",
+            Self::SlowCable => "slow-cable",
             Self::Unevenness => "unevenness",
             Self::UnknownLid => "unknown-lid",
             Self::UnreachedSwitch => "unreached-switch",

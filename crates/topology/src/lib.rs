@@ -11,6 +11,7 @@ mod finding;
 pub mod format;
 pub mod generate;
 mod grid;
+mod hostname;
 pub mod numbering;
 mod parallel;
 pub mod routing;

@@ -12,6 +12,7 @@ import click
 from gingham._files import require_place
 from gingham._texts import number
 from gingham.cli._algorithms import AlgorithmChoice, names
+from gingham.cli._findings import Row, grouped
 from gingham.cli._make import group as make_group
 from gingham.cli._mistaken import refuse_mistaken
 from gingham.cli._options import FABRIC_FILE, force_option, format_option, output_option
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 FINDINGS_EXIT = 5
-# How many findings of each kind are printed.
+# How many rows of each kind are printed.
 SHOWN_MAX = 100
 FINDING_FIELDS = tuple(field.name for field in fields(Finding))
 # How many trees are printed, of a fabric in several parts.
@@ -82,8 +83,8 @@ def info(file: Path, as_json: bool) -> None:
 def check(file: Path, as_json: bool) -> None:
     """List what is wrong with the fabric in FILE, or with the file.
 
-    Exits with 5 if there is a warning; notes are worth knowing and no fault. Of each kind the first
-    hundred are printed; --json has all.
+    Exits with 5 if there is a warning; notes are worth knowing and no fault. Findings that differ
+    only in names are one row, from four on; --json has all.
 
     \b
     Example:
@@ -258,12 +259,12 @@ def listed(counts: dict[str, int], unit: str = "") -> str:
 
 
 def print_findings(file: Path, findings: Sequence[Finding]) -> None:
-    """Print one row a finding, of each kind the first hundred."""
+    """Print one row for each finding or group of them, of each kind the first hundred."""
     if not findings:
         echo(f"{file}: nothing found")
         return
-    shown, more = first_of_each_kind(findings)
-    rows = [(finding.line, finding.severity, finding.kind, finding.text) for finding in shown]
+    shown, more = first_of_each_kind(grouped(findings))
+    rows = [(row.finding.line, row.finding.severity, row.finding.kind, row.text) for row in shown]
     print_table(
         str(file),
         ["line", "severity", "kind", "finding"],
@@ -282,12 +283,16 @@ def as_dict(finding: Finding) -> dict[str, Any]:
     return {name: getattr(finding, name) for name in FINDING_FIELDS}
 
 
-def first_of_each_kind(findings: Iterable[Finding]) -> tuple[list[Finding], dict[str, int]]:
-    """Return the first hundred of each kind, and how many more there are of which kind."""
+def first_of_each_kind(rows: Iterable[Row]) -> tuple[list[Row], dict[str, int]]:
+    """Return the first hundred of each kind, and how many more findings there are of which kind."""
     counts: Counter[str] = Counter()
+    more: Counter[str] = Counter()
     shown = []
-    for finding in findings:
-        counts[finding.kind] += 1
-        if counts[finding.kind] <= SHOWN_MAX:
-            shown.append(finding)
-    return shown, {kind: all_ - SHOWN_MAX for kind, all_ in counts.items() if all_ > SHOWN_MAX}
+    for row in rows:
+        kind = row.finding.kind
+        counts[kind] += 1
+        if counts[kind] <= SHOWN_MAX:
+            shown.append(row)
+        else:
+            more[kind] += row.count
+    return shown, dict(more)

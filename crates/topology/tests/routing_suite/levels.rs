@@ -1,8 +1,9 @@
 //! Which fabrics are trees, their levels, and how much wider below than above their switches are.
 
-use crate::support::{fabric, generated, ring};
+use crate::support::{fabric, generated, ring, routed, up_down};
+use gingham_topology::format::{self, Format};
 use gingham_topology::generate::{FoldedClos, Generator, KAryNTree, Torus};
-use gingham_topology::routing::{TreeLevel, TreeShape, trees};
+use gingham_topology::routing::{Form, Root, Statistics, TreeLevel, TreeShape, trees};
 use gingham_topology::{Fabric, FabricBuilder, Generation, Guid, LinkSpeed, NodeKind};
 
 /// How many switches, least and most of the oversubscription, and who has the most.
@@ -70,6 +71,26 @@ fn grids_and_rings_are_no_trees() {
     let torus = Torus { dimensions: vec![4, 4], hosts_per_switch: 2 };
     assert_eq!(told(&generated(&Generator::Torus(torus), 0)), Vec::<Vec<Level>>::new());
     assert_eq!(told(&ring(6, 2)), Vec::<Vec<Level>>::new());
+}
+
+#[test]
+fn tops_at_two_heights_are_a_tree_of_three_levels() {
+    let text = include_str!("../fixtures/cases/tops-at-two-heights.ibsim");
+    let fabric = format::read(text, Format::Ibnetdiscover).expect("the case reads").fabric;
+    let levels: Vec<Vec<usize>> = trees(&fabric)
+        .iter()
+        .map(|tree| tree.levels.iter().map(|level| level.switches.len()).collect())
+        .collect();
+    assert_eq!(levels, [[2, 6, 9]], "cores, tops of pods beside spines, leaves");
+    let busiest = |root| {
+        let statistics = Statistics::new(&fabric, &routed(&fabric, &up_down(root), Form::Table));
+        (statistics.max_channel_paths(), statistics.minimal_share())
+    };
+    let roots = include_str!("../fixtures/cases/tops-at-two-heights.roots");
+    let named = busiest(Root::Named(roots.lines().map(str::to_owned).collect()));
+    assert_eq!(busiest(Root::TopSwitches), named);
+    assert_eq!(named.1, Some(1.0), "no path is longer than the cables ask for");
+    assert!(busiest(Root::LowestId).0 > named.0);
 }
 
 /// A spine and two leaves; one leaf has two hosts at 2 GB/s, the other three. Cables up have 4 GB/s.

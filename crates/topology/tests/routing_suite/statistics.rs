@@ -97,6 +97,28 @@ fn link_speeds_scale_the_bound() {
 }
 
 #[test]
+fn islands_share_what_their_own_hosts_send() {
+    // Two switches of two hosts each that nothing joins: every host can send all it has.
+    let fabric = fabric(2, &[0, 0, 1, 1], &[]);
+    for form in FORMS {
+        let statistics = Statistics::new(&fabric, &routed(&fabric, &shortest_path(), form));
+        assert_eq!(statistics.all_to_all.map(|bound| bound.fraction), Some(1.0));
+    }
+}
+
+#[test]
+fn the_bound_of_islands_is_that_of_the_tightest() {
+    // Two switches of two hosts each over one trunk: 4 paths, 3 destinations. Beside them a star of
+    // six hosts, and two hosts that one cable joins.
+    let residents = [0, 0, 1, 1, 2, 2, 2, 2, 2, 2].map(|switch| (NodeKind::Host, switch));
+    let residents = residents.to_vec();
+    let fabric = Plan { switches: 3, residents, cables: vec![(0, 1)], peers: 1 }.build();
+    let statistics = Statistics::new(&fabric, &routed(&fabric, &shortest_path(), Form::Source));
+    let bound = statistics.all_to_all.unwrap();
+    assert_eq!((bound.fraction, bound.bottleneck), (0.75, statistics.busiest[0]));
+}
+
+#[test]
 fn aggregation_nodes_and_routers_count_for_nothing() {
     let residents = vec![
         (NodeKind::Host, 0),
@@ -138,7 +160,10 @@ proptest! {
         ports in proptest::collection::vec(0..8_u16, 301),
     ) {
         let fabric = plan.build();
-        assert_counted(&fabric, &Routes::Table(wild_tables(&fabric, &ports)));
+        let routes = Routes::Table(wild_tables(&fabric, &ports));
+        assert_counted(&fabric, &routes);
+        let bound = Statistics::new(&fabric, &routes).all_to_all;
+        prop_assert!(bound.is_none_or(|bound| 0.0 < bound.fraction && bound.fraction <= 1.0));
     }
 
     #[test]

@@ -5,6 +5,7 @@ mod lanes;
 mod messages;
 mod monkey;
 mod opensm_files;
+mod slurm;
 mod support;
 mod tables;
 mod written;

@@ -1,11 +1,14 @@
 //! What `check` finds in small fabrics, and what `summary` counts in them.
 
 use gingham_topology::check::{PortUse, check, summary};
+use gingham_topology::format::{self, Format};
+use gingham_topology::generate::{FoldedClos, Generator, KAryNTree};
 use gingham_topology::{
-    Address, DraftNode, Fabric, FabricBuilder, FindingKind, Generation, Guid, LinkSpeed, NodeKind,
+    Address, DraftNode, Fabric, FabricBuilder, FindingKind, Generation, Guid, LinkSpeed, NodeId,
+    NodeKind, Severity,
 };
 use proptest::prelude::*;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 const SWITCH: NodeKind = NodeKind::Switch;
 const HOST: NodeKind = NodeKind::Host;
@@ -167,6 +170,168 @@ fn what_is_unlike_most_is_named_and_of_most_one() {
                     spine and l1; spine and l2; spine and l4; spine and l5; spine and l6; \
                     spine and l7; spine and l8; and 1 more), 15 pairs by 2 cables (spine and l3)";
     assert_eq!(found, [text(FindingKind::Unevenness, expected)]);
+}
+
+/// How many findings of this kind a fabric has.
+fn count(fabric: &Fabric, kind: FindingKind) -> usize {
+    check(fabric).iter().filter(|finding| finding.kind == kind).count()
+}
+
+fn warnings(fabric: &Fabric) -> Vec<(FindingKind, String)> {
+    let mut found = findings(fabric);
+    found.retain(|(kind, _)| kind.severity() == Severity::Warning);
+    found
+}
+
+#[test]
+fn a_narrow_trunk_is_a_warning() {
+    let text = include_str!("../fixtures/cases/degraded-width.ibnetdiscover");
+    let fabric = format::read(text, Format::Ibnetdiscover).expect("the case reads").fabric;
+    let found = warnings(&fabric);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(found[0].0, FindingKind::SlowCable);
+    for name in ["spine0[1]", "leaf0[5]", "1xHDR"] {
+        assert!(found[0].1.contains(name), "{found:?}");
+    }
+}
+
+/// Four spines above eight leaves of four hosts, each cable of a speed by its ends.
+fn clos(speed: impl Fn(&str, &str) -> &'static str) -> Fabric {
+    let mut builder = FabricBuilder::new();
+    let add = |builder: &mut FabricBuilder, kind, name: &str, guid| {
+        builder.add_plain(kind, name, Guid(guid), 16)
+    };
+    let spines: Vec<_> =
+        (0..4).map(|n| add(&mut builder, SWITCH, &format!("spine{n}"), n + 1)).collect();
+    for l in 0..8 {
+        let leaf = add(&mut builder, SWITCH, &format!("leaf{l}"), l + 11);
+        let hosts: Vec<_> = (0..4)
+            .map(|h| add(&mut builder, HOST, &format!("n{l}-{h} mlx5_0"), 100 + 10 * l + h))
+            .collect();
+        for far in spines.iter().chain(&hosts) {
+            let ends =
+                [leaf, *far].map(|node| (node, builder.free_port(node).expect("ports are free")));
+            let names = [leaf, *far].map(|node| builder.node(node).name.clone());
+            let speed = speed(&names[0], &names[1]).parse().ok();
+            builder.add_cable(ends, speed, None).expect("ports are free");
+        }
+    }
+    builder.build()
+}
+
+#[test]
+fn one_slow_uplink_among_equals_is_a_warning_and_an_older_switch_a_note() {
+    let one =
+        |leaf: &str, far: &str| if (leaf, far) == ("leaf3", "spine2") { "4xHDR" } else { "4xNDR" };
+    assert_eq!(count(&clos(one), FindingKind::SlowCable), 1);
+    let older_leaf = |leaf: &str, _: &str| if leaf == "leaf3" { "4xHDR" } else { "4xNDR" };
+    let older_spine = |_: &str, far: &str| if far == "spine3" { "4xHDR" } else { "4xNDR" };
+    let slower_hosts = |_: &str, far: &str| if far.starts_with('n') { "4xHDR" } else { "4xNDR" };
+    for speed in [older_leaf as fn(&str, &str) -> &'static str, older_spine, slower_hosts] {
+        assert_eq!(warnings(&clos(speed)), []);
+    }
+    assert_eq!(count(&clos(older_leaf), FindingKind::Unevenness), 1);
+}
+
+#[test]
+fn a_host_on_one_lane_is_a_warning_and_one_of_an_older_generation_none() {
+    let host = |speed: &'static str| {
+        move |_: &str, far: &str| if far == "n3-1 mlx5_0" { speed } else { "4xHDR" }
+    };
+    assert_eq!(count(&clos(host("1xHDR")), FindingKind::SlowCable), 1);
+    assert_eq!(warnings(&clos(host("4xEDR"))), []);
+}
+
+/// The position of the cable with an end of this name.
+fn cable(fabric: &Fabric, end: &str) -> usize {
+    let has_end = |cable: &gingham_topology::Cable| {
+        cable.ends.iter().any(|port| fabric.port_name(*port) == end)
+    };
+    fabric.cables().iter().position(has_end).expect("the cable is there")
+}
+
+fn lose(fabric: &Fabric, ends: &[&str]) -> Fabric {
+    let cables: BTreeSet<usize> = ends.iter().map(|end| cable(fabric, end)).collect();
+    fabric.without(&BTreeSet::<NodeId>::new(), &cables)
+}
+
+#[test]
+fn a_leaf_with_fewer_uplinks_than_its_siblings_is_a_warning() {
+    let whole = clos(|_, _| "4xNDR");
+    assert_eq!(warnings(&whole), []);
+    let found = warnings(&lose(&whole, &["leaf5[2]"]));
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(found[0].0, FindingKind::MissingUplink);
+    assert!(found[0].1.starts_with("leaf5 has 3 uplinks"), "{found:?}");
+    assert!(found[0].1.contains("spine1"), "{found:?}");
+    assert_eq!(count(&lose(&whole, &["leaf5[1]", "leaf6[2]"]), FindingKind::MissingUplink), 2);
+    // A spine that is gone is missing everywhere.
+    let spine = whole.find_node("spine0").unwrap();
+    assert_eq!(warnings(&whole.without(&[spine].into(), &BTreeSet::new())), []);
+}
+
+#[test]
+fn generated_trees_have_no_warnings() {
+    for cables_per_pair in 1..3 {
+        let shape = FoldedClos { leaves: 6, spines: 3, hosts_per_leaf: 4, cables_per_pair };
+        assert_eq!(findings(&Generator::FoldedClos(shape).generate(1).unwrap()), []);
+    }
+    let tree = KAryNTree { arity: 3, levels: 3 };
+    assert_eq!(findings(&Generator::KAryNTree(tree).generate(1).unwrap()), []);
+}
+
+/// Nodes n0 to n5 with an adapter on each of the leaves, in the order of the list for n5.
+fn rails(last: &[usize]) -> Fabric {
+    let mut builder = FabricBuilder::new();
+    let leaves: Vec<_> = (0..last.len() as u64)
+        .map(|n| builder.add_plain(SWITCH, &format!("leaf{n}"), Guid(n + 1), 16))
+        .collect();
+    for node in 0..6_u64 {
+        for (rail, leaf) in last.iter().enumerate() {
+            let guid = Guid(100 + 10 * node + rail as u64);
+            let adapter = builder.add_plain(HOST, &format!("n{node} mlx5_{rail}"), guid, 1);
+            let leaf = if node == 5 { *leaf } else { rail };
+            builder.join(adapter, leaves[leaf]).expect("ports are free");
+        }
+    }
+    builder.build()
+}
+
+#[test]
+fn swapped_rails_are_a_warning_for_each_host() {
+    for order in [vec![0], vec![0, 1], vec![0, 1, 2]] {
+        assert_eq!(count(&rails(&order), FindingKind::SwappedRails), 0, "{order:?}");
+    }
+    for order in [vec![1, 0], vec![0, 2, 1], vec![1, 2, 0]] {
+        let found = warnings(&rails(&order));
+        let swapped: Vec<_> =
+            found.iter().filter(|(kind, _)| *kind == FindingKind::SwappedRails).collect();
+        assert_eq!(swapped.len(), 1, "{order:?}");
+        assert!(swapped[0].1.starts_with("cables of n5 "), "{swapped:?}");
+    }
+}
+
+#[test]
+fn one_description_of_several_systems_is_found() {
+    let text = include_str!("../fixtures/cases/slurm-default-names.ibsim");
+    let fabric = format::read(text, Format::Ibnetdiscover).expect("the case reads").fabric;
+    assert_eq!(count(&fabric, FindingKind::DefaultName), 1);
+    assert_eq!(FindingKind::DefaultName.severity(), Severity::Note);
+    let nodes = [("s0", SWITCH), ("a", HOST), ("b", HOST), ("c", HOST)];
+    let (mut builder, drafts) = draft(&nodes, &[("s0", "a"), ("s0", "b"), ("s0", "c")]);
+    for name in ["a", "b", "c"] {
+        builder.node_mut(drafts[name]).description = "twin HCA-1".to_owned();
+    }
+    // Two adapters of one system may have one description.
+    builder.node_mut(drafts["a"]).identity.system_guid = Some(Guid(0x77));
+    builder.node_mut(drafts["b"]).identity.system_guid = Some(Guid(0x77));
+    assert_eq!(warnings(&builder.build()).len(), 1, "c is another system");
+    let (mut builder, drafts) = draft(&nodes[..3], &[("s0", "a"), ("s0", "b")]);
+    for name in ["a", "b"] {
+        builder.node_mut(drafts[name]).description = "twin HCA-1".to_owned();
+        builder.node_mut(drafts[name]).identity.system_guid = Some(Guid(0x77));
+    }
+    assert_eq!(warnings(&builder.build()), []);
 }
 
 #[test]

@@ -21,7 +21,18 @@
 //!    lost cables: it takes the rank above that of its neighbours.
 //! 4. **The proof.** No cable joins equal ranks; nothing that hangs below a leaf has another way
 //!    up; and at most one pair of hosts in twenty loses all its shortest paths, which
-//!    happens where cables are missing. Otherwise the island is no tree.
+//!    happens where cables are missing.
+//! 5. **Tops at several heights** fail the proof, such as a switch that joins the leaves of one pod
+//!    beside a core that joins all pods. Ranks are then counted from the leaves up, by hops to the
+//!    nearest leaf, and must pass the same proof. Otherwise the island is no tree.
+//!
+//! ```text
+//!   rank 0         c           tops: c, and p at another height
+//!                 ╱ ╲
+//!   rank 1   p   m   m
+//!           ╱ ╲ ╱     ╲
+//!   rank 2 l   l       l
+//! ```
 //!
 //! Where every switch has its hosts, as on tori, meshes and irregular networks, nothing can be a
 //! top.
@@ -57,15 +68,18 @@ pub(super) fn ranked<'a>(fabric: &Fabric, graph: &'a SwitchGraph) -> (Vec<u32>, 
     for lowest in lowest {
         let members = graph.switches().filter(|switch| islands[switch.index()] == lowest);
         let island = Island::new(graph, members.collect());
-        if let Some(of_tree) = island.tree_ranks() {
+        let with_tree = |of_tree: Vec<u32>| {
             let mut with_tree = ranks.clone();
             for switch in &island.members {
                 with_tree[switch.index()] = of_tree[switch.index()];
             }
-            if island.keeps_shortest_paths(fabric, &with_tree) {
-                ranks = with_tree;
-                trees.push(island);
-            }
+            island.keeps_shortest_paths(fabric, &with_tree).then_some(with_tree)
+        };
+        let from_tops = island.ranks_below_tops().and_then(with_tree);
+        let found = from_tops.or_else(|| island.ranks_above_leaves().and_then(with_tree));
+        if let Some(found) = found {
+            ranks = found;
+            trees.push(island);
         }
     }
     (ranks, trees)
@@ -88,8 +102,8 @@ impl<'a> Island<'a> {
         Self { graph, members, leaves }
     }
 
-    /// The ranks of a tree, as far as ranks alone can tell that it is one.
-    fn tree_ranks(&self) -> Option<Vec<u32>> {
+    /// Hops to the nearest top, as far as ranks alone can tell that the island is a tree.
+    fn ranks_below_tops(&self) -> Option<Vec<u32>> {
         let tops = self.tops();
         if tops.is_empty() || self.leaves.len() < 2 {
             return None;
@@ -101,6 +115,20 @@ impl<'a> Island<'a> {
         self.turn_over(&mut ranks);
         let ends_there = |leaf: &NodeId| self.nothing_passes_through(*leaf, &ranks);
         self.leaves.iter().all(ends_there).then_some(ranks)
+    }
+
+    /// Ranks that fall with the hops to the nearest leaf, as far as ranks alone can tell that the
+    /// island is a tree.
+    fn ranks_above_leaves(&self) -> Option<Vec<u32>> {
+        if self.leaves.len() == self.members.len() || self.leaves.len() < 2 {
+            return None;
+        }
+        let mut ranks = breadth_first_ranks(self.graph, &self.leaves);
+        let highest = self.members.iter().map(|switch| ranks[switch.index()]).max()?;
+        for switch in &self.members {
+            ranks[switch.index()] = highest - ranks[switch.index()];
+        }
+        self.is_layered(&ranks).then_some(ranks)
     }
 
     /// The switches that are no leaves and nearer to all leaves together than their neighbours are.

@@ -1,22 +1,28 @@
 //! The fluid bound on all-to-all traffic that the loads of channels imply.
 //!
-//! H hosts send at equal rates, each an equal share to every other host. If a host sends the
-//! fraction x of the reference rate, a pair gets x / (H - 1), and a channel with L paths and
-//! r times the reference rate carries x L / (H - 1), which must not exceed r. So
+//! Hosts send at equal rates, each an equal share to every host that cables join to it. On an island
+//! of H hosts that send the fraction x of the reference rate, a pair gets x / (H - 1), and a
+//! channel with L paths and r times the reference rate carries x L / (H - 1), which must not exceed
+//! r. So
 //!
 //! ```text
 //!   x <= (H - 1) r / L     for every channel; with equal links x <= (H - 1) / max L
 //! ```
 //!
-//! A host's own channel has L = H - 1 and allows x = r; that of an in-transit host carries the
+//! The bound of the fabric is that of its tightest island. A host's own channel has L = H - 1 and
+//! allows x = r; that of an in-transit host carries the
 //! paths that come through it, too, both ways. The reference is the rate of the slowest host link,
 //! so x never exceeds 1. If the speed of any cable that carries paths is unknown, all links count
 //! as equal. What a switching kind makes of this bound, the simulation tells.
+//!
+//! Where routes leave out pairs of an island, H - 1 is the most hosts that any of it reaches; a
+//! host's own channel counts the hosts that it reaches itself.
 
 use super::distribution::real;
-use crate::routing::paths::graph::SwitchGraph;
-use crate::{ChannelId, Fabric, LinkSpeed};
+use crate::routing::paths::graph::{Attachment, SwitchGraph};
+use crate::{ChannelId, Fabric, LinkSpeed, NodeId};
 use gingham_kernel::Rate;
+use std::collections::BTreeMap;
 
 /// The fluid bound on uniform all-to-all traffic.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -44,6 +50,7 @@ pub(super) fn all_to_all(
     let known = used.iter().all(|channel| rate(*channel).is_some());
     let slowest = hosts.iter().filter_map(|host| rate(fabric.endpoint_channel(*host))).min();
     let reference = slowest.filter(|_| known);
+    let destinations = Destinations::new(fabric, graph, channel_paths);
     let allows = |channel: ChannelId| {
         let relative_rate = match (rate(channel), reference) {
             (Some(own), Some(reference)) => {
@@ -51,9 +58,57 @@ pub(super) fn all_to_all(
             }
             _ => 1.0,
         };
-        real(hosts.len() as u64 - 1) * relative_rate / real(channel_paths[channel.index()])
+        let destinations = destinations.of(fabric, graph, channel);
+        real(destinations) * relative_rate / real(channel_paths[channel.index()])
     };
     let bounds = used.iter().map(|channel| (allows(*channel), *channel));
     let (fraction, bottleneck) = bounds.min_by(|(a, _), (b, _)| a.total_cmp(b))?;
     Some(AllToAll { fraction, bottleneck, reference })
+}
+
+/// Number of destinations by host and by island.
+struct Destinations {
+    /// By endpoint: the number of hosts that it sends to.
+    of_host: Vec<u64>,
+    /// By island: the largest of these numbers.
+    of_island: BTreeMap<NodeId, u64>,
+    /// By switch: its island.
+    islands: Vec<NodeId>,
+}
+
+impl Destinations {
+    fn new(fabric: &Fabric, graph: &SwitchGraph, channel_paths: &[u64]) -> Self {
+        let islands = graph.islands();
+        let mut hosts_of: BTreeMap<NodeId, u64> = BTreeMap::new();
+        for switch in graph.switches() {
+            *hosts_of.entry(islands[switch.index()]).or_default() +=
+                u64::from(graph.host_count(switch));
+        }
+        let mut of_host = vec![0; graph.endpoint_count()];
+        let mut of_island: BTreeMap<NodeId, u64> = BTreeMap::new();
+        for host in fabric.endpoint_ids().filter(|endpoint| graph.is_host(*endpoint)) {
+            // More than there are hosts: the host is in transit.
+            let sent = channel_paths[fabric.endpoint_channel(host).index()];
+            let Attachment::Switch(switch) = graph.attachment(host) else {
+                of_host[host.index()] = sent;
+                continue;
+            };
+            let island = islands[switch.index()];
+            let reached = sent.min(hosts_of[&island] - 1);
+            of_host[host.index()] = reached;
+            let most = of_island.entry(island).or_default();
+            *most = (*most).max(reached);
+        }
+        Self { of_host, of_island, islands }
+    }
+
+    /// Number of destinations of a host whose paths a channel carries; the largest, if they differ.
+    fn of(&self, fabric: &Fabric, graph: &SwitchGraph, channel: ChannelId) -> u64 {
+        let source = fabric.source(channel);
+        let sender = fabric.endpoint_at(source).filter(|end| graph.is_host(*end));
+        match sender {
+            Some(host) => self.of_host[host.index()],
+            None => self.of_island[&self.islands[source.node.index()]],
+        }
+    }
 }

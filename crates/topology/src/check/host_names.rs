@@ -1,0 +1,25 @@
+//! Adapter descriptions that several systems share.
+//!
+//! A dump identifies a host by the descriptions of its adapters alone. A shared description makes
+//! several hosts look like one; the vendor's default is the usual case.
+
+use super::listed;
+use crate::hostname::{host_name, shared_descriptions};
+use crate::{Fabric, Finding, FindingKind, NodeId};
+
+/// One finding for each description that adapters of several systems share.
+pub(super) fn check(fabric: &Fabric) -> Vec<Finding> {
+    let shared = shared_descriptions(fabric);
+    shared
+        .into_iter()
+        .map(|(description, adapters)| finding(fabric, description, &adapters))
+        .collect()
+}
+
+fn finding(fabric: &Fabric, description: &str, adapters: &[NodeId]) -> Finding {
+    let is_named = host_name(fabric.node(adapters[0])).is_some();
+    let kind = if is_named { FindingKind::SharedName } else { FindingKind::DefaultName };
+    let names = listed(adapters.iter().map(|id| fabric.node(*id).name.clone()));
+    let text = format!("{} adapters have the description {description:?}: {names}", adapters.len());
+    Finding::of_fabric(kind, text)
+}
