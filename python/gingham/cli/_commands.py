@@ -44,10 +44,7 @@ PLACES = {
         "_opensm:opensm",
         "Let the real OpenSM route a fabric, and see what it decides.",
     ),
-    "plot": (
-        "_plot:plot",
-        "Draw the run or the sweep in FOLDER, which `-o FOLDER` of run, stripe, sweep or curve wrote.",
-    ),
+    "plot": ("_plot:plot", "Draw the run or the sweep in FOLDER."),
     "query": (
         "_query:query",
         "Query the results of a sweep in FOLDER in SQL; without SQL, list their columns.",
