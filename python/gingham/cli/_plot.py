@@ -52,7 +52,8 @@ def plot(
 
     `-o FOLDER` of run, stripe, sweep and curve writes such a folder. Without a KIND, all pictures
     of the run are drawn, except those with nothing to show. They are written to the current
-    directory as NAME-KIND.png, with the NAME of the folder. The folder itself does not change. A sweep has one picture of all its runs.
+    directory as NAME-KIND.png, with the NAME of the folder. The folder itself does not change. A
+    sweep has one picture of all its runs.
 
     \b
     Kinds:
