@@ -163,6 +163,18 @@ def test_engines_that_fell_back_for_lack_of_roots_are_told_of_the_option() -> No
     assert [*hints(torus, Plan(["ftree"]), rows[1:])] == []
 
 
+def test_our_tables_are_mentioned_where_they_allow_clearly_more() -> None:
+    fabric = Fabric.make("torus", dimensions=[4, 4])
+    engine, ours = row("minhop", 0.7, bound=0.5), row("up-down", 0.7, by="gingham", bound=0.6)
+    [said] = hints(fabric, Plan(["minhop"]), [engine, ours])
+    assert "--algorithm up-down" in said
+    lossy = row("up-down", 0.7, by="gingham", bound=0.9, lost=2)
+    unsafe = row("shortest-path", 0.7, by="gingham", bound=0.9, free=False)
+    like = row("up-down", 0.7, by="gingham", bound=0.54)
+    for other in (lossy, unsafe, like):
+        assert list(hints(fabric, Plan(["minhop"]), [engine, other])) == []
+
+
 def test_of_a_fabric_in_parts_the_advice_says_which_is_compared(tmp_path: Path) -> None:
     (tmp_path / "islands.ibsim").write_text(ISLANDS)
     fabric = with_guids(Fabric.load(tmp_path / "islands.ibsim"))

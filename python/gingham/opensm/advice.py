@@ -29,6 +29,8 @@ FREE_BY_METHOD = frozenset({"updn", "ftree", "lash", "dfsssp", "nue", "torus-2Qo
 # Engines that are replaced for lack of roots.
 ROOTED = ("updn", "ftree")
 NAMED_MAX = 4
+# By how much the bound of our tables exceeds that of the engine chosen where they are mentioned.
+BOUND_FACTOR = 1.1
 # A part is a fabric of its own from two hosts on.
 PART_HOSTS_MIN = 2
 
@@ -103,9 +105,7 @@ def best(rows: Sequence[EngineRow]) -> EngineRow:
 
 def cost(row: EngineRow) -> tuple[int, float, float]:
     """Return what decides between engines of like bandwidth; less is better."""
-    bound = row.facts.get("all_to_all")
-    load = round(bound["load"], 3) if bound else 0.0
-    return len(row.facts["lanes"]), -load, -interval(row)[0]
+    return len(row.facts["lanes"]), -round(bound_of(row), 3), -interval(row)[0]
 
 
 def is_safe(row: EngineRow, proof: str) -> bool:
@@ -183,6 +183,7 @@ def numbers(row: EngineRow) -> str:
 def hints(fabric: Fabric, plan: Plan, rows: Sequence[EngineRow]) -> Iterator[str]:
     """Return what is not compared, and what engines that were replaced may have lacked."""
     yield from hints_of_parts(fabric)
+    yield from hints_of_ours(rows)
     replaced = [row.engine for row in rows if row.by == "opensm" and row.ran != row.engine]
     lacking = [engine for engine in ROOTED if engine in replaced and needs_roots(fabric, engine)]
     if lacking and not plan.roots:
@@ -196,6 +197,28 @@ def hints(fabric: Fabric, plan: Plan, rows: Sequence[EngineRow]) -> Iterator[str
             "ftree takes aggregation nodes for compute nodes, and a switch that has one for a "
             "leaf: --compute-nodes hosts leaves them out"
         )
+
+
+def hints_of_ours(rows: Sequence[EngineRow]) -> Iterator[str]:
+    """Return that our tables allow clearly more traffic from all to all, if they do."""
+    choice = choose(rows)
+    safe = [row for row in rows if row.by == "gingham" and row.facts[PROOFS[0]]]
+    ours = max((row for row in safe if not row.facts["lost_pairs"]), key=bound_of, default=None)
+    if choice is None or ours is None:
+        return
+    if bound_of(ours) > BOUND_FACTOR * bound_of(choice.row):
+        yield (
+            f"our {ours.engine}, free of deadlock, has a bound of {bound_of(ours):.3f} where "
+            f"{choice.row.engine} has {bound_of(choice.row):.3f}: OpenSM loads its tables "
+            f"(gingham route FILE --algorithm {ours.engine} --form table -o tables.lfts, then "
+            "opensm -R file -U tables.lfts)"
+        )
+
+
+def bound_of(row: EngineRow) -> float:
+    """Return the bound on traffic from all to all, 0 if there is none."""
+    bound = row.facts.get("all_to_all")
+    return bound["load"] if bound else 0.0
 
 
 def hints_of_parts(fabric: Fabric) -> Iterator[str]:
