@@ -20,18 +20,95 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Minimum number of siblings for a comparison.
 const SIBLINGS_MIN: usize = 2;
 
+/// Maximum number of siblings that decide to which switches a cable is missing.
+const ASKED_MAX: usize = 64;
+
 /// One finding for each switch with fewer uplinks than its siblings.
 pub(super) fn check(fabric: &Fabric, levels: &Levels) -> Vec<Finding> {
-    let mut by_level: BTreeMap<usize, Vec<Uplinks>> = BTreeMap::new();
+    let mut by_level: BTreeMap<usize, BTreeMap<Vec<NodeId>, Class>> = BTreeMap::new();
     for switch in fabric.switches() {
         if let Some(level) = levels.of_switch(switch) {
-            by_level.entry(level).or_default().push(Uplinks::of(fabric, levels, switch));
+            let uplinks = Uplinks::of(fabric, levels, switch);
+            let above = uplinks.bundles.keys().copied().collect();
+            by_level.entry(level).or_default().entry(above).or_default().add(uplinks);
         }
     }
-    let found = by_level
-        .values()
-        .flat_map(|level| level.iter().filter_map(|uplinks| missing(fabric, uplinks, level)));
-    found.collect()
+    let mut findings = Vec::new();
+    for classes in by_level.values() {
+        for (above, class) in classes {
+            let siblings = Siblings::of(above, classes);
+            let members = class.members.iter();
+            let found =
+                members.filter_map(|one| Some((one.switch, siblings.missing(fabric, one)?)));
+            findings.extend(found);
+        }
+    }
+    findings.sort_by_key(|(switch, _)| *switch);
+    findings.into_iter().map(|(_, finding)| finding).collect()
+}
+
+/// Switches with one set of switches above them.
+#[derive(Default)]
+struct Class {
+    members: Vec<Uplinks>,
+    /// Number of members by their number of uplinks.
+    counts: BTreeMap<usize, usize>,
+}
+
+impl Class {
+    fn add(&mut self, uplinks: Uplinks) {
+        *self.counts.entry(uplinks.count()).or_default() += 1;
+        self.members.push(uplinks);
+    }
+}
+
+/// The siblings of the members of one class, and these themselves.
+struct Siblings<'a> {
+    classes: Vec<&'a Class>,
+    /// Number of switches by their number of uplinks.
+    counts: BTreeMap<usize, usize>,
+}
+
+impl<'a> Siblings<'a> {
+    fn of(above: &[NodeId], classes: &'a BTreeMap<Vec<NodeId>, Class>) -> Self {
+        let mut siblings = Self { classes: Vec::new(), counts: BTreeMap::new() };
+        for (other, class) in classes {
+            let common = above.iter().filter(|above| other.binary_search(above).is_ok()).count();
+            if 2 * common > above.len().min(other.len()) {
+                siblings.classes.push(class);
+                for (count, times) in &class.counts {
+                    *siblings.counts.entry(*count).or_default() += times;
+                }
+            }
+        }
+        siblings
+    }
+
+    /// The finding about a switch, if most of its siblings have more uplinks.
+    fn missing(&self, fabric: &Fabric, uplinks: &Uplinks) -> Option<Finding> {
+        let own = uplinks.count();
+        // The switch itself is one of those counted.
+        let of = self.counts.values().sum::<usize>().saturating_sub(1);
+        let (usual, times) = self.counts.iter().find(|(_, times)| 2 * **times > of)?;
+        if !uplinks.is_used || of < SIBLINGS_MIN || own >= *usual {
+            return None;
+        }
+        let members = self.classes.iter().flat_map(|class| &class.members);
+        let agree: Vec<&Uplinks> =
+            members.filter(|sibling| sibling.count() == *usual).take(ASKED_MAX).collect();
+        let above: BTreeSet<NodeId> =
+            agree.iter().flat_map(|sibling| sibling.bundles.keys().copied()).collect();
+        if uplinks.is_thin_by_design(*usual, &above) {
+            return None;
+        }
+        let name = &fabric.node(uplinks.switch).name;
+        let fewer = fewer_to(uplinks, &agree, &above);
+        let fewer = listed(fewer.map(|above| fabric.node(above).name.clone()));
+        let place = if fewer.is_empty() { String::new() } else { format!(", fewer to {fewer}") };
+        let most = format!("{times} of its {of} siblings have {usual}");
+        let text = format!("{name} has {own} uplinks, and {most}{place}");
+        Some(Finding::of_fabric(FindingKind::MissingUplink, text))
+    }
 }
 
 /// The cables of a switch to the switches above it.
@@ -64,12 +141,6 @@ impl Uplinks {
         self.bundles.values().sum()
     }
 
-    fn is_sibling(&self, other: &Self) -> bool {
-        let common = self.bundles.keys().filter(|above| other.bundles.contains_key(above)).count();
-        let fewer = self.bundles.len().min(other.bundles.len());
-        self.switch != other.switch && 2 * common > fewer
-    }
-
     /// Whether the bundles are equal, reach all switches above the siblings, and have at most half of
     /// the siblings' cables.
     fn is_thin_by_design(&self, usual: usize, above: &BTreeSet<NodeId>) -> bool {
@@ -79,43 +150,17 @@ impl Uplinks {
     }
 }
 
-fn missing(fabric: &Fabric, uplinks: &Uplinks, level: &[Uplinks]) -> Option<Finding> {
-    let siblings: Vec<&Uplinks> = level.iter().filter(|other| uplinks.is_sibling(other)).collect();
-    let usual = usual(siblings.iter().map(|sibling| sibling.count()))?;
-    let agree: Vec<&Uplinks> =
-        siblings.iter().copied().filter(|sibling| sibling.count() == usual).collect();
-    if !uplinks.is_used || siblings.len() < SIBLINGS_MIN || uplinks.count() >= usual {
-        return None;
-    }
-    let above: BTreeSet<NodeId> = agree.iter().flat_map(|s| s.bundles.keys().copied()).collect();
-    if uplinks.is_thin_by_design(usual, &above) {
-        return None;
-    }
-    let name = &fabric.node(uplinks.switch).name;
-    let (own, count, of) = (uplinks.count(), agree.len(), siblings.len());
-    let fewer = listed(fewer_to(uplinks, &agree).map(|above| fabric.node(above).name.clone()));
-    let place = if fewer.is_empty() { String::new() } else { format!(", fewer to {fewer}") };
-    let text =
-        format!("{name} has {own} uplinks, and {count} of its {of} siblings have {usual}{place}");
-    Some(Finding::of_fabric(FindingKind::MissingUplink, text))
-}
-
-/// The number that more than half of the counts are equal to.
-fn usual(counts: impl Iterator<Item = usize>) -> Option<usize> {
-    let mut times: BTreeMap<usize, usize> = BTreeMap::new();
-    counts.for_each(|count| *times.entry(count).or_default() += 1);
-    let all: usize = times.values().sum();
-    times.into_iter().find(|(_, times)| 2 * times > all).map(|(count, _)| count)
-}
-
 /// Upper switches to which most siblings have more cables.
-fn fewer_to(uplinks: &Uplinks, siblings: &[&Uplinks]) -> impl Iterator<Item = NodeId> {
-    let above: BTreeSet<NodeId> = siblings.iter().flat_map(|s| s.bundles.keys().copied()).collect();
+fn fewer_to(
+    uplinks: &Uplinks,
+    siblings: &[&Uplinks],
+    above: &BTreeSet<NodeId>,
+) -> impl Iterator<Item = NodeId> {
     let cables =
         |uplinks: &Uplinks, above: NodeId| uplinks.bundles.get(&above).copied().unwrap_or(0);
-    let is_less = |above: &NodeId| {
-        let more = siblings.iter().filter(|s| cables(s, *above) > cables(uplinks, *above));
+    above.iter().copied().filter(move |above| {
+        let own = cables(uplinks, *above);
+        let more = siblings.iter().filter(|sibling| cables(sibling, *above) > own);
         2 * more.count() > siblings.len()
-    };
-    above.into_iter().filter(is_less).collect::<Vec<_>>().into_iter()
+    })
 }
