@@ -225,7 +225,7 @@ def test_many_channels_have_a_picture_without_a_legend() -> None:
 def test_the_picture_of_a_run_that_was_ended_early_ends_with_it() -> None:
     scenario = stripe.StripeScenario.parse(TWO).with_({"stop.time": "1000 s"})
     simulation = stripe.StripeSimulation(scenario)
-    simulation.advance(20_000)
+    simulation.advance(60_000)
     ended = simulation.result()
     assert ended.verdict == "interrupted"
     unit_ns = 1e6 if ended.summary["end_ns"] < 1e9 else 1e9
