@@ -225,7 +225,7 @@ def test_many_channels_have_a_picture_without_a_legend() -> None:
 def test_the_picture_of_a_run_that_was_ended_early_ends_with_it() -> None:
     scenario = stripe.StripeScenario.parse(TWO).with_({"stop.time": "1000 s"})
     simulation = stripe.StripeSimulation(scenario)
-    simulation.advance(20_000)
+    simulation.advance(60_000)
     ended = simulation.result()
     assert ended.verdict == "interrupted"
     unit_ns = 1e6 if ended.summary["end_ns"] < 1e9 else 1e9
@@ -239,3 +239,20 @@ def test_a_drawing_without_rounds_speaks_of_none() -> None:
     picture = plots.picture(plots.rounds(drawn), "svg").decode()
     assert "with their number" in picture
     assert "r0 0 B" not in picture
+
+
+def test_a_transport_is_compared_with_the_best_channel_alone() -> None:
+    scenario = stripe.StripeScenario.parse(f"{TWO}[[source]]\nkind.cubic = {{}}\n")
+    found = stripe.run(scenario).summary
+    assert found["best_channel_alone"] == "2"
+    alone = stripe.run(stripe.alone(scenario)[1]).sources[0]["goodput_bits_per_s"]
+    assert found["best_channel_alone_bits_per_s"] == alone
+    together = found["sources"][0]["goodput_bits_per_s"]
+    assert found["best_channel_multiple"] == together / alone
+
+
+def test_a_packet_longer_than_the_base_waits_for_the_probes() -> None:
+    long = {"stripe.sizes": {}, "source": [{"packets": {"fixed": "1400 B"}}]}
+    found = stripe.run(stripe.StripeScenario.parse(TWO).with_(long)).summary
+    assert found["packets_dropped_before"] == 0
+    assert found["packets_delivered"] > 50

@@ -65,10 +65,10 @@ fn limited(link: &LinkPlan, rate: Rate) -> u64 {
 
 /// What is not lost of 1,000 packets.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of 1,000")]
-fn passed_thousandths(loss: &Loss) -> u64 {
-    let lost = match loss {
+fn passed_thousandths(model: &Loss) -> u64 {
+    let lost = match model {
         Loss::None => 0.0,
-        Loss::Independent(lost) => lost.value(),
+        Loss::Independent(each) => each.value(),
         Loss::Bursts(bursts) => {
             let (to_bad, to_good) = (bursts.to_bad.value(), bursts.to_good.value());
             let bad = if to_bad > 0.0 { to_bad / (to_bad + to_good) } else { 0.0 };

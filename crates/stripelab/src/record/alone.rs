@@ -23,9 +23,10 @@ pub(super) fn compare(record: &mut Record, compiled: &Compiled, alone: Option<&E
         if matches!(record.verdict, Verdict::Ok | Verdict::NotConverged) {
             let bound = bound(record, compiled);
             let (all, best) = (all / 1e6, best / 1e6);
-            record.verdict_reason += &format!(
-                "; the sources have {all:.4} Mbit/s, {best:.4} Mbit/s over channel `{name}` alone{bound}"
+            let compared = format!(
+                "; the sources have {all:.1} Mbit/s, {best:.1} Mbit/s over channel `{name}` alone{bound}"
             );
+            record.verdict_reason.push_str(&compared);
         }
         if all < best {
             record.notes.push(below(record, compiled, &name));
