@@ -45,6 +45,15 @@ id_type!(
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Guid(pub u64);
 
+impl Guid {
+    /// The GUID in 1 to 16 hexadecimal digits, with or without `0x` before them.
+    pub fn from_hexadecimal(text: &str) -> Option<Self> {
+        let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")).unwrap_or(text);
+        let is_guid = digits.len() <= 16 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+        is_guid.then(|| u64::from_str_radix(digits, 16).ok()).flatten().map(Self)
+    }
+}
+
 /// What a node is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum NodeKind {
@@ -299,7 +308,7 @@ impl Fabric {
     /// The node that a user means: by name, dump id, GUID in hexadecimal, or a description
     /// that only one node has.
     pub fn find_node(&self, text: &str) -> Option<NodeId> {
-        let guid = u64::from_str_radix(text.trim_start_matches("0x"), 16).ok().map(Guid);
+        let guid = Guid::from_hexadecimal(text);
         let named = |node: &Node| {
             node.name == text
                 || node.dump_id().as_deref() == Some(text)

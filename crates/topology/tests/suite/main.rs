@@ -5,6 +5,7 @@ mod format_as_they_come;
 mod format_by_hand;
 mod format_dot;
 mod format_fabrics;
+mod format_guids;
 mod format_ibnetdiscover;
 mod format_ibsim;
 mod format_junk;

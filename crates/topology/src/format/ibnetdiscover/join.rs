@@ -11,7 +11,7 @@
 //! at the far end and the device's own in its record.
 
 use super::comment::NoLid;
-use super::records::{Mention, Record, Records, description, guid_of_id, refine};
+use super::records::{Mention, NodeKey, Record, Records, description, guid_of_id, refine};
 use crate::format::text::Parsed;
 use crate::{Address, DraftNode, FabricBuilder, FindingKind, Identity, LinkSpeed, Node, NodeKind};
 use std::collections::{BTreeMap, BTreeSet};
@@ -50,10 +50,11 @@ pub(super) fn join(mut records: Records<'_>) -> Parsed {
 
 /// Gives a record to every node that only links name.
 fn define_missing<'a>(records: &mut Records<'a>, mentions: &[Mention<'a>]) {
-    let mut missing: BTreeMap<&str, (BTreeSet<u16>, &str)> = BTreeMap::new();
+    let mut missing: BTreeMap<NodeKey<'_>, (BTreeSet<u16>, &str)> = BTreeMap::new();
     for Mention { remote, .. } in mentions {
-        if !records.index.contains_key(remote.id) {
-            let (ports, text) = missing.entry(remote.id).or_default();
+        let key = NodeKey::of(remote.id);
+        if !records.index.contains_key(&key) {
+            let (ports, text) = missing.entry(key).or_default();
             ports.insert(remote.port);
             if text.is_empty() {
                 *text = remote.description;
@@ -63,10 +64,11 @@ fn define_missing<'a>(records: &mut Records<'a>, mentions: &[Mention<'a>]) {
     let ends = missing.values().map(|(ports, _)| ports.len()).sum();
     let mut labels = Vec::new();
     for Mention { line, remote, .. } in mentions {
-        let Some((ports, text)) = missing.remove(remote.id) else { continue };
+        let key = NodeKey::of(remote.id);
+        let Some((ports, text)) = missing.remove(&key) else { continue };
         let record = undefined(remote.id, description(remote.id, text), &ports);
         labels.push((*line, label(&record)));
-        records.index.insert(remote.id, records.nodes.len());
+        records.index.insert(key, records.nodes.len());
         records.nodes.push(record);
     }
     let last = mentions.iter().map(|mention| mention.line).max();
@@ -148,7 +150,7 @@ fn cables(records: &mut Records<'_>, mentions: &[Mention<'_>]) -> Vec<HalfCable>
 }
 
 fn ends(records: &Records<'_>, mention: &Mention<'_>) -> [RecordPort; 2] {
-    let far = records.index[mention.remote.id];
+    let far = records.index[&NodeKey::of(mention.remote.id)];
     [(mention.record, mention.port), (far, mention.remote.port)]
 }
 

@@ -148,21 +148,28 @@ fn identity(key: &str, mut cursor: Cursor<'_>) -> Result<Option<IdentityField>, 
     if !cursor.take("=") {
         return Err(cursor.error("\"=\" and a number"));
     }
-    let start = cursor;
-    let number = cursor.hexadecimal("a number such as 0x2c9")?;
-    let short = || u32::try_from(number).map_err(|_| start.error("a number of at most 32 bits"));
     let field = match (key, kind) {
-        ("vendid", _) => IdentityField::Vendor(short()?),
-        ("devid", _) => IdentityField::Device(short()?),
-        (_, None) => IdentityField::System(Guid(number)),
+        ("vendid", _) => IdentityField::Vendor(number_of_32_bits(&mut cursor)?),
+        ("devid", _) => IdentityField::Device(number_of_32_bits(&mut cursor)?),
+        (_, None) => IdentityField::System(cursor.guid(NUMBER)?),
         (_, Some(kind)) => {
+            let guid = cursor.guid(NUMBER)?;
             let has_port = cursor.take("(");
             let port = has_port.then(|| cursor.guid_then_parenthesis()).transpose()?;
-            IdentityField::Node(kind, Guid(number), port)
+            IdentityField::Node(kind, guid, port)
         }
     };
     end_or_comment(&mut cursor)?;
     Ok(Some(field))
+}
+
+const NUMBER: &str = "a number such as 0x2c9";
+
+/// The number of a vendor or a device.
+fn number_of_32_bits(cursor: &mut Cursor<'_>) -> Result<u32, LineError> {
+    let start = *cursor;
+    let number = cursor.hexadecimal(NUMBER)?;
+    u32::try_from(number).map_err(|_| start.error("a number of at most 32 bits"))
 }
 
 /// Steps over blanks and `#`. Whether a comment follows.

@@ -69,11 +69,8 @@ pub(super) struct CableTable {
 fn guid<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Guid>, D::Error> {
     const EXPECTED: &str = "1 to 16 hexadecimal digits, such as \"0002c90200417670\"";
     let text = String::deserialize(deserializer)?;
-    let digits = text.strip_prefix("0x").unwrap_or(&text);
-    let is_guid = digits.bytes().all(|byte| byte.is_ascii_hexdigit()) && digits.len() <= 16;
-    let number = u64::from_str_radix(digits, 16).ok().filter(|_| is_guid);
     let error = || de::Error::invalid_value(de::Unexpected::Str(&text), &EXPECTED);
-    number.map(|number| Some(Guid(number))).ok_or_else(error)
+    Guid::from_hexadecimal(&text).map(Some).ok_or_else(error)
 }
 
 fn speed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<LinkSpeed>, D::Error> {
