@@ -17,6 +17,7 @@ mod distance;
 mod islands;
 mod summary;
 mod unevenness;
+mod unknown_speeds;
 
 pub use summary::{PortUse, Summary, summary};
 
@@ -29,6 +30,7 @@ pub fn check(fabric: &Fabric) -> Vec<Finding> {
     findings.extend(loops(fabric));
     findings.extend(addresses::check(fabric));
     findings.extend(unevenness::check(fabric));
+    findings.extend(unknown_speeds::check(fabric));
     findings
 }
 

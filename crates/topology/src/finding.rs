@@ -35,6 +35,8 @@ pub enum FindingKind {
     UncabledHost,
     /// Parallel or uneven uplinks and the like: lawful, and worth knowing.
     Unevenness,
+    /// A cable of unknown speed, beside others that tell theirs, or with one half of it known.
+    UnknownSpeed,
     /// A LID that tables have entries for and no port of the fabric has.
     UnknownLid,
     /// A switch whose tables lead management packets for another switch astray.
@@ -55,9 +57,12 @@ impl FindingKind {
     /// How bad findings of this kind are.
     pub const fn severity(self) -> Severity {
         match self {
-            Self::Unevenness | Self::Ignored | Self::Assumption | Self::Noise | Self::Encoding => {
-                Severity::Note
-            }
+            Self::Unevenness
+            | Self::UnknownSpeed
+            | Self::Ignored
+            | Self::Assumption
+            | Self::Noise
+            | Self::Encoding => Severity::Note,
             _ => Severity::Warning,
         }
     }
@@ -75,6 +80,7 @@ impl FindingKind {
             Self::Island => "island",
             Self::UncabledHost => "uncabled-host",
             Self::Unevenness => "unevenness",
+            Self::UnknownSpeed => "unknown-speed",
             Self::UnknownLid => "unknown-lid",
             Self::UnreachedSwitch => "unreached-switch",
             Self::MissingLane => "missing-lane",

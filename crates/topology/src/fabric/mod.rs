@@ -22,7 +22,7 @@ mod without;
 
 pub use builder::{CableError, DraftNode, FabricBuilder};
 
-use crate::speed::LinkSpeed;
+use crate::speed::{LinkSpeed, PartialSpeed, ToldSpeed};
 use gingham_kernel::{Length, id_type};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -169,8 +169,22 @@ pub struct Cable {
     pub ends: [PortRef; 2],
     /// Speed, where the source tells.
     pub speed: Option<LinkSpeed>,
+    /// What the source tells of a speed that it does not know; `None` where it tells a speed.
+    pub partial_speed: Option<PartialSpeed>,
     /// Length, where the source tells.
     pub length: Option<Length>,
+}
+
+impl Cable {
+    /// The speed as a dump writes it, if any of it is known: `4xNDR`, `2x???`.
+    pub fn told_speed(&self) -> Option<String> {
+        let told = self.told();
+        (told != ToldSpeed::default()).then(|| told.to_string())
+    }
+
+    pub(crate) const fn told(&self) -> ToldSpeed {
+        ToldSpeed { known: self.speed, partial: self.partial_speed }
+    }
 }
 
 /// A network of switches and hosts.
@@ -215,7 +229,9 @@ impl Fabric {
     /// The same fabric, all of whose cables tell this speed.
     #[must_use]
     pub fn at_speed(mut self, speed: LinkSpeed) -> Self {
-        self.cables.iter_mut().for_each(|cable| cable.speed = Some(speed));
+        for cable in &mut self.cables {
+            (cable.speed, cable.partial_speed) = (Some(speed), None);
+        }
         self
     }
 

@@ -13,7 +13,8 @@
 use super::comment::NoLid;
 use super::records::{Mention, NodeKey, Record, Records, description, guid_of_id, refine};
 use crate::format::text::Parsed;
-use crate::{Address, DraftNode, FabricBuilder, FindingKind, Identity, LinkSpeed, Node, NodeKind};
+use crate::speed::ToldSpeed;
+use crate::{Address, DraftNode, FabricBuilder, FindingKind, Identity, Node, NodeKind};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 
@@ -28,7 +29,7 @@ const MISSING_NAMED_MAX: usize = 3;
 struct HalfCable {
     /// The first end is the one that named the cable first.
     ends: [RecordPort; 2],
-    speed: Option<LinkSpeed>,
+    speed: ToldSpeed,
     line: u32,
     has_answer: bool,
 }
@@ -164,17 +165,21 @@ fn report_conflict(records: &mut Records<'_>, held: &HalfCable, ends: [RecordPor
     records.find(line, FindingKind::Disagreement, text);
 }
 
-/// Both ends should see one speed; an end that does not know it disagrees with nobody.
+/// Both ends should see one speed; an end that knows half of it completes the other, or disagrees
+/// in its half.
 fn compare_speed(records: &mut Records<'_>, cable: &mut HalfCable, mention: &Mention<'_>) {
-    if let (Some(kept), Some(other)) = (cable.speed, mention.speed)
-        && kept != other
-    {
+    let (first, here) = (cable.speed, mention.speed);
+    cable.speed = first.or(here);
+    if first.contradicts(here) {
         let place = name(records, (mention.record, mention.port));
-        let text =
-            format!("{place} runs at {other} here and at {kept} in line {}, kept", cable.line);
+        let line = cable.line;
+        let text = if cable.speed == first {
+            format!("{place} runs at {here} here and at {first} in line {line}, kept")
+        } else {
+            format!("{place} runs at {here} here, kept, and at {first} in line {line}")
+        };
         records.find(mention.line, FindingKind::Disagreement, text);
     }
-    cable.speed = cable.speed.or(mention.speed);
 }
 
 fn report_one_sided(records: &mut Records<'_>, cables: &[HalfCable]) {
@@ -258,7 +263,8 @@ fn build(records: Records<'_>, cables: &[HalfCable]) -> Parsed {
         records.nodes.into_iter().map(|record| builder.add_node(node(record))).collect();
     for cable in cables {
         let ends = cable.ends.map(|(index, port)| (nodes[index], port));
-        builder.add_cable(ends, cable.speed, None).expect("ports exist and are used once");
+        builder.add_cable(ends, cable.speed.known, None).expect("ports exist and are used once");
+        builder.tell_in_part(ends[0], cable.speed.partial);
     }
     Parsed { fabric: builder.build(), findings: records.findings }
 }

@@ -7,7 +7,8 @@ use super::line::{Ending, IdentityField, NodeLine, PortLine, Remote, Statement, 
 use super::noise::could_be_a_beginning;
 use crate::format::error::FormatError;
 use crate::format::lines;
-use crate::{Address, Finding, FindingKind, Guid, Identity, LinkSpeed, NodeKind};
+use crate::speed::ToldSpeed;
+use crate::{Address, Finding, FindingKind, Guid, Identity, NodeKind};
 use std::collections::BTreeMap;
 
 /// A node as its record has it.
@@ -32,7 +33,7 @@ pub(super) struct Mention<'a> {
     pub(super) record: usize,
     pub(super) port: u16,
     pub(super) remote: Remote<'a>,
-    pub(super) speed: Option<LinkSpeed>,
+    pub(super) speed: ToldSpeed,
 }
 
 /// Everything read so far.
@@ -374,7 +375,7 @@ fn cut(line: u32, message: &str) -> FormatError {
 }
 
 /// A host that describes itself as an aggregation node is one.
-pub(super) fn refine(kind: NodeKind, description: &str) -> NodeKind {
+pub(in crate::format) fn refine(kind: NodeKind, description: &str) -> NodeKind {
     let is_aggregation = kind == NodeKind::Host && description.contains(AGGREGATION);
     if is_aggregation { NodeKind::Aggregation } else { kind }
 }

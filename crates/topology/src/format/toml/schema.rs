@@ -1,6 +1,7 @@
 //! The tables of a file as serde reads them; the page of the parent module documents them.
 
-use crate::{Address, Guid, LinkSpeed};
+use crate::speed::{LinkSpeed, PartialSpeed, ToldSpeed};
+use crate::{Address, Guid};
 use gingham_kernel::Length;
 use serde::{Deserialize, Deserializer, de};
 use toml::Spanned;
@@ -62,7 +63,7 @@ impl AddressTable {
 pub(super) struct CableTable {
     pub(super) ends: [Spanned<String>; 2],
     #[serde(default, deserialize_with = "speed")]
-    pub(super) speed: Option<LinkSpeed>,
+    pub(super) speed: ToldSpeed,
     pub(super) length: Option<Length>,
 }
 
@@ -73,9 +74,12 @@ fn guid<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Guid>, D::E
     Guid::from_hexadecimal(&text).map(Some).ok_or_else(error)
 }
 
-fn speed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<LinkSpeed>, D::Error> {
+fn speed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ToldSpeed, D::Error> {
     const EXPECTED: &str = "a link speed such as \"4xNDR\" or \"80 MB/s\"";
     let text = String::deserialize(deserializer)?;
+    if let Ok(partial) = text.parse::<PartialSpeed>() {
+        return Ok(partial.into());
+    }
     let error = |_| de::Error::invalid_value(de::Unexpected::Str(&text), &EXPECTED);
-    text.parse().map(Some).map_err(error)
+    text.parse().map(|known: LinkSpeed| known.into()).map_err(error)
 }
