@@ -26,7 +26,8 @@ fn two_adapters_back_to_back_are_read() {
 fn two_spellings_of_one_guid_are_one_device() {
     let record = "Ca\t1 \"H-a088c20300bb0000\"\t\t# \"node-b mlx5_0\"\n\
                   [1](a088c20300bb0001) \t\"H-a088c20300ab0000\"[1](0xa088c20300ab0001)\t\t# lid 2 lmc 0 \"node-a mlx5_0\" lid 1 4xEDR\n";
-    let reading = format::read(&format!("{BACK_TO_BACK}\n{record}"), Format::Ibnetdiscover).unwrap();
+    let reading =
+        format::read(&format!("{BACK_TO_BACK}\n{record}"), Format::Ibnetdiscover).unwrap();
     assert_eq!((reading.fabric.nodes().len(), reading.fabric.cables().len()), (2, 1));
     assert_eq!(reading.findings, []);
 }
