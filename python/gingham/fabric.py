@@ -65,7 +65,7 @@ class Cable:
     """A cable between two ports, each given as the name of its node and its number."""
 
     ends: tuple[tuple[str, int], tuple[str, int]]
-    # Such as "4xNDR" or "80 MB/s".
+    # Such as "4xNDR" or "80 MB/s"; "2x???" or "??HDR" where one half is known.
     speed: str | None
     length_mm: int | None
 
@@ -86,7 +86,7 @@ class Fabric:
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read the fabric in the file at `path`.
 
-        The extension of the file decides on its format, or else its content. What reads well
+        The content of the file decides on its format, or else its extension. What reads well
         and cannot be right is kept in `findings`; `InputError` if the file cannot be read.
         """
         require_file(Path(path))
@@ -354,9 +354,14 @@ def cable_meant(name: str, cables: dict[str, int]) -> int | None:
 
 
 def format_of(path: Path) -> str:
-    """Return the name of the file format that the extension of `path` means."""
+    """Return the name of the file format to write that the extension of `path` means."""
     extension = path.suffix.lstrip(".").lower()
-    known = {ending: name for name, endings, _ in formats() for ending in endings}
+    known = {
+        ending: name
+        for name, endings, _, is_written in formats()
+        if is_written
+        for ending in endings
+    }
     if extension in known:
         return known[extension]
     raise unknown_ending(path, "the extension says no format", "known extensions", known)

@@ -3,7 +3,7 @@
 
 use gingham_input::{InputError, digest, read, unpack, unpacked_name};
 use gingham_topology::format::{self, Faults, Format, FormatError};
-use gingham_topology::{Fabric, Finding};
+use gingham_topology::{Fabric, Finding, FindingKind};
 use std::path::Path;
 
 /// A fabric and what its file had to say.
@@ -26,8 +26,8 @@ impl LoadedFabric {
     }
 }
 
-/// Reads a fabric in any format, compressed or not; the ending of the name decides, else the
-/// content.
+/// Reads a fabric in any format, compressed or not; the content decides, else the ending of the
+/// name. A note says where both disagree.
 pub fn load_fabric(path: &Path) -> Result<LoadedFabric, InputError> {
     let name = path.display().to_string();
     let bytes = read(path)?;
@@ -35,19 +35,26 @@ pub fn load_fabric(path: &Path) -> Result<LoadedFabric, InputError> {
     let unpacked = unpack(&name, &bytes)?;
     let decoded = format::decode(&unpacked).map_err(of_format)?;
     let ending = unpacked_name(&name).rsplit_once('.').map(|(_, ending)| ending);
-    let format = ending.and_then(Format::from_extension).or_else(|| Format::detect(&decoded.text));
-    let format = format.unwrap_or(Format::Ibnetdiscover);
+    let format = Format::of_file(ending, &decoded.text).unwrap_or(Format::Ibnetdiscover);
     let reading =
         format::read(&decoded.text, format).map_err(|faults| from_faults(&name, &faults))?;
     let mut findings = reading.findings;
     findings.extend(decoded.finding);
+    findings.extend(ending.and_then(|ending| wrong_ending(ending, format)));
     findings.sort();
     Ok(LoadedFabric {
         fabric: reading.fabric,
         findings,
         digest: digest(&bytes),
-        is_dump: format == Format::Ibnetdiscover,
+        is_dump: matches!(format, Format::Ibnetdiscover | Format::Lst),
     })
+}
+
+/// A note for a file whose ending is that of another format than its content.
+fn wrong_ending(ending: &str, format: Format) -> Option<Finding> {
+    let named = Format::from_extension(ending).filter(|named| *named != format)?;
+    let text = format!("the ending says {named}, and the content is {format}, read as such");
+    Some(Finding { line: None, kind: FindingKind::Assumption, text })
 }
 
 /// All faults of a text in one error.

@@ -32,8 +32,8 @@ pub(crate) struct Fabric {
 type NodeRow = (&'static str, String, Option<String>, String, u16);
 /// Two ends, each a node's index and a port; speed; length in millimetres.
 type CableRow = ((usize, u16), (usize, u16), Option<String>, Option<u64>);
-/// Name, extensions, whether it can be read.
-type FormatRow = (&'static str, &'static [&'static str], bool);
+/// Name, extensions, whether it can be read, whether it can be written.
+type FormatRow = (&'static str, &'static [&'static str], bool, bool);
 
 #[pymethods]
 impl Fabric {
@@ -89,7 +89,7 @@ impl Fabric {
     fn cables(&self) -> Vec<CableRow> {
         let end = |port: PortRef| (port.node.index(), port.port);
         let row = |cable: &Cable| {
-            let speed = cable.speed.map(|speed| speed.to_string());
+            let speed = cable.told_speed();
             let length = cable.length.map(gingham_kernel::Length::as_mm);
             (end(cable.ends[0]), end(cable.ends[1]), speed, length)
         };
@@ -167,15 +167,14 @@ fn summary_json(summary: &Summary) -> Value {
         .ports
         .iter()
         .map(|(kind, ports)| (kind.name(), json!({ "used": ports.used, "free": ports.free })));
-    let speeds = summary.cables_by_speed.iter().map(|(speed, cables)| {
-        (speed.map_or_else(|| "unknown".to_owned(), |speed| speed.to_string()), *cables)
-    });
+    let speeds = speeds_json(summary);
     let radixes = summary.switches_by_radix.iter().map(|(ports, count)| (ports.to_string(), count));
     json!({
         "nodes": kinds.collect::<BTreeMap<_, _>>(),
         "cables": summary.cables,
         "trunk_cables": summary.trunk_cables,
-        "cables_by_speed": speeds.collect::<BTreeMap<_, _>>(),
+        "cables_by_speed": speeds,
+        "cables_of_unknown_speed": summary.cables_by_speed.get(&None).copied().unwrap_or(0),
         "ports": ports.collect::<BTreeMap<_, _>>(),
         "switches_by_ports": radixes.collect::<BTreeMap<_, _>>(),
         "parts": summary.parts,
@@ -185,6 +184,21 @@ fn summary_json(summary: &Summary) -> Value {
         "switch_diameter": summary.switch_diameter,
         "mean_switches_passed": summary.mean_switches_passed,
     })
+}
+
+/// Cables by speed as a dump writes it, `2x???` where one half is known, and `unknown`.
+fn speeds_json(summary: &Summary) -> BTreeMap<String, usize> {
+    let halves = &summary.cables_by_partial_speed;
+    let known = summary
+        .cables_by_speed
+        .iter()
+        .filter_map(|(speed, cables)| speed.map(|speed| (speed.to_string(), *cables)));
+    let unknown = summary.cables_by_speed.get(&None).copied().unwrap_or(0);
+    let nothing = unknown - halves.values().sum::<usize>();
+    known
+        .chain(halves.iter().map(|(partial, cables)| (partial.to_string(), *cables)))
+        .chain((nothing > 0).then(|| ("unknown".to_owned(), nothing)))
+        .collect()
 }
 
 /// The tops by name, for whoever hands them on as roots; of other levels how many switches.
@@ -207,5 +221,8 @@ fn tree_json(fabric: &CoreFabric, tree: &TreeShape) -> Value {
 /// The file formats that fabrics are read from and written to.
 #[pyfunction]
 pub(crate) fn formats() -> Vec<FormatRow> {
-    Format::ALL.map(|format| (format.name(), format.extensions(), format.is_readable())).into()
+    let row = |format: Format| {
+        (format.name(), format.extensions(), format.is_readable(), format.is_writable())
+    };
+    Format::ALL.map(row).into()
 }

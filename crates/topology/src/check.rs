@@ -22,6 +22,7 @@ mod rails;
 mod slow_cables;
 mod summary;
 mod unevenness;
+mod unknown_speeds;
 mod uplinks;
 
 pub use summary::{PortUse, Summary, summary};
@@ -40,6 +41,7 @@ pub fn check(fabric: &Fabric) -> Vec<Finding> {
     findings.extend(uplinks::check(fabric, &levels));
     findings.extend(slow_cables::check(fabric, &levels));
     findings.extend(unevenness::check(fabric));
+    findings.extend(unknown_speeds::check(fabric));
     findings
 }
 

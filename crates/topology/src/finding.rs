@@ -46,6 +46,8 @@ pub enum FindingKind {
     SlowCable,
     /// Parallel or uneven uplinks and the like: lawful, and worth knowing.
     Unevenness,
+    /// A cable of unknown speed, beside others that tell theirs, or with one half of it known.
+    UnknownSpeed,
     /// A LID that tables have entries for and no port of the fabric has.
     UnknownLid,
     /// A switch whose tables lead management packets for another switch astray.
@@ -68,6 +70,7 @@ impl FindingKind {
         match self {
             Self::DefaultName
             | Self::Unevenness
+            | Self::UnknownSpeed
             | Self::Ignored
             | Self::Assumption
             | Self::Noise
@@ -94,6 +97,7 @@ impl FindingKind {
             Self::MissingUplink => "missing-uplink",
             Self::SlowCable => "slow-cable",
             Self::Unevenness => "unevenness",
+            Self::UnknownSpeed => "unknown-speed",
             Self::UnknownLid => "unknown-lid",
             Self::UnreachedSwitch => "unreached-switch",
             Self::MissingLane => "missing-lane",

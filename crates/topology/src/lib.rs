@@ -25,4 +25,4 @@ pub use fabric::{
 pub use finding::{Finding, FindingKind, Severity};
 pub use grid::{Grid, GridError};
 pub use routing::{Algorithm, Form, Proof, RouteError, Routes, prove, route};
-pub use speed::{Generation, LinkSpeed, SpeedError};
+pub use speed::{Generation, LinkSpeed, PartialSpeed, SpeedError};

@@ -98,6 +98,132 @@ impl LinkSpeed {
     }
 }
 
+/// What is known of a link whose speed is not: one half of an InfiniBand speed.
+///
+/// Tools that are older than a link print `2x???`, those that read no width `??HDR`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum PartialSpeed {
+    /// Lanes of the cable.
+    Width(u8),
+    /// Generation.
+    Generation(Generation),
+}
+
+impl PartialSpeed {
+    /// Whether a link of `speed` may show this.
+    pub fn fits(self, speed: LinkSpeed) -> bool {
+        match (self, speed) {
+            (Self::Width(part), LinkSpeed::InfiniBand { width, .. }) => part == width,
+            (Self::Generation(part), LinkSpeed::InfiniBand { generation, .. }) => {
+                part == generation
+            }
+            (_, LinkSpeed::Rate(_)) => false,
+        }
+    }
+
+    /// The speed of which this is one half and `other` the other.
+    pub fn joined(self, other: Self) -> Option<LinkSpeed> {
+        match (self, other) {
+            (Self::Width(width), Self::Generation(generation))
+            | (Self::Generation(generation), Self::Width(width)) => {
+                Some(LinkSpeed::InfiniBand { width, generation })
+            }
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for PartialSpeed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Width(width) => write!(f, "{width}x???"),
+            Self::Generation(generation) => write!(f, "??{}", generation.name()),
+        }
+    }
+}
+
+impl FromStr for PartialSpeed {
+    type Err = SpeedError;
+
+    fn from_str(text: &str) -> Result<Self, SpeedError> {
+        let text = text.trim();
+        if let Some(width) = text.strip_suffix("x???") {
+            let width = width.parse().map_err(|_| SpeedError)?;
+            let is_width = LinkSpeed::WIDTHS.contains(&width);
+            return is_width.then_some(Self::Width(width)).ok_or(SpeedError);
+        }
+        let name = text.strip_prefix("??").ok_or(SpeedError)?;
+        let found = Generation::ALL.into_iter().find(|generation| generation.name() == name);
+        found.map(Self::Generation).ok_or(SpeedError)
+    }
+}
+
+/// What a source tells of the speed of a link: all of it, one half, or nothing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct ToldSpeed {
+    pub(crate) known: Option<LinkSpeed>,
+    /// Known where the speed is not.
+    pub(crate) partial: Option<PartialSpeed>,
+}
+
+impl ToldSpeed {
+    /// This, completed by what another source tells of the same link.
+    pub(crate) fn or(self, other: Self) -> Self {
+        if let Some(known) = self.known.or(other.known) {
+            return known.into();
+        }
+        match (self.partial, other.partial) {
+            (Some(one), Some(two)) => match one.joined(two) {
+                Some(known) => known.into(),
+                None => self,
+            },
+            _ => Self { known: None, partial: self.partial.or(other.partial) },
+        }
+    }
+
+    /// Whether both cannot be true of one link.
+    pub(crate) fn contradicts(self, other: Self) -> bool {
+        match (self.known, other.known) {
+            (Some(one), Some(two)) => one != two,
+            (Some(known), None) => other.partial.is_some_and(|part| !part.fits(known)),
+            (None, Some(known)) => self.partial.is_some_and(|part| !part.fits(known)),
+            (None, None) => match (self.partial, other.partial) {
+                (Some(one), Some(two)) => one != two && one.joined(two).is_none(),
+                _ => false,
+            },
+        }
+    }
+}
+
+impl From<LinkSpeed> for ToldSpeed {
+    fn from(known: LinkSpeed) -> Self {
+        Self { known: Some(known), partial: None }
+    }
+}
+
+impl From<Option<LinkSpeed>> for ToldSpeed {
+    fn from(known: Option<LinkSpeed>) -> Self {
+        Self { known, partial: None }
+    }
+}
+
+impl From<PartialSpeed> for ToldSpeed {
+    fn from(partial: PartialSpeed) -> Self {
+        Self { known: None, partial: Some(partial) }
+    }
+}
+
+/// As a dump writes it, and `?????` for nothing.
+impl fmt::Display for ToldSpeed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.known, self.partial) {
+            (Some(known), _) => write!(f, "{known}"),
+            (None, Some(partial)) => write!(f, "{partial}"),
+            (None, None) => f.write_str("?????"),
+        }
+    }
+}
+
 impl fmt::Display for LinkSpeed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -136,6 +262,22 @@ impl FromStr for LinkSpeed {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn half_a_speed_reads_back_and_two_halves_are_one() {
+        for text in ["2x???", "12x???", "??HDR", "??FDR10"] {
+            assert_eq!(text.parse::<PartialSpeed>().unwrap().to_string(), text);
+        }
+        for text in ["3x???", "x???", "?????", "???", "4xHDR", "??ABC", ""] {
+            assert_eq!(text.parse::<PartialSpeed>(), Err(SpeedError), "{text}");
+        }
+        let (width, hdr) = (PartialSpeed::Width(2), PartialSpeed::Generation(Generation::Hdr));
+        let speed: LinkSpeed = "2xHDR".parse().unwrap();
+        assert_eq!((width.joined(hdr), hdr.joined(width)), (Some(speed), Some(speed)));
+        assert_eq!(width.joined(width), None);
+        assert!(width.fits(speed) && hdr.fits(speed));
+        assert!(!width.fits("4xHDR".parse().unwrap()) && !hdr.fits("80 MB/s".parse().unwrap()));
+    }
 
     #[test]
     fn speeds_read_back_and_have_the_published_rates() {

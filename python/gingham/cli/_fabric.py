@@ -48,10 +48,14 @@ def fabric() -> None:
       .ibsim          the same, as the simulator ibsim loads it
       .toml           our own format, complete and short to write by hand
       .anynet         the network file of BookSim
+      .lst            the list of links of OpenSM and ibdiagnet (read only)
+      .csv            edges, with the columns source and target (read only)
+      .graphml        a graph of NetworkX, Gephi or yEd (read only)
       .dot            a drawing for Graphviz (written only)
       .conf           Slurm's topology.conf (written only)
 
-    A file may be compressed: .ibnetdiscover.gz, .ibnetdiscover.xz.
+    The content decides how a file is read, and its ending where the content does not tell. A file
+    may be compressed: .ibnetdiscover.gz, .ibnetdiscover.xz.
     """
 
 
@@ -207,6 +211,9 @@ def facts_of(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "ports of switches", listed(facts["switches_by_ports"], " ports")
     yield "cables", f"{facts['cables']:,}, of these {facts['trunk_cables']:,} between switches"
     yield "speeds", listed(facts["cables_by_speed"])
+    unknown = facts["cables_of_unknown_speed"]
+    if unknown > 0 and facts["cables_by_speed"].keys() != {"unknown"}:
+        yield "unknown speeds", f"{unknown:,} of {facts['cables']:,} cables"
     pairs = facts["parallel_pairs"]
     if pairs:
         yield "parallel cables", f"{facts['parallel_cables']:,} between {pairs:,} pairs of switches"

@@ -54,8 +54,9 @@ def kinds_of_content(file: Path) -> list[str]:
     """Return what a file may be, keys of `WHAT`; none if that is not plain."""
     if not file.is_file():
         return []
-    read = {one for _, endings, is_read in formats() if is_read for one in endings}
-    if ending(file) in read - {"toml"}:
+    read = {one for _, endings, is_read, _ in formats() if is_read for one in endings}
+    # A table may be of edges, and also of traffic.
+    if ending(file) in read - {"toml", "csv"}:
         return ["network"]
     try:
         content = file.read_bytes().decode()

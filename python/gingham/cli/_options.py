@@ -32,7 +32,7 @@ strict_option = click.option(
 format_option = click.option(
     "--format",
     "format_name",
-    type=click.Choice([name for name, *_ in formats()]),
+    type=click.Choice([name for name, _, _, is_written in formats() if is_written]),
     help="Format of the output, where its extension does not say.",
 )
 allow_deadlock_option = click.option(

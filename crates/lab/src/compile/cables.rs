@@ -2,11 +2,11 @@
 
 use super::network::NetworkKind;
 use crate::error::LabError;
-use crate::scenario::{Parameters, ScenarioSource, SwitchingParameters};
+use crate::scenario::{Parameters, Preset, ScenarioSource, SwitchingParameters};
 use gingham_input::InputError;
 use gingham_kernel::{FlitTime, Length, Rate, Span};
 use gingham_model::{ChannelPlan, InTransitParameters, SlackBuffer, Switching, WhenPoolFull};
-use gingham_topology::{ChannelId, Fabric};
+use gingham_topology::{ChannelId, Fabric, LinkSpeed, PartialSpeed};
 
 /// Rounding errors below this need no mention.
 const ROUNDING_NOTED: f64 = 1e-3;
@@ -14,6 +14,8 @@ const ROUNDING_NOTED: f64 = 1e-3;
 pub(super) const RATE_MIN: Rate = Rate::from_bytes_per_second(1_000);
 /// The longest delay of a cable or a header.
 pub(super) const DELAY_MAX: Span = Span::from_ps(1_000_000_000_000);
+/// Lanes of a cable of the presets of InfiniBand.
+const LANES_OF_PRESETS: u8 = 4;
 /// Flits that a cable or a waiting header may hold: buffers scaled for them still count in 32 bits.
 const FLITS_MAX: u64 = 1 << 30;
 
@@ -32,8 +34,9 @@ pub(super) fn channels(
     let mut channels = Vec::with_capacity(fabric.channel_count());
     for channel in ChannelId::first(fabric.channel_count()) {
         let cable = fabric.cable_of(channel);
-        let told = cable.speed.map(gingham_topology::LinkSpeed::rate);
-        let rate = network.link_rate.or(told).unwrap_or(parameters.link_rate);
+        let told = cable.speed.map(LinkSpeed::rate);
+        let half = || told_in_half(cable.partial_speed?, network.preset(), parameters);
+        let rate = network.link_rate.or(told).or_else(half).unwrap_or(parameters.link_rate);
         let length = cable.length.unwrap_or(parameters.cable_length);
         let flit = rate.flit_time(flit_bytes.into());
         check_cable(rate, length, flit.span, parameters, kind).map_err(|(key, message)| {
@@ -44,6 +47,7 @@ pub(super) fn channels(
         let cable = Cable { channel, flit: flit.span, delay };
         let slack = slack_buffer(source, fabric, cable, parameters, kind, &mut census)?;
         census.see_rate(told.is_some_and(|told| told != parameters.link_rate));
+        census.see_unknown(fabric.cable_of(channel));
         // Whole packets take the time of their bytes, whatever is that of one.
         if !matches!(kind.switching, Switching::Packets(_)) {
             census.see_rounding(&flit);
@@ -53,6 +57,21 @@ pub(super) fn channels(
     }
     census.note(source, fabric, notes);
     Ok(channels)
+}
+
+/// The rate of a cable of which one half of its speed is known: its lanes at the generation of the
+/// preset, or four lanes of its generation. Presets of other networks have no lanes.
+fn told_in_half(half: PartialSpeed, preset: Preset, parameters: &Parameters) -> Option<Rate> {
+    match half {
+        PartialSpeed::Width(width) => preset.is_infiniband().then(|| {
+            let lanes = u64::from(LANES_OF_PRESETS);
+            let all = parameters.link_rate.bytes_per_second();
+            Rate::from_bytes_per_second(all * u64::from(width) / lanes)
+        }),
+        PartialSpeed::Generation(generation) => {
+            Some(LinkSpeed::InfiniBand { width: LANES_OF_PRESETS, generation }.rate())
+        }
+    }
 }
 
 /// A channel with its timing.
@@ -182,6 +201,10 @@ const fn delay_keys(switching: &SwitchingParameters) -> &'static str {
 #[derive(Default)]
 struct Census {
     foreign_speeds: usize,
+    /// Channels of unknown speed, of these with one half known, and channels that tell anything.
+    unknown: usize,
+    in_half: usize,
+    telling: usize,
     rounding_max: f64,
     grown: usize,
     capacity_max: u32,
@@ -195,6 +218,12 @@ impl Census {
 
     fn see_rate(&mut self, foreign: bool) {
         self.foreign_speeds += usize::from(foreign);
+    }
+
+    fn see_unknown(&mut self, cable: &gingham_topology::Cable) {
+        self.unknown += usize::from(cable.speed.is_none());
+        self.in_half += usize::from(cable.partial_speed.is_some());
+        self.telling += usize::from(cable.told_speed().is_some());
     }
 
     fn see_rounding(&mut self, flit: &FlitTime) {
@@ -217,6 +246,13 @@ impl Census {
                     delay_keys(&network.parameters().switching)
                 ),
             });
+        }
+        if self.unknown > 0 && self.telling > 0 && network.link_rate.is_none() {
+            let (unknown, half) = (self.unknown / 2, self.in_half / 2);
+            notes.push(format!(
+                "the speed of {unknown} of {cables} cables is unknown: they run at the {preset} preset's, {half} of them with the \
+                 lanes or the generation that they tell; network.preset or the file can say another"
+            ));
         }
         if self.grown > 0 && network.slack.is_none() {
             notes.push(format!(

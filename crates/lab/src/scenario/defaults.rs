@@ -12,7 +12,7 @@ use crate::error::LabError;
 use gingham_input::InputError;
 use gingham_model::Segmentation;
 use gingham_model::traffic::{Arrivals, Lengths};
-use gingham_topology::{Fabric, Generation, LinkSpeed};
+use gingham_topology::{Cable, Fabric, Generation, LinkSpeed, PartialSpeed};
 
 /// The scenario with all that its fabric decides.
 pub(crate) fn completed(
@@ -64,18 +64,19 @@ fn preset(source: &ScenarioSource, origin: &ScenarioFabric) -> Result<Preset, In
     }
 }
 
-/// Refuses a preset of InfiniBand where no cable is of its generation.
+/// Refuses a preset of InfiniBand where no cable is of its generation, or of an unknown one.
 fn check_speeds(
     source: &ScenarioSource,
     preset: Preset,
     fabric: &Fabric,
 ) -> Result<(), InputError> {
     let fits = |generation| preset.stands_for(generation).unwrap_or(true);
-    if generations(fabric).any(fits) {
+    let is_unknown = |cable: &Cable| cable.speed.is_none() && generation(cable).is_none();
+    if generations(fabric).any(fits) || fabric.cables().iter().any(is_unknown) {
         return Ok(());
     }
-    let fastest = fabric.cables().iter().filter_map(|cable| cable.speed).max_by_key(|of| of.rate());
-    let fastest = fastest.expect("a cable tells its speed");
+    let told = fabric.cables().iter().max_by_key(|cable| cable.speed.map(LinkSpeed::rate));
+    let fastest = told.and_then(Cable::told_speed).expect("a cable tells its generation");
     let instead = generations(fabric).max().map_or("", |of| Preset::of_generation(of).name());
     let message = format!(
         "no cable of the fabric is one of {}, and the fastest tells {fastest}: leave the key out or say \"{instead}\"; or say \
@@ -87,8 +88,14 @@ fn check_speeds(
 
 /// The generation of each cable that tells one.
 fn generations(fabric: &Fabric) -> impl Iterator<Item = Generation> {
-    fabric.cables().iter().filter_map(|cable| match cable.speed? {
-        LinkSpeed::InfiniBand { generation, .. } => Some(generation),
-        LinkSpeed::Rate(_) => None,
-    })
+    fabric.cables().iter().filter_map(generation)
+}
+
+/// The generation that a cable tells, whatever its width.
+fn generation(cable: &Cable) -> Option<Generation> {
+    match (cable.speed, cable.partial_speed) {
+        (Some(LinkSpeed::InfiniBand { generation, .. }), _)
+        | (None, Some(PartialSpeed::Generation(generation))) => Some(generation),
+        _ => None,
+    }
 }

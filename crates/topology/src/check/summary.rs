@@ -3,7 +3,7 @@
 use super::distance::distances;
 use super::islands::parts;
 use super::unevenness::{bundle_sizes, host_cables};
-use crate::{Fabric, LinkSpeed, NodeKind};
+use crate::{Fabric, LinkSpeed, NodeKind, PartialSpeed};
 use std::collections::BTreeMap;
 
 /// Counts and distances of a fabric.
@@ -17,6 +17,8 @@ pub struct Summary {
     pub trunk_cables: usize,
     /// Cables by speed; `None` is an unknown one.
     pub cables_by_speed: BTreeMap<Option<LinkSpeed>, usize>,
+    /// Cables of unknown speed by the half of it that is known.
+    pub cables_by_partial_speed: BTreeMap<PartialSpeed, usize>,
     /// Ports by kind of node; every kind is listed.
     pub ports: BTreeMap<NodeKind, PortUse>,
     /// Parts that no path joins, uncabled nodes included.
@@ -62,6 +64,9 @@ pub fn summary(fabric: &Fabric) -> Summary {
         cables: fabric.cables().len(),
         trunk_cables: bundles.values().sum(),
         cables_by_speed: count(fabric.cables().iter().map(|cable| cable.speed)),
+        cables_by_partial_speed: count(
+            fabric.cables().iter().filter_map(|cable| cable.partial_speed),
+        ),
         ports: ports(fabric),
         parts: parts(fabric).len(),
         switches_by_radix: count(fabric.switches().map(|id| fabric.node(id).ports)),

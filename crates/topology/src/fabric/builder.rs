@@ -4,7 +4,7 @@ use super::names::{canonical_key, make_names_unique};
 use super::{
     Cable, ChannelId, EndpointId, Fabric, Guid, Identity, Node, NodeId, NodeKind, PortRef,
 };
-use crate::speed::LinkSpeed;
+use crate::speed::{LinkSpeed, PartialSpeed};
 use gingham_kernel::Length;
 use std::collections::BTreeMap;
 
@@ -121,8 +121,16 @@ impl FabricBuilder {
             self.taken.insert((draft.0, port), self.cables.len());
         }
         let ends = ends.map(|(draft, port)| PortRef { node: NodeId::new(draft.0), port });
-        self.cables.push(Cable { ends, speed, length });
+        self.cables.push(Cable { ends, speed, partial_speed: None, length });
         Ok(())
+    }
+
+    /// Sets what is known of the speed of the cable at a port, unless all of it is.
+    pub fn tell_in_part(&mut self, (node, port): (DraftNode, u16), partial: Option<PartialSpeed>) {
+        if let Some(cable) = self.taken.get(&(node.0, port)) {
+            let cable = &mut self.cables[*cable];
+            cable.partial_speed = partial.filter(|_| cable.speed.is_none());
+        }
     }
 
     /// Joins the lowest free ports of two nodes.

@@ -22,7 +22,7 @@ mod without;
 
 pub use builder::{CableError, DraftNode, FabricBuilder};
 
-use crate::speed::LinkSpeed;
+use crate::speed::{LinkSpeed, PartialSpeed, ToldSpeed};
 use gingham_kernel::{Length, id_type};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -44,6 +44,15 @@ id_type!(
 /// A 64-bit identifier burnt into a device.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Guid(pub u64);
+
+impl Guid {
+    /// The GUID in 1 to 16 hexadecimal digits, with or without `0x` before them.
+    pub fn from_hexadecimal(text: &str) -> Option<Self> {
+        let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")).unwrap_or(text);
+        let is_guid = digits.len() <= 16 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+        is_guid.then(|| u64::from_str_radix(digits, 16).ok()).flatten().map(Self)
+    }
+}
 
 /// What a node is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -160,8 +169,22 @@ pub struct Cable {
     pub ends: [PortRef; 2],
     /// Speed, where the source tells.
     pub speed: Option<LinkSpeed>,
+    /// What the source tells of a speed that it does not know; `None` where it tells a speed.
+    pub partial_speed: Option<PartialSpeed>,
     /// Length, where the source tells.
     pub length: Option<Length>,
+}
+
+impl Cable {
+    /// The speed as a dump writes it, if any of it is known: `4xNDR`, `2x???`.
+    pub fn told_speed(&self) -> Option<String> {
+        let told = self.told();
+        (told != ToldSpeed::default()).then(|| told.to_string())
+    }
+
+    pub(crate) const fn told(&self) -> ToldSpeed {
+        ToldSpeed { known: self.speed, partial: self.partial_speed }
+    }
 }
 
 /// A network of switches and hosts.
@@ -206,7 +229,9 @@ impl Fabric {
     /// The same fabric, all of whose cables tell this speed.
     #[must_use]
     pub fn at_speed(mut self, speed: LinkSpeed) -> Self {
-        self.cables.iter_mut().for_each(|cable| cable.speed = Some(speed));
+        for cable in &mut self.cables {
+            (cable.speed, cable.partial_speed) = (Some(speed), None);
+        }
         self
     }
 
@@ -299,7 +324,7 @@ impl Fabric {
     /// The node that a user means: by name, dump id, GUID in hexadecimal, or a description
     /// that only one node has.
     pub fn find_node(&self, text: &str) -> Option<NodeId> {
-        let guid = u64::from_str_radix(text.trim_start_matches("0x"), 16).ok().map(Guid);
+        let guid = Guid::from_hexadecimal(text);
         let named = |node: &Node| {
             node.name == text
                 || node.dump_id().as_deref() == Some(text)

@@ -55,7 +55,8 @@ impl Fabric {
             addresses: BTreeMap::new(),
         });
         let into = ChannelId::new(self.channel_count());
-        self.cables.push(Cable { ends: [near, end], speed, length: Some(Length::from_mm(0)) });
+        let length = Some(Length::from_mm(0));
+        self.cables.push(Cable { ends: [near, end], speed, partial_speed: None, length });
         self.outgoing[switch.index()][usize::from(PORT_0)] = Some(into);
         self.outgoing.push(vec![None, Some(Self::reverse(into))]);
         self.endpoint_of.insert(end, EndpointId::new(self.endpoints.len()));

@@ -5,6 +5,7 @@
 //! the others stay as they are.
 
 use super::error::{FormatError, count};
+use super::foreign;
 use crate::{Finding, FindingKind};
 use std::borrow::Cow;
 
@@ -19,6 +20,7 @@ pub struct Decoded<'a> {
 
 /// The text of a file; an error if it is none.
 pub fn decode(bytes: &[u8]) -> Result<Decoded<'_>, FormatError> {
+    foreign::binary(bytes).map_or(Ok(()), Err)?;
     if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
         let cure = "save it in UTF-8: `iconv -f UTF-16 -t UTF-8 FILE`";
         return Err(FormatError::whole("the file is in UTF-16", cure));

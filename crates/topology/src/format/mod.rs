@@ -11,6 +11,9 @@
 //! | ibsim | as ibnetdiscover | yes | what the simulator of subnet management accepts |
 //! | anynet (BookSim) | yes | yes | numbers of routers and nodes, who is joined, lengths in metres |
 //! | toml | yes | yes | everything |
+//! | lst (OpenSM, ibdiagnet) | yes | no | everything but LMCs and cable lengths |
+//! | csv | yes | no | names and kinds of nodes, ports, speeds, lengths |
+//! | graphml | yes | no | the same |
 //! | dot (Graphviz) | no | yes | a picture |
 //! | slurm | no | yes | which nodes share a switch |
 //!
@@ -24,12 +27,16 @@
 //! written gives the same fabric.
 
 mod anynet;
+mod csv;
 mod decode;
 mod dot;
 mod error;
 mod faults;
 mod foreign;
+mod graph;
+mod graphml;
 mod ibnetdiscover;
+mod lst;
 mod slurm;
 mod text;
 mod toml;
@@ -55,6 +62,12 @@ pub enum Format {
     Anynet,
     /// Our own format: complete, and short to write by hand.
     Toml,
+    /// The list of links that OpenSM and ibdiagnet write; read only.
+    Lst,
+    /// A table of edges; read only.
+    Csv,
+    /// A graph as programs for graphs write it; read only.
+    GraphMl,
     /// A drawing for Graphviz; write only.
     Dot,
     /// The `topology.conf` by which Slurm places jobs; write only.
@@ -65,14 +78,19 @@ pub enum Format {
 pub fn read(text: &str, format: Format) -> Result<Parsed, Faults> {
     let unmarked = text.strip_prefix('\u{feff}').unwrap_or(text);
     refuse_junk(unmarked, format)?;
-    let mut reading = match format {
-        Format::Ibnetdiscover | Format::IbnetdiscoverForIbsim => ibnetdiscover::read(text)?,
-        Format::Anynet => anynet::read(unmarked)?,
-        Format::Toml => toml::read(unmarked)?,
-        Format::Dot | Format::Slurm => return Err(foreign::written_only(format).into()),
+    let read = match format {
+        Format::Ibnetdiscover | Format::IbnetdiscoverForIbsim => ibnetdiscover::read(text),
+        Format::Anynet => anynet::read(unmarked),
+        Format::Toml => toml::read(unmarked).map_err(Faults::from),
+        Format::Lst => lst::read(unmarked),
+        Format::Csv => csv::read(unmarked),
+        Format::GraphMl => graphml::read(unmarked).map_err(Faults::from),
+        Format::Dot | Format::Slurm => Err(foreign::written_only(format).into()),
     };
+    let mut reading = read.map_err(|faults| named_instead(unmarked, format, faults))?;
     if reading.fabric.nodes().is_empty() {
-        return Err(FormatError::whole("the file names no node", format.cure()).into());
+        let nothing = || FormatError::whole("the file names no node", format.cure());
+        return Err(foreign::named(unmarked).unwrap_or_else(nothing).into());
     }
     reading.findings.sort();
     Ok(reading)
@@ -89,7 +107,21 @@ pub fn write(fabric: &Fabric, format: Format) -> Result<Written, WriteError> {
         Format::Toml => Ok(toml::write(fabric)),
         Format::Dot => Ok(dot::write(fabric)),
         Format::Slurm => Ok(slurm::write(fabric)),
+        Format::Lst | Format::Csv | Format::GraphMl => Err(WriteError {
+            message: format!("the format {format} can only be read"),
+            expected: "write toml, which holds everything".to_owned(),
+        }),
     }
+}
+
+/// The faults of a text, or what the text is, if it is of another program. The reader of dumps
+/// decides by itself, for it knows whether any node was read.
+fn named_instead(text: &str, format: Format, faults: Faults) -> Faults {
+    let is_dump = matches!(format, Format::Ibnetdiscover | Format::IbnetdiscoverForIbsim);
+    if is_dump || format == Format::Lst {
+        return faults;
+    }
+    foreign::named(text).map_or(faults, Faults::from)
 }
 
 fn refuse_junk(text: &str, format: Format) -> Result<(), FormatError> {
@@ -104,11 +136,14 @@ fn refuse_junk(text: &str, format: Format) -> Result<(), FormatError> {
 
 impl Format {
     /// All formats.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 9] = [
         Self::Ibnetdiscover,
         Self::IbnetdiscoverForIbsim,
         Self::Anynet,
         Self::Toml,
+        Self::Lst,
+        Self::Csv,
+        Self::GraphMl,
         Self::Dot,
         Self::Slurm,
     ];
@@ -120,6 +155,9 @@ impl Format {
             Self::IbnetdiscoverForIbsim => "ibsim",
             Self::Anynet => "anynet",
             Self::Toml => "toml",
+            Self::Lst => "lst",
+            Self::Csv => "csv",
+            Self::GraphMl => "graphml",
             Self::Dot => "dot",
             Self::Slurm => "slurm",
         }
@@ -132,6 +170,9 @@ impl Format {
             Self::IbnetdiscoverForIbsim => &["ibsim", "net"],
             Self::Anynet => &["anynet"],
             Self::Toml => &["toml"],
+            Self::Lst => &["lst"],
+            Self::Csv => &["csv"],
+            Self::GraphMl => &["graphml"],
             Self::Dot => &["dot", "gv"],
             Self::Slurm => &["conf"],
         }
@@ -140,6 +181,21 @@ impl Format {
     /// Whether the format can be read.
     pub const fn is_readable(self) -> bool {
         !matches!(self, Self::Dot | Self::Slurm)
+    }
+
+    /// Whether the format can be written.
+    pub const fn is_writable(self) -> bool {
+        !matches!(self, Self::Lst | Self::Csv | Self::GraphMl)
+    }
+
+    /// The format in which a text is to be read: by the first line that tells, else by the
+    /// extension of its file.
+    pub fn of_file(extension: Option<&str>, text: &str) -> Option<Self> {
+        let named = extension.and_then(Self::from_extension);
+        match (Self::detect(text), named) {
+            (Some(Self::Ibnetdiscover), Some(Self::IbnetdiscoverForIbsim)) => named,
+            (detected, named) => detected.or(named),
+        }
     }
 
     /// The format that a file name extension means, whatever its case.
@@ -162,6 +218,9 @@ impl Format {
             }
             Self::Anynet => "expected lines such as `router 0 node 0 router 1`",
             Self::Toml => "expected tables such as `[[switch]]`, `[[host]]` and `[[cable]]`",
+            Self::Lst => "expected lines such as `{ SW Ports:24 .. } { CA Ports:01 .. } PHY=4x ..`",
+            Self::Csv => "expected a heading such as `source,target` and a row an edge",
+            Self::GraphMl => "expected elements such as `<node id=\"n0\"/>`",
             Self::Dot => "a drawing can only be written",
             Self::Slurm => "this format can only be written",
         }
@@ -174,6 +233,15 @@ fn detect_line(line: &str) -> Option<Format> {
     let line = line.trim();
     if IDENTITY.iter().any(|key| line.starts_with(key)) || line.starts_with("# Topology file:") {
         return Some(Format::Ibnetdiscover);
+    }
+    if lst::is_link(line) {
+        return Some(Format::Lst);
+    }
+    if line.contains("<graphml") {
+        return Some(Format::GraphMl);
+    }
+    if csv::is_heading(line) {
+        return Some(Format::Csv);
     }
     let (word, rest) = line.split_once([' ', '\t', '{']).unwrap_or((line, ""));
     let is_numbered = rest.trim_start().starts_with(|c: char| c.is_ascii_digit());

@@ -3,14 +3,20 @@
 //! A table has no closing line. OpenSM writes a line for every LID from 1 to the highest into
 //! each, so that a shorter table is one that was cut.
 //!
-//! Source: OpenSM, `osm_dump.c`, `dump_ucast_routes`.
+//! Sources: OpenSM, `osm_dump.c`, `dump_ucast_routes`, and before release 3.2 `osm_ucast_mgr.c`;
+//! ibutils, `ibdm/Fabric.cpp`, `parseFdbFile`.
 
 use super::line::{Line, truncated};
 use super::tables::{ForwardingEntry, TableDump, lid, port};
 use crate::format::FormatError;
 
-/// How the heading of a table begins.
-pub(super) const HEADING: &str = "dump_ucast_routes:";
+/// Whether a line is the heading of a table: the name of the function that prints it, and the
+/// switch. `ibdiagnet` writes the name that the function had in older releases of OpenSM,
+/// `osm_ucast_mgr_dump_ucast_routes:`.
+pub(super) fn is_heading(text: &str) -> bool {
+    let is_name = |name: &str| name.bytes().all(|byte| byte == b'_' || byte.is_ascii_lowercase());
+    text.split_once("dump_ucast_routes:").is_some_and(|(prefix, _)| is_name(prefix))
+}
 
 /// `0x0002 : 001  : 01   : yes`, or `0x0009 : UNREACHABLE`.
 pub(super) fn entry(line: Line<'_>) -> Result<ForwardingEntry<'_>, FormatError> {

@@ -43,11 +43,11 @@ impl<'a> Line<'a> {
         self.text.find(word).map(|at| &self.text[at + word.len()..])
     }
 
-    /// The GUID after `word` and `0x`, if one is there.
+    /// The GUID after `word`, if one is there, with or without `0x`.
     pub(super) fn guid_after(&self, word: &str) -> Option<Guid> {
-        let digits = self.after(word)?.trim_start().strip_prefix("0x")?;
-        let end = digits.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(digits.len());
-        u64::from_str_radix(&digits[..end], 16).ok().map(Guid)
+        let after = self.after(word)?.trim_start();
+        let end = after.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(after.len());
+        Guid::from_hexadecimal(&after[..end])
     }
 }
 

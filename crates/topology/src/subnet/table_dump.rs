@@ -15,8 +15,8 @@
 //!   27 lids dumped                                   (the highest LID, not a count of lines)
 //!
 //!   dump_ucast_routes: Switch 0x0000500000000000                                 OpenSM's
-//!   LID    : Port : Hops : Optimal                                               opensm.fdbs
-//!   0x0002 : 001  : 01   : yes
+//!   LID    : Port : Hops : Optimal                                               opensm.fdbs,
+//!   0x0002 : 001  : 01   : yes                                                   ibdiagnet2.fdbs
 //!   0x0009 : UNREACHABLE
 //! ```
 //!
@@ -32,7 +32,8 @@ use crate::format::FormatError;
 
 /// What a reader hopes to find.
 pub(super) const EXPECTED: &str = "expected the output of `dump_lfts` or `dump_fts`, or OpenSM's \
-                                   opensm-lfts.dump or opensm.fdbs";
+                                   opensm-lfts.dump or opensm.fdbs, or ibdiagnet's \
+                                   ibdiagnet2.fdbs";
 
 impl<'a> TableDump<'a> {
     /// Reads tables from any of the three texts.
@@ -71,7 +72,7 @@ impl<'a> TableReader<'a> {
         let text = line.text.trim_start();
         if text.starts_with("Unicast lids") {
             self.begin(line, "guid", Part::Closed)
-        } else if text.starts_with(fdbs::HEADING) {
+        } else if fdbs::is_heading(text) {
             self.begin(line, "Switch", Part::Open)
         } else if text.starts_with("Multicast mlids") {
             self.refuse_unclosed()?;

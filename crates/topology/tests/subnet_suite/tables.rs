@@ -3,7 +3,7 @@
 use crate::support::{clockwise, host, joined, port, ring, ring_tables, ring_with, tables};
 use gingham_topology::routing::{Proof, Stray, prove, prove_without_loops};
 use gingham_topology::subnet::{LID_MAX, LevelDump, LidOwner, Lids, TableDump, join_levels};
-use gingham_topology::{FindingKind, NodeId};
+use gingham_topology::{FindingKind, Guid, NodeId};
 use std::fmt::Write as _;
 
 #[test]
@@ -187,4 +187,24 @@ fn the_three_texts_say_the_same() {
     let expected = joined(&fabric, &by_tool);
     assert_eq!(joined(&fabric, &by_manager), expected);
     assert_eq!(joined(&fabric, &fdbs), expected);
+}
+
+#[test]
+fn the_heading_of_a_table_may_name_its_function_as_older_releases_do() {
+    let long = include_str!("../fixtures/long-heading.fdbs");
+    let dump = TableDump::read(long).expect("the tables read");
+    let [table] = &*dump.tables else { panic!("one table: {dump:?}") };
+    assert_eq!((table.line, table.guid), (2, Guid(0x20_0000)));
+    let ports: Vec<_> = table.entries.iter().map(|entry| (entry.lid, entry.port)).collect();
+    assert_eq!(ports, [(1, Some(0)), (2, Some(1))]);
+    for heading in [
+        "dump_ucast_routes: Switch 0x200000",
+        "__osm_ucast_mgr_dump_ucast_routes: Switch 0x200000",
+        "osm_ucast_mgr_dump_ucast_routes: Switch 0000000000200000",
+    ] {
+        let text = format!("{heading}\nLID    : Port : Hops : Optimal\n0x0003 : UNREACHABLE\n");
+        let dump = TableDump::read(&text).expect(heading);
+        assert_eq!((dump.tables[0].guid, dump.tables[0].entries[0].port), (Guid(0x20_0000), None));
+    }
+    assert_eq!(TableDump::read("not a dump_ucast_routes: Switch 0x1\n").unwrap_err().line, 1);
 }

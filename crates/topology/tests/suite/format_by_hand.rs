@@ -30,7 +30,11 @@ fn an_anynet_file_with_links_listed_from_either_side() {
         ]
     );
     let found: Vec<_> = reading.findings.iter().map(|f| (f.line, f.kind)).collect();
-    assert_eq!(found, [(Some(1), FindingKind::Assumption)], "the latency");
+    assert_eq!(
+        found,
+        [(Some(1), FindingKind::Assumption); 2],
+        "the latency, and that it is one of two"
+    );
     let written = format::write(&reading.fabric, Format::Anynet).unwrap();
     assert_eq!(written.notes, Vec::<String>::new());
     insta::assert_snapshot!(written.text, @r"

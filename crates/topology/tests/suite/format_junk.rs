@@ -66,7 +66,7 @@ fn formats_have_names_and_extensions() {
     assert_eq!(
         error,
         "\"ibnetdiscovr\" is no format; did you mean \"ibnetdiscover\"? \
-         Formats are ibnetdiscover, ibsim, anynet, toml, dot, slurm"
+         Formats are ibnetdiscover, ibsim, anynet, toml, lst, csv, graphml, dot, slurm"
     );
 }
 

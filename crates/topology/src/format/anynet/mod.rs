@@ -61,7 +61,9 @@ mod tests {
         let reading = read(text).unwrap();
         let lengths: Vec<_> = reading.fabric.cables().iter().map(|cable| cable.length).collect();
         assert_eq!(lengths, [0, 14, 6].map(|metres| Some(Length::from_mm(1_000 * metres))));
-        let [note] = &*reading.findings else { panic!("one note: {:?}", reading.findings) };
+        let [note, differ] = &*reading.findings else { panic!("two: {:?}", reading.findings) };
+        assert_eq!((differ.line, differ.kind), (Some(2), FindingKind::Assumption));
+        assert!(differ.text.contains("from 7 to 15 cycles"), "{differ}");
         assert_eq!((note.line, note.kind), (Some(2), FindingKind::Assumption));
         assert_eq!(
             note.text,

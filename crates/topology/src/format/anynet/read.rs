@@ -239,8 +239,30 @@ impl Net {
                  have 0 m"
             );
             self.findings.push(Finding { line: Some(line), kind: FindingKind::Assumption, text });
+            self.note_differing(line);
         }
         Parsed { fabric: self.builder.build(), findings: self.findings }
+    }
+}
+
+impl Net {
+    /// Notes that latencies between routers differ: what is shortest in channels may not be in
+    /// cycles, by which BookSim's `min` of this topology chooses.
+    fn note_differing(&mut self, line: u32) {
+        let is_between_routers = |link: &&Link| {
+            let kinds = link.ends.map(|(node, _)| self.builder.node(node).kind);
+            kinds == [NodeKind::Switch; 2]
+        };
+        let links = self.links.iter().filter(is_between_routers);
+        let latencies = || links.clone().map(|link| link.latency.unwrap_or(1));
+        let (Some(least), Some(most)) = (latencies().min(), latencies().max()) else { return };
+        if least < most {
+            let text = format!(
+                "latencies between routers are from {least} to {most} cycles: BookSim's routing \
+                 `min` adds them, and `shortest-path` counts channels, so that paths may differ"
+            );
+            self.findings.push(Finding { line: Some(line), kind: FindingKind::Assumption, text });
+        }
     }
 }
 

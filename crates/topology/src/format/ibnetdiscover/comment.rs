@@ -9,7 +9,8 @@
 //! is kept so that a finding can name it.
 
 use super::cursor::{Cursor, LineError};
-use crate::{Generation, LinkSpeed};
+use crate::speed::ToldSpeed;
+use crate::{Generation, LinkSpeed, PartialSpeed};
 
 /// The words of one side of a description.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -21,7 +22,7 @@ pub(super) struct Words<'a> {
     pub(super) enhanced_port0: Option<bool>,
     /// Whether a speed stands here, known or not.
     pub(super) has_speed: bool,
-    pub(super) speed: Option<LinkSpeed>,
+    pub(super) speed: ToldSpeed,
     pub(super) options: Options,
     /// The first word that means nothing to us.
     pub(super) unknown: Option<&'a str>,
@@ -133,25 +134,17 @@ fn is_speed(word: &str) -> bool {
     word.starts_with("??") || (after_digits.len() < word.len() && after_digits.starts_with('x'))
 }
 
-/// The speed that a word names; `Some(None)` where it says that it does not know.
-#[expect(clippy::option_option, reason = "unreadable, unknown and known differ")]
-fn speed(word: &str) -> Option<Option<LinkSpeed>> {
-    if word == "???" {
-        return Some(None);
+/// The speed that a word names, or as much of it as it knows; `None` for nonsense.
+fn speed(word: &str) -> Option<ToldSpeed> {
+    if matches!(word, "???" | "?????") {
+        return Some(ToldSpeed::default());
     }
-    let (width, name) = match word.strip_prefix("??") {
-        Some(name) => (None, name),
-        None => word.split_once('x').map(|(width, name)| (Some(width), name))?,
-    };
-    let width = width.map(|width| width.parse().ok().filter(|w| LinkSpeed::WIDTHS.contains(w)));
-    let generation = Generation::ALL.into_iter().find(|generation| generation.name() == name);
-    match (width, generation) {
-        (Some(None), _) => None,
-        (Some(Some(width)), Some(generation)) => {
-            Some(Some(LinkSpeed::InfiniBand { width, generation }))
-        }
-        (_, Some(_)) => Some(None),
-        (_, None) => (name == "???").then_some(None),
+    if let Ok(partial) = word.parse::<PartialSpeed>() {
+        return Some(partial.into());
+    }
+    match word.parse() {
+        Ok(known @ LinkSpeed::InfiniBand { .. }) => Some(known.into()),
+        _ => None,
     }
 }
 
@@ -203,14 +196,20 @@ mod tests {
         };
         assert_eq!((head.lid, head.lmc), (Some(52), Some(1)));
         assert_eq!(description, "a\" lid 7 4xSDR \"b # [1]");
-        assert_eq!((tail.lid, tail.speed, tail.unknown), (Some(9), Some(QDR), None));
+        assert_eq!((tail.lid, tail.speed.known, tail.unknown), (Some(9), Some(QDR), None));
     }
 
     #[test]
     fn speeds_may_be_unknown_in_part_and_must_not_be_nonsense() {
-        assert_eq!(speed("4xQDR"), Some(Some(QDR)));
-        for unknown in ["???", "?????", "4x???", "??SDR"] {
-            assert_eq!(speed(unknown), Some(None), "{unknown}");
+        assert_eq!(speed("4xQDR"), Some(QDR.into()));
+        let halves = [
+            ("???", None),
+            ("?????", None),
+            ("4x???", Some(PartialSpeed::Width(4))),
+            ("??SDR", Some(PartialSpeed::Generation(Generation::Sdr))),
+        ];
+        for (unknown, partial) in halves {
+            assert_eq!(speed(unknown), Some(ToldSpeed { known: None, partial }), "{unknown}");
             assert!(is_speed(unknown));
         }
         for nonsense in ["4xND", "3xNDR", "4x", "x", "??", "99999xNDR"] {
@@ -240,7 +239,7 @@ mod tests {
         assert_eq!(read("lid -1 lmc 2"), Ok((None, Some(NoLid::Negative), Some(2))));
         assert_eq!(read("lid 65535"), Ok((Some(65535), None, None)));
         let found = words(Cursor::new("lid 4xQDR")).unwrap();
-        assert_eq!((found.no_lid, found.speed), (Some(NoLid::Empty), Some(QDR)));
+        assert_eq!((found.no_lid, found.speed.known), (Some(NoLid::Empty), Some(QDR)));
         for nonsense in ["lid x", "lid - 1", "lid 65536", "lid -x"] {
             assert!(words(Cursor::new(nonsense)).is_err(), "{nonsense}");
         }
@@ -249,6 +248,6 @@ mod tests {
     #[test]
     fn unknown_words_are_kept_for_a_finding() {
         let found = words(Cursor::new("lid 4 planarized twice 4xQDR")).unwrap();
-        assert_eq!((found.unknown, found.speed), (Some("planarized"), Some(QDR)));
+        assert_eq!((found.unknown, found.speed.known), (Some("planarized"), Some(QDR)));
     }
 }

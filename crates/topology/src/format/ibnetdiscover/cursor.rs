@@ -87,19 +87,32 @@ impl<'a> Cursor<'a> {
         if self.take(closing) { Ok(number) } else { Err(self.error(&format!("\"{closing}\""))) }
     }
 
-    /// A GUID in hexadecimal digits without prefix and its closing parenthesis.
+    /// A GUID in hexadecimal digits, with or without `0x`, and its closing parenthesis.
     pub(super) fn guid_then_parenthesis(&mut self) -> Result<Guid, LineError> {
         const WHAT: &str = "a GUID in hexadecimal and \")\"";
         let start = *self;
-        let digits = self.take_while(|c| c.is_ascii_hexdigit());
-        let guid = u64::from_str_radix(digits, 16).map_err(|_| start.error(WHAT))?;
-        if self.take(")") { Ok(Guid(guid)) } else { Err(start.error(WHAT)) }
+        let digits = self.take_while(|c| c.is_ascii_hexdigit() || c == 'x' || c == 'X');
+        let guid = Guid::from_hexadecimal(digits).ok_or_else(|| start.error(WHAT))?;
+        if self.take(")") { Ok(guid) } else { Err(start.error(WHAT)) }
+    }
+
+    /// A GUID after `=`: hexadecimal with 0x, with a letter, or with all 16 digits; else decimal,
+    /// as ibsim has it.
+    pub(super) fn guid(&mut self, what: &str) -> Result<Guid, LineError> {
+        let mut after = *self;
+        let digits = after.take_while(|c| c.is_ascii_hexdigit());
+        let is_bare = digits.len() == 16 || digits.contains(|c: char| c.is_ascii_alphabetic());
+        if is_bare && let Some(guid) = Guid::from_hexadecimal(digits) {
+            *self = after;
+            return Ok(guid);
+        }
+        self.hexadecimal(what).map(Guid)
     }
 
     /// A number after `=`: hexadecimal with 0x, else decimal.
     pub(super) fn hexadecimal(&mut self, what: &str) -> Result<u64, LineError> {
         let start = *self;
-        let radix = if self.take("0x") { 16 } else { 10 };
+        let radix = if self.take("0x") || self.take("0X") { 16 } else { 10 };
         let digits = self.take_while(|c| c.is_digit(radix));
         u64::from_str_radix(digits, radix).map_err(|_| start.error(what))
     }

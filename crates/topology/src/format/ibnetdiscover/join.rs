@@ -11,9 +11,10 @@
 //! at the far end and the device's own in its record.
 
 use super::comment::NoLid;
-use super::records::{Mention, Record, Records, description, guid_of_id, refine};
+use super::records::{Mention, NodeKey, Record, Records, description, guid_of_id, refine};
 use crate::format::text::Parsed;
-use crate::{Address, DraftNode, FabricBuilder, FindingKind, Identity, LinkSpeed, Node, NodeKind};
+use crate::speed::ToldSpeed;
+use crate::{Address, DraftNode, FabricBuilder, FindingKind, Identity, Node, NodeKind};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 
@@ -28,7 +29,7 @@ const MISSING_NAMED_MAX: usize = 3;
 struct HalfCable {
     /// The first end is the one that named the cable first.
     ends: [RecordPort; 2],
-    speed: Option<LinkSpeed>,
+    speed: ToldSpeed,
     line: u32,
     has_answer: bool,
 }
@@ -50,10 +51,11 @@ pub(super) fn join(mut records: Records<'_>) -> Parsed {
 
 /// Gives a record to every node that only links name.
 fn define_missing<'a>(records: &mut Records<'a>, mentions: &[Mention<'a>]) {
-    let mut missing: BTreeMap<&str, (BTreeSet<u16>, &str)> = BTreeMap::new();
+    let mut missing: BTreeMap<NodeKey<'_>, (BTreeSet<u16>, &str)> = BTreeMap::new();
     for Mention { remote, .. } in mentions {
-        if !records.index.contains_key(remote.id) {
-            let (ports, text) = missing.entry(remote.id).or_default();
+        let key = NodeKey::of(remote.id);
+        if !records.index.contains_key(&key) {
+            let (ports, text) = missing.entry(key).or_default();
             ports.insert(remote.port);
             if text.is_empty() {
                 *text = remote.description;
@@ -63,10 +65,11 @@ fn define_missing<'a>(records: &mut Records<'a>, mentions: &[Mention<'a>]) {
     let ends = missing.values().map(|(ports, _)| ports.len()).sum();
     let mut labels = Vec::new();
     for Mention { line, remote, .. } in mentions {
-        let Some((ports, text)) = missing.remove(remote.id) else { continue };
+        let key = NodeKey::of(remote.id);
+        let Some((ports, text)) = missing.remove(&key) else { continue };
         let record = undefined(remote.id, description(remote.id, text), &ports);
         labels.push((*line, label(&record)));
-        records.index.insert(remote.id, records.nodes.len());
+        records.index.insert(key, records.nodes.len());
         records.nodes.push(record);
     }
     let last = mentions.iter().map(|mention| mention.line).max();
@@ -148,7 +151,7 @@ fn cables(records: &mut Records<'_>, mentions: &[Mention<'_>]) -> Vec<HalfCable>
 }
 
 fn ends(records: &Records<'_>, mention: &Mention<'_>) -> [RecordPort; 2] {
-    let far = records.index[mention.remote.id];
+    let far = records.index[&NodeKey::of(mention.remote.id)];
     [(mention.record, mention.port), (far, mention.remote.port)]
 }
 
@@ -162,17 +165,21 @@ fn report_conflict(records: &mut Records<'_>, held: &HalfCable, ends: [RecordPor
     records.find(line, FindingKind::Disagreement, text);
 }
 
-/// Both ends should see one speed; an end that does not know it disagrees with nobody.
+/// Both ends should see one speed; an end that knows half of it completes the other, or disagrees
+/// in its half.
 fn compare_speed(records: &mut Records<'_>, cable: &mut HalfCable, mention: &Mention<'_>) {
-    if let (Some(kept), Some(other)) = (cable.speed, mention.speed)
-        && kept != other
-    {
+    let (first, here) = (cable.speed, mention.speed);
+    cable.speed = first.or(here);
+    if first.contradicts(here) {
         let place = name(records, (mention.record, mention.port));
-        let text =
-            format!("{place} runs at {other} here and at {kept} in line {}, kept", cable.line);
+        let line = cable.line;
+        let text = if cable.speed == first {
+            format!("{place} runs at {here} here and at {first} in line {line}, kept")
+        } else {
+            format!("{place} runs at {here} here, kept, and at {first} in line {line}")
+        };
         records.find(mention.line, FindingKind::Disagreement, text);
     }
-    cable.speed = cable.speed.or(mention.speed);
 }
 
 fn report_one_sided(records: &mut Records<'_>, cables: &[HalfCable]) {
@@ -256,7 +263,8 @@ fn build(records: Records<'_>, cables: &[HalfCable]) -> Parsed {
         records.nodes.into_iter().map(|record| builder.add_node(node(record))).collect();
     for cable in cables {
         let ends = cable.ends.map(|(index, port)| (nodes[index], port));
-        builder.add_cable(ends, cable.speed, None).expect("ports exist and are used once");
+        builder.add_cable(ends, cable.speed.known, None).expect("ports exist and are used once");
+        builder.tell_in_part(ends[0], cable.speed.partial);
     }
     Parsed { fabric: builder.build(), findings: records.findings }
 }

@@ -3,7 +3,8 @@
 use super::comment::{Comment, NoLid, Words, comment, words};
 use super::cursor::{Cursor, LineError};
 use super::noise::could_be_a_record;
-use crate::{Guid, LinkSpeed, NodeKind};
+use crate::speed::ToldSpeed;
+use crate::{Guid, NodeKind};
 
 /// One line of a dump.
 #[derive(Debug, PartialEq, Eq)]
@@ -56,7 +57,7 @@ pub(super) struct PortLine<'a> {
     pub(super) lmc: Option<u8>,
     /// Nothing is cabled here, says a blank port.
     pub(super) remote: Option<Remote<'a>>,
-    pub(super) speed: Option<LinkSpeed>,
+    pub(super) speed: ToldSpeed,
     pub(super) unknown: Option<&'a str>,
     pub(super) ending: Ending,
 }
@@ -148,21 +149,28 @@ fn identity(key: &str, mut cursor: Cursor<'_>) -> Result<Option<IdentityField>, 
     if !cursor.take("=") {
         return Err(cursor.error("\"=\" and a number"));
     }
-    let start = cursor;
-    let number = cursor.hexadecimal("a number such as 0x2c9")?;
-    let short = || u32::try_from(number).map_err(|_| start.error("a number of at most 32 bits"));
     let field = match (key, kind) {
-        ("vendid", _) => IdentityField::Vendor(short()?),
-        ("devid", _) => IdentityField::Device(short()?),
-        (_, None) => IdentityField::System(Guid(number)),
+        ("vendid", _) => IdentityField::Vendor(number_of_32_bits(&mut cursor)?),
+        ("devid", _) => IdentityField::Device(number_of_32_bits(&mut cursor)?),
+        (_, None) => IdentityField::System(cursor.guid(NUMBER)?),
         (_, Some(kind)) => {
+            let guid = cursor.guid(NUMBER)?;
             let has_port = cursor.take("(");
             let port = has_port.then(|| cursor.guid_then_parenthesis()).transpose()?;
-            IdentityField::Node(kind, Guid(number), port)
+            IdentityField::Node(kind, guid, port)
         }
     };
     end_or_comment(&mut cursor)?;
     Ok(Some(field))
+}
+
+const NUMBER: &str = "a number such as 0x2c9";
+
+/// The number of a vendor or a device.
+fn number_of_32_bits(cursor: &mut Cursor<'_>) -> Result<u32, LineError> {
+    let start = *cursor;
+    let number = cursor.hexadecimal(NUMBER)?;
+    u32::try_from(number).map_err(|_| start.error("a number of at most 32 bits"))
 }
 
 /// Steps over blanks and `#`. Whether a comment follows.
@@ -240,7 +248,7 @@ fn port_line(mut cursor: Cursor<'_>) -> Result<PortLine<'_>, LineError> {
         no_lid: None,
         lmc: None,
         remote,
-        speed: None,
+        speed: ToldSpeed::default(),
         unknown: None,
         ending: Ending::Nothing,
     };
@@ -258,7 +266,7 @@ fn finish_port_line<'a>(
     if asked.unknown.is_some() || asked.has_speed {
         return Err(before.error("an option such as \"w=2\", or \"#\" and a comment"));
     }
-    line.speed = asked.options.speed();
+    line.speed = asked.options.speed().into();
     if !after.take("#") {
         return Ok(line);
     }
@@ -268,7 +276,9 @@ fn finish_port_line<'a>(
             line.ending = Ending::Speed;
         }
         line.unknown = head.unknown.or(tail.unknown);
-        line.speed = tail.speed.or(line.speed).or(tail.options.speed());
+        // Masks beside a speed are those of the first generations, and name no later one.
+        let of_masks = tail.options.speed().filter(|_| !tail.has_speed);
+        line.speed = tail.speed.or(line.speed).or(of_masks.into());
         (line.lid, line.no_lid, line.lmc) = (head.lid, head.no_lid, head.lmc);
         if let Some(remote) = &mut line.remote {
             (remote.lid, remote.no_lid) = (tail.lid, tail.no_lid);
@@ -320,7 +330,7 @@ mod tests {
         assert_eq!((line.port, line.guid, line.lid), (1, None, None));
         assert_eq!((remote.id, remote.port, remote.guid), ("H-0a", 2, Some(Guid(0xb))));
         assert_eq!((remote.lid, remote.description), (Some(647), "x \"y\" # z"));
-        assert_eq!(line.speed.unwrap().to_string(), "4xNDR");
+        assert_eq!(line.speed.to_string(), "4xNDR");
     }
 
     #[test]
@@ -328,7 +338,11 @@ mod tests {
         let line = port("[1](c) \t\"R-1\"[15] (d) \t\t# lid 52 lmc 3 \"r\" lid 9 ?????");
         assert_eq!((line.guid, line.lid, line.lmc), (Some(Guid(0xc)), Some(52), Some(3)));
         assert_eq!(line.remote.unwrap().guid, Some(Guid(0xd)));
-        assert_eq!((line.speed, line.ending), (None, Ending::Speed));
+        assert_eq!((line.speed, line.ending), (ToldSpeed::default(), Ending::Speed));
+        let line = port("[1]\t\"S-1\"[2]\t\t# \"s\" lid 9 2x??? s=4 w=16 v=5");
+        assert_eq!(line.speed.to_string(), "2x???", "the mask is not that of the speed");
+        let line = port("[1]\t\"S-1\"[2]\t\t# \"s\" lid 9 s=4 w=16 v=5");
+        assert_eq!(line.speed.to_string(), "2xQDR");
     }
 
     #[test]
@@ -336,7 +350,7 @@ mod tests {
         assert_eq!(port("[3]").remote, None);
         let line = port("[3] \"Sw1\" w=2 s=4 # by hand");
         assert_eq!(line.remote.unwrap().port, 1);
-        assert_eq!(line.speed.unwrap().to_string(), "4xQDR");
+        assert_eq!(line.speed.to_string(), "4xQDR");
         assert_eq!(line.ending, Ending::CommentWithoutSpeed);
     }
 

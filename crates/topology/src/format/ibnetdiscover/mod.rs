@@ -41,6 +41,7 @@ mod records;
 mod write;
 
 pub(super) use project::Dialect;
+pub(super) use records::refine;
 pub(super) use write::write;
 
 use super::Faults;

@@ -51,7 +51,10 @@ pub(super) fn could_be_a_beginning(line: &str) -> bool {
 /// An id with a GUID, its quotation marks kept or lost.
 fn has_id(line: &str) -> bool {
     const DIGITS_MIN: usize = 8;
-    let digits = |after: &str| after.bytes().take_while(u8::is_ascii_hexdigit).count();
+    let digits = |after: &str| {
+        let bare = after.strip_prefix("0x").unwrap_or(after);
+        bare.bytes().take_while(u8::is_ascii_hexdigit).count()
+    };
     ["S-", "H-", "R-"]
         .into_iter()
         .any(|kind| line.match_indices(kind).any(|(at, _)| digits(&line[at + 2..]) >= DIGITS_MIN))

@@ -71,6 +71,13 @@ pub(super) fn project(fabric: &Fabric, dialect: Dialect) -> (Fabric, Losses) {
         losses.add_if(cable.length.is_some(), "lengths of cables left out");
         let speed = project_speed(cable.speed, dialect, &mut losses);
         builder.add_cable(ends, speed, None).expect("the fabric has this cable");
+        let holds = dialect == Dialect::Plain;
+        let partial = losses.keep(
+            cable.partial_speed,
+            holds,
+            "speeds that are known in half, such as 2x???, left out",
+        );
+        builder.tell_in_part(ends[0], partial);
     }
     let projected = builder.build();
     count_names(fabric, &projected, &mut losses);

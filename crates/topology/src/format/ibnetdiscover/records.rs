@@ -7,7 +7,8 @@ use super::line::{Ending, IdentityField, NodeLine, PortLine, Remote, Statement, 
 use super::noise::could_be_a_beginning;
 use crate::format::error::FormatError;
 use crate::format::lines;
-use crate::{Address, Finding, FindingKind, Guid, Identity, LinkSpeed, NodeKind};
+use crate::speed::ToldSpeed;
+use crate::{Address, Finding, FindingKind, Guid, Identity, NodeKind};
 use std::collections::BTreeMap;
 
 /// A node as its record has it.
@@ -32,14 +33,14 @@ pub(super) struct Mention<'a> {
     pub(super) record: usize,
     pub(super) port: u16,
     pub(super) remote: Remote<'a>,
-    pub(super) speed: Option<LinkSpeed>,
+    pub(super) speed: ToldSpeed,
 }
 
 /// Everything read so far.
 #[derive(Debug, Default)]
 pub(super) struct Records<'a> {
     pub(super) nodes: Vec<Record<'a>>,
-    pub(super) index: BTreeMap<&'a str, usize>,
+    pub(super) index: BTreeMap<NodeKey<'a>, usize>,
     pub(super) mentions: Vec<Mention<'a>>,
     pub(super) findings: Vec<Finding>,
     /// Lines that are no part of a dump.
@@ -53,6 +54,21 @@ pub(super) struct Records<'a> {
     is_printed: bool,
     /// What was passed over: the first line, and how often.
     ignored: BTreeMap<String, (u32, u32)>,
+}
+
+/// The device that an id names: two spellings of one GUID are one device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum NodeKey<'a> {
+    /// The letter of the kind and the GUID.
+    Guid(u8, Guid),
+    /// An id of ibsim, which is a name.
+    Name(&'a str),
+}
+
+impl<'a> NodeKey<'a> {
+    pub(super) fn of(id: &'a str) -> Self {
+        guid_of_id(id).map_or(Self::Name(id), |guid| Self::Guid(id.as_bytes()[0], guid))
+    }
 }
 
 /// Whose ports follow.
@@ -222,7 +238,7 @@ impl<'a> Records<'a> {
         let pending = std::mem::take(&mut self.pending);
         let id = node.id;
         let record = self.record(line, node, pending);
-        if let Some(first) = self.index.get(id).copied() {
+        if let Some(first) = self.index.get(&NodeKey::of(id)).copied() {
             self.compare_duplicate(line, first, &record);
             self.current = Current::Record(first);
             return;
@@ -231,7 +247,7 @@ impl<'a> Records<'a> {
             self.no_lids.insert((self.nodes.len(), 0), (line, what));
         }
         self.current = Current::Record(self.nodes.len());
-        self.index.insert(id, self.nodes.len());
+        self.index.insert(NodeKey::of(id), self.nodes.len());
         self.nodes.push(record);
     }
 
@@ -359,7 +375,7 @@ fn cut(line: u32, message: &str) -> FormatError {
 }
 
 /// A host that describes itself as an aggregation node is one.
-pub(super) fn refine(kind: NodeKind, description: &str) -> NodeKind {
+pub(in crate::format) fn refine(kind: NodeKind, description: &str) -> NodeKind {
     let is_aggregation = kind == NodeKind::Host && description.contains(AGGREGATION);
     if is_aggregation { NodeKind::Aggregation } else { kind }
 }
@@ -367,11 +383,10 @@ pub(super) fn refine(kind: NodeKind, description: &str) -> NodeKind {
 /// What in-network reduction units say of themselves.
 const AGGREGATION: &str = "Aggregation Node";
 
-/// The GUID in an id such as `S-0008f10500200b50`.
+/// The GUID in an id such as `S-0008f10500200b50` or `S-0x8f10500200b50`.
 pub(super) fn guid_of_id(id: &str) -> Option<Guid> {
     let (_, digits) = id.split_once('-').filter(|(kind, _)| matches!(*kind, "S" | "H" | "R"))?;
-    let is_guid = digits.len() <= 16 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
-    is_guid.then(|| u64::from_str_radix(digits, 16).ok()).flatten().map(Guid)
+    Guid::from_hexadecimal(digits)
 }
 
 /// As ibsim has it, a node with an id of its own and no description is described by its id.

@@ -9,6 +9,7 @@
 use super::comment::{SPEED_BITS, WIDTH_BITS};
 use super::project::{Dialect, project};
 use crate::format::text::Written;
+use crate::speed::ToldSpeed;
 use crate::{Address, Fabric, LinkSpeed, Node, NodeId, NodeKind, PortRef};
 use std::fmt::Write as _;
 
@@ -56,11 +57,11 @@ impl RecordWriter<'_> {
         text.push('\n');
         for channel in self.fabric.channels_from(id) {
             let ends = [self.fabric.source(channel), self.fabric.target(channel)];
-            self.port(text, ends, self.fabric.cable_of(channel).speed);
+            self.port(text, ends, self.fabric.cable_of(channel).told());
         }
     }
 
-    fn port(&self, text: &mut String, [near, far]: [PortRef; 2], speed: Option<LinkSpeed>) {
+    fn port(&self, text: &mut String, [near, far]: [PortRef; 2], speed: ToldSpeed) {
         let (node, remote) = (self.fabric.node(near.node), self.fabric.node(far.node));
         let own = address(node, near.port);
         let other = address(remote, if remote.is_switch() { 0 } else { far.port });
@@ -75,7 +76,7 @@ impl RecordWriter<'_> {
         }
         let is_for_ibsim = self.dialect == Dialect::Ibsim;
         if is_for_ibsim {
-            options(text, speed);
+            options(text, speed.known);
         }
         text.push_str("\t\t#");
         if !node.is_switch() {
@@ -83,10 +84,7 @@ impl RecordWriter<'_> {
         }
         add!(text, " \"{}\"", if is_for_ibsim { "" } else { &remote.description });
         lid_and_lmc(text, Address { lmc: None, ..other });
-        match speed {
-            Some(speed) => add!(text, " {speed}\n"),
-            None => text.push_str(" ?????\n"),
-        }
+        add!(text, " {speed}\n");
     }
 }
 

@@ -17,7 +17,7 @@
 //!
 //! [[cable]]
 //! ends = ["s0[1]", "h0[1]"]         # "s0" alone means its lowest port that is free
-//! speed = "4xNDR"                   # or a rate, such as "80 MB/s"
+//! speed = "4xNDR"                   # or a rate, such as "80 MB/s"; "2x???" of unknown generation
 //! length = "25 m"
 //! ```
 //!

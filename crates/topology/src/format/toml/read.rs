@@ -39,7 +39,9 @@ pub(in crate::format) fn read(text: &str) -> Result<Parsed, FormatError> {
     }
     for (cable, place) in file.cable.iter().zip(places) {
         let ends = place.map(|(node, port)| (drafts[node], port));
-        builder.add_cable(ends, cable.speed, cable.length).expect("ports were found for it");
+        let told = cable.speed;
+        builder.add_cable(ends, told.known, cable.length).expect("ports were found for it");
+        builder.tell_in_part(ends[0], told.partial);
     }
     Ok(Parsed { fabric: builder.build(), findings: Vec::new() })
 }

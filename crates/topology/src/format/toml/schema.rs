@@ -1,6 +1,7 @@
 //! The tables of a file as serde reads them; the page of the parent module documents them.
 
-use crate::{Address, Guid, LinkSpeed};
+use crate::speed::{LinkSpeed, PartialSpeed, ToldSpeed};
+use crate::{Address, Guid};
 use gingham_kernel::Length;
 use serde::{Deserialize, Deserializer, de};
 use toml::Spanned;
@@ -62,23 +63,23 @@ impl AddressTable {
 pub(super) struct CableTable {
     pub(super) ends: [Spanned<String>; 2],
     #[serde(default, deserialize_with = "speed")]
-    pub(super) speed: Option<LinkSpeed>,
+    pub(super) speed: ToldSpeed,
     pub(super) length: Option<Length>,
 }
 
 fn guid<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Guid>, D::Error> {
     const EXPECTED: &str = "1 to 16 hexadecimal digits, such as \"0002c90200417670\"";
     let text = String::deserialize(deserializer)?;
-    let digits = text.strip_prefix("0x").unwrap_or(&text);
-    let is_guid = digits.bytes().all(|byte| byte.is_ascii_hexdigit()) && digits.len() <= 16;
-    let number = u64::from_str_radix(digits, 16).ok().filter(|_| is_guid);
     let error = || de::Error::invalid_value(de::Unexpected::Str(&text), &EXPECTED);
-    number.map(|number| Some(Guid(number))).ok_or_else(error)
+    Guid::from_hexadecimal(&text).map(Some).ok_or_else(error)
 }
 
-fn speed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<LinkSpeed>, D::Error> {
+fn speed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ToldSpeed, D::Error> {
     const EXPECTED: &str = "a link speed such as \"4xNDR\" or \"80 MB/s\"";
     let text = String::deserialize(deserializer)?;
+    if let Ok(partial) = text.parse::<PartialSpeed>() {
+        return Ok(partial.into());
+    }
     let error = |_| de::Error::invalid_value(de::Unexpected::Str(&text), &EXPECTED);
-    text.parse().map(Some).map_err(error)
+    text.parse().map(|known: LinkSpeed| known.into()).map_err(error)
 }

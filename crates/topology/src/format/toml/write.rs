@@ -77,6 +77,8 @@ fn write_cable(text: &mut String, fabric: &Fabric, cable: &Cable) {
     add!(text, "\n[[cable]]\nends = [{}]\n", ends.join(", "));
     if let Some(speed) = speed(cable) {
         add!(text, "speed = \"{speed}\"\n");
+    } else if let Some(partial) = cable.partial_speed {
+        add!(text, "speed = \"{partial}\"\n");
     }
     if let Some(length) = cable.length {
         add!(text, "length = \"{length}\"\n");

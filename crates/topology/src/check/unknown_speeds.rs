@@ -1,0 +1,48 @@
+//! Cables whose speed is unknown beside others that tell one, and those that tell one half of it.
+//!
+//! A fabric none of whose cables tells anything is no finding: a generator or a person left the
+//! speeds to the scenario.
+
+use crate::finding::plural;
+use crate::{Cable, Fabric, Finding, FindingKind};
+use std::collections::BTreeMap;
+
+/// How many of the cables are named.
+const NAMED_MAX: usize = 8;
+
+/// At most one note, with the number of such cables and what they tell.
+pub(super) fn check(fabric: &Fabric) -> Option<Finding> {
+    let cables = fabric.listed_cables();
+    let unknown: Vec<&Cable> = cables.iter().filter(|cable| cable.speed.is_none()).collect();
+    let tell_nothing = cables.iter().all(|cable| cable.told_speed().is_none());
+    if unknown.is_empty() || tell_nothing {
+        return None;
+    }
+    let text = format!(
+        "the speed of {} of {} is unknown{}: {}",
+        unknown.len(),
+        plural(cables.len(), "cable", "cables"),
+        halves(&unknown),
+        names(fabric, &unknown)
+    );
+    Some(Finding::of_fabric(FindingKind::UnknownSpeed, text))
+}
+
+/// The halves of speeds that are known: `, 3 tell 2x???`.
+fn halves(unknown: &[&Cable]) -> String {
+    let mut counts = BTreeMap::new();
+    for partial in unknown.iter().filter_map(|cable| cable.partial_speed) {
+        *counts.entry(partial).or_insert(0_usize) += 1;
+    }
+    let tell = |(partial, count)| format!(", {count} of them {partial}");
+    counts.into_iter().map(tell).collect()
+}
+
+fn names(fabric: &Fabric, unknown: &[&Cable]) -> String {
+    let name = |cable: &&Cable| cable.ends.map(|end| fabric.port_name(end)).join(" - ");
+    let named: Vec<String> = unknown.iter().take(NAMED_MAX).map(name).collect();
+    match unknown.len() - named.len() {
+        0 => named.join("; "),
+        more => format!("{}; and {more} more", named.join("; ")),
+    }
+}
