@@ -173,12 +173,11 @@ impl Graph {
                 self.note(edge.line, FindingKind::LoopCable, text);
                 continue;
             }
-            match open.get_mut(&[to, from]).filter(|count| **count > 0) {
-                Some(count) => *count -= 1,
-                None => {
-                    *open.entry([from, to]).or_default() += 1;
-                    kept.push(edge);
-                }
+            if let Some(count) = open.get_mut(&[to, from]).filter(|count| **count > 0) {
+                *count -= 1;
+            } else {
+                *open.entry([from, to]).or_default() += 1;
+                kept.push(edge);
             }
         }
         kept

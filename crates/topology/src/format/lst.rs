@@ -79,13 +79,12 @@ pub(super) fn read(text: &str) -> Result<Parsed, Faults> {
         if line.is_empty() || line.starts_with(['#', '-']) {
             continue;
         }
-        match link(line) {
-            Some((ends, speed)) => links.add(number, ends, speed),
-            None => {
-                let shown: String = line.chars().take(40).collect();
-                let message = format!("cannot read {shown:?}");
-                faults.keep(Err(FormatError::at(number, None, message, EXPECTED)));
-            }
+        if let Some((ends, speed)) = link(line) {
+            links.add(number, ends, speed);
+        } else {
+            let shown: String = line.chars().take(40).collect();
+            let message = format!("cannot read {shown:?}");
+            faults.keep(Err(FormatError::at(number, None, message, EXPECTED)));
         }
     }
     faults.finish()?;

@@ -125,7 +125,8 @@ fn unevenness_is_one_note_of_each_kind() {
     add("s0", "h0", Generation::Edr);
     add("s0", "h0", Generation::Qdr);
     add("s0", "h0", Generation::Edr);
-    let found = findings(&builder.build());
+    let mut found = findings(&builder.build());
+    found.retain(|(kind, _)| *kind != FindingKind::UnknownSpeed);
     assert_eq!(
         found,
         [
