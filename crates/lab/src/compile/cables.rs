@@ -249,9 +249,13 @@ impl Census {
         }
         if self.unknown > 0 && self.telling > 0 && network.link_rate.is_none() {
             let (unknown, half) = (self.unknown / 2, self.in_half / 2);
+            let told = match half {
+                0 => String::new(),
+                half => format!(", {half} of them with the lanes or the generation that they tell"),
+            };
             notes.push(format!(
-                "the speed of {unknown} of {cables} cables is unknown: they run at the {preset} preset's, {half} of them with the \
-                 lanes or the generation that they tell; network.preset or the file can say another"
+                "the speed of {unknown} of {cables} cables is unknown: they run at the {preset} preset's{told}; \
+                 network.preset or the file can say another"
             ));
         }
         if self.grown > 0 && network.slack.is_none() {
