@@ -230,7 +230,7 @@ def facts(numbers: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "refused", f"{numbers['packets_refused']:,} packets before the sender"
     if numbers["best_channel_multiple"] is not None:
         best = rate_text(numbers["best_channel_alone_bits_per_s"])
-        multiple = f"{numbers['best_channel_multiple']:.3g}"
+        multiple = number(numbers["best_channel_multiple"], 3)
         name = numbers["best_channel_alone"]
         yield "best", f"channel {name} alone {best}; the pipe has {multiple} times that"
     if numbers["delay_mean_ns"] is not None:
