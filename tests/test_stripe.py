@@ -205,8 +205,8 @@ def test_a_row_of_the_picture_has_what_is_known_of_the_channel() -> None:
         keys = {"stripe.order": "strict", "stripe.window": window}
         result = stripe.run(scenario.with_(keys))
         picture = plots.picture(plots.channels(result), "svg").decode()
-        assert all(f"<!-- {always} -->" in picture for always in ("queue", "arrived"))
-        return [label for label in known if f"<!-- {label} -->" in picture]
+        assert all(f">{always}</text>" in picture for always in ("queue", "arrived"))
+        return [label for label in known if f">{label}</text>" in picture]
 
     assert drawn(window=True) == known
     assert drawn(window=False) == []
@@ -218,7 +218,7 @@ def test_many_channels_have_a_picture_without_a_legend() -> None:
     drawn = plots.picture(plots.channels(many), "svg").decode()
     assert "20 channels" in drawn
     # Of eight the name stands beside their rows, and nowhere else.
-    assert [drawn.count(f"<!-- channel {number} -->") for number in (1, 8, 9)] == [1, 1, 0]
+    assert [drawn.count(f">channel {number}</text>") for number in (1, 8, 9)] == [1, 1, 0]
     assert "the first 8 channels" in drawn
 
 
