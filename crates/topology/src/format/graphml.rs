@@ -11,7 +11,7 @@
 //! the attributes `speed`, `width`, `length`, `source_port` and `target_port`. Nested graphs are
 //! read as one. The rules of [`super::graph`] make a fabric of it.
 //!
-//! Source: The GraphML File Format, http://graphml.graphdrawing.org.
+//! Source: The GraphML File Format, <http://graphml.graphdrawing.org>.
 
 use super::error::{FormatError, count};
 use super::graph::{Edge, Graph, port, speed};
