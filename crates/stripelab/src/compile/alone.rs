@@ -1,4 +1,4 @@
-//! The channel that would carry most by itself, which the whole pipe is compared with.
+//! The best single channel, the reference for the whole pipe.
 
 use super::compile_one;
 use crate::plan::{Change, LinkPlan, Plan, SourceKind};
@@ -15,8 +15,8 @@ pub struct Alone {
     pub plan: Plan,
 }
 
-/// The run that a pipe with a transport is compared with; none where one channel by itself is
-/// refused, as with a number for each of several.
+/// The reference run of a pipe with a transport. `None` if the scenario is invalid with one channel,
+/// for example with a value for each of several.
 pub(super) fn alone(source: &ScenarioSource, plan: &Plan) -> Option<Alone> {
     let is_transport = |kind: &SourceKind| matches!(kind, SourceKind::Transport { .. });
     if plan.links.len() < 2 || !plan.sources.iter().any(|one| is_transport(&one.kind)) {
@@ -33,8 +33,8 @@ pub(super) fn alone(source: &ScenarioSource, plan: &Plan) -> Option<Alone> {
     Some(Alone { channel, plan })
 }
 
-/// What a channel carries until the sources stop, in byte-picoseconds: its rate less what is lost at
-/// random, but for outages. Random losses that change count as they are at the start.
+/// Capacity of a channel until the sources stop, in byte-picoseconds: its rate without random losses
+/// and outages. Losses that change count with their first value.
 fn carried(link: &LinkPlan, stop: Time) -> u128 {
     let (mut from, mut rate, mut sum) = (Time::ZERO, link.forth.rate, 0);
     let mut add = |from: Time, until: Time, rate: Rate| {
@@ -63,7 +63,7 @@ fn limited(link: &LinkPlan, rate: Rate) -> u64 {
     limits.fold(rate.bytes_per_second(), u64::min)
 }
 
-/// What is not lost of 1,000 packets.
+/// Delivered packets of 1,000.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of 1,000")]
 fn passed_thousandths(model: &Loss) -> u64 {
     let lost = match model {

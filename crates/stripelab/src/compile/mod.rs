@@ -35,7 +35,7 @@ pub struct Compiled {
     pub files: Vec<FileRead>,
     /// What was decided and could surprise.
     pub notes: Vec<String>,
-    /// What the pipe is compared with, where a transport is over several channels.
+    /// The reference run of a pipe of several channels with a transport.
     pub alone: Option<Alone>,
 }
 

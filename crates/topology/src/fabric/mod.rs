@@ -169,7 +169,7 @@ pub struct Cable {
     pub ends: [PortRef; 2],
     /// Speed, where the source tells.
     pub speed: Option<LinkSpeed>,
-    /// What the source tells of a speed that it does not know; `None` where it tells a speed.
+    /// The known half of a speed, its width or its generation; `None` for a whole speed.
     pub partial_speed: Option<PartialSpeed>,
     /// Length, where the source tells.
     pub length: Option<Length>,

@@ -160,7 +160,7 @@ const BINARY: [(&[u8], &str, &str); 9] = [
 const DRAWN: &str = "give the file that it was drawn from";
 const UNPACK: &str = "unpack it, or save the table as CSV";
 
-/// What the bytes of a file are, if they are no text and it can be told.
+/// The kind of a binary file, recognised by its first bytes.
 pub(super) fn binary(bytes: &[u8]) -> Option<FormatError> {
     let (_, what, cure) = BINARY.iter().find(|(magic, ..)| bytes.starts_with(magic))?;
     Some(FormatError::whole(*what, *cure))
