@@ -98,7 +98,7 @@ impl LinkSpeed {
     }
 }
 
-/// What is known of a link whose speed is not: one half of an InfiniBand speed.
+/// The known half of a link's InfiniBand speed: its width or its generation.
 ///
 /// Tools that are older than a link print `2x???`, those that read no width `??HDR`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -158,7 +158,7 @@ impl FromStr for PartialSpeed {
     }
 }
 
-/// What a source tells of the speed of a link: all of it, one half, or nothing.
+/// The speed of a link in one source: whole, one half, or unknown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct ToldSpeed {
     pub(crate) known: Option<LinkSpeed>,
@@ -167,7 +167,7 @@ pub(crate) struct ToldSpeed {
 }
 
 impl ToldSpeed {
-    /// This, completed by what another source tells of the same link.
+    /// This speed, completed by another source on the link.
     pub(crate) fn or(self, other: Self) -> Self {
         if let Some(known) = self.known.or(other.known) {
             return known.into();

@@ -12,9 +12,9 @@ use std::collections::{BTreeSet, VecDeque};
 /// How switches choose.
 #[derive(Clone, Debug)]
 pub(crate) struct Rules {
-    /// Whether the first of those that may take the same lanes always is what goes.
+    /// Whether the first packet of each list is always the next to leave.
     pub(crate) are_plain: bool,
-    /// Whether what one output starts may keep another from something, or let it go.
+    /// Whether a start on one output may block or unblock packets for another.
     pub(crate) couple_outputs: bool,
     arbitration: Arbitration,
     overtaking: OvertakingPlan,
@@ -58,7 +58,7 @@ impl Rules {
         }
     }
 
-    // What happens.
+    // Events.
 
     /// A packet is ready.
     pub(crate) fn on_ready(&mut self, id: PacketId, network: &Network) {
@@ -97,7 +97,7 @@ impl Rules {
         }
     }
 
-    /// Counts what a packet overtakes that starts on a lane of an output: packets that come before it
+    /// Counts the packets overtaken by a start on a lane of an output: packets that come before it
     /// in the order of the lane and, where buffers count, older ones of its buffer.
     fn overtake(
         &mut self,
@@ -145,9 +145,9 @@ impl Rules {
         }
     }
 
-    // What may go.
+    // Eligible packets.
 
-    /// By lane of an output: what goes next.
+    /// The next packet of each lane of an output.
     pub(crate) fn candidates(&self, output: ChannelId, network: &Network) -> Candidates {
         let mut candidates = [None; LANES];
         for lane in 0..network.plan.lanes.count {
@@ -245,7 +245,7 @@ impl Order {
     }
 }
 
-/// Whether the first of those that may take the same lanes always is what goes.
+/// Whether the first packet of each list is always the next to leave.
 pub(crate) fn is_plain(of: &PacketsPlan) -> bool {
     let is_of_output = of.overtaking.among == Among::SameOutput;
     is_by_age(of.arbitration) && of.read == Read::Any && is_of_output

@@ -1,4 +1,4 @@
-//! Cables whose speed is unknown beside others that tell one, and those that tell one half of it.
+//! Cables of unknown speed beside others of known speed, and cables of half-known speed.
 //!
 //! A fabric none of whose cables tells anything is no finding: a generator or a person left the
 //! speeds to the scenario.
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 /// How many of the cables are named.
 const NAMED_MAX: usize = 8;
 
-/// At most one note, with the number of such cables and what they tell.
+/// At most one note, with the number of such cables and the known halves of their speeds.
 pub(super) fn check(fabric: &Fabric) -> Option<Finding> {
     let cables = fabric.listed_cables();
     let unknown: Vec<&Cable> = cables.iter().filter(|cable| cable.speed.is_none()).collect();

@@ -53,7 +53,7 @@ pub(super) fn kind(word: &str) -> Option<NodeKind> {
     KINDS.iter().find(|(name, _)| *name == word).map(|(_, kind)| *kind)
 }
 
-/// A speed, a half of one, a generation or a width, as one or two columns tell it.
+/// A speed, a half of one, a generation or a width, from one or two columns.
 pub(super) fn speed(text: &str) -> Option<ToldSpeed> {
     let text = text.trim();
     let lanes = || text.strip_suffix(['x', 'X'])?.parse().ok();
@@ -87,11 +87,11 @@ pub(super) struct Edge {
 #[derive(Default)]
 pub(super) struct Graph {
     index: BTreeMap<String, usize>,
-    /// Name and kind, if one was said.
+    /// Name, and kind if the file has one.
     nodes: Vec<(String, Option<NodeKind>)>,
     edges: Vec<Edge>,
     pub(super) findings: Vec<Finding>,
-    /// Kinds that are no word of ours: the first line, and the number of nodes.
+    /// Unknown kinds: the first line, and the number of nodes.
     strange: BTreeMap<String, (u32, usize)>,
 }
 

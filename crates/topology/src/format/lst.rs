@@ -98,7 +98,7 @@ fn link(line: &str) -> Option<([End<'_>; 2], ToldSpeed)> {
     Some(([near, far], speed(rest)?))
 }
 
-/// One end, and what follows it.
+/// One end, and the rest of the line.
 fn end(text: &str) -> Option<(End<'_>, &str)> {
     let text = text.strip_prefix("{ ")?;
     let (kind, mut rest) = text.split_once(' ')?;
@@ -151,7 +151,7 @@ fn node_kind(word: &str) -> Option<NodeKind> {
     }
 }
 
-/// Width and generation, as far as the words tell them.
+/// Width and generation, if the words have them.
 fn speed(words: &str) -> Option<ToldSpeed> {
     let value = |key: &str| words.split_ascii_whitespace().find_map(|word| word.strip_prefix(key));
     let width = value("PHY=")?.strip_suffix('x').and_then(|width| width.parse().ok());
@@ -204,7 +204,7 @@ impl Links {
         self.findings.push(Finding { line: Some(line), kind: FindingKind::Disagreement, text });
     }
 
-    /// Takes what a line says of a node; `is_near` if the line begins with it.
+    /// Takes the fields of a node from a line; `is_near` if the line begins with it.
     fn node(&mut self, end: &End<'_>, is_near: bool) {
         let port = if end.kind == NodeKind::Switch { 0 } else { end.port };
         let address = Address { guid: end.port_guid, lid: end.lid, lmc: None };

@@ -98,7 +98,7 @@ struct ConfWriter {
     text: String,
     /// Names of switches with nothing below.
     empty: Vec<String>,
-    /// Whether an island is no tree.
+    /// Whether an island has cycles.
     made_tops: bool,
 }
 
@@ -142,7 +142,7 @@ impl ConfWriter {
     fn tree(&mut self, island: &[usize]) {
         let root = self.centre(island);
         let mut below: BTreeMap<usize, Vec<String>> = BTreeMap::new();
-        // From the leaves to the root: what is named has been written, and what is empty is known.
+        // From the leaves to the root: each child is written, or known to be empty, before its parent.
         for (group, above) in self.downwards(root).into_iter().rev() {
             let switches = below.remove(&group).unwrap_or_default();
             let name = self.groups[group].name.clone();
